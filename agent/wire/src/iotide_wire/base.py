@@ -1,0 +1,32 @@
+"""The base of every message: immutable, and an unknown field is an error rather than silently dropped."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+class Message(BaseModel):
+    """A message or a part of one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _to_utc(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        message = "a time needs its zone, for instance 2026-11-21T10:00:00Z"
+        raise ValueError(message)
+    return value.astimezone(UTC)
+
+
+UtcTime = Annotated[datetime, AfterValidator(_to_utc)]
+"""An absolute time; naive ones are refused, others are turned into UTC."""
+
+Fence = Annotated[int, Field(ge=1, le=2**63 - 1)]
+"""A random number that names one attempt of a run; compared for equality, never for order."""
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+"""A name that a person gave: cluster, node, target, campaign or workload. Safe in a path and in a Redis key."""
+
+Text = Annotated[str, Field(max_length=4000)]
+"""A sentence for a person, bounded so that a broken tool cannot fill the database."""

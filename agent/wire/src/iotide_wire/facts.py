@@ -1,0 +1,42 @@
+"""What an agent reports about its node and mounts: flat attributes from an allow-list, never the environment."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from iotide_wire.base import Message, Text
+
+FactValue = str | int | float | bool | None
+Facts = Annotated[dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")], FactValue], Field(max_length=400)]
+"""Flat attributes; names are dotted, numbers in base units: `memory.total_bytes`, `mount.options`, `kernel.release`."""
+
+
+class MountFacts(Message):
+    """One mount, or the mount on which an approved directory stands, as the node sees it now.
+
+    Attributes:
+        path: the approved directory or mount point, absolute and without symbolic links.
+        mount_point: where the file system that holds `path` is mounted.
+        fstype, source: as in /proc/self/mountinfo, octal escapes decoded.
+        mount_options: per-mount and per-file-system options, sorted, joined by commas.
+        approved: whether the agent's own configuration lets runs write below `path`.
+        facts: what the probe of this file system found.
+    """
+
+    path: Text
+    mount_point: Text
+    fstype: Text
+    source: Text
+    mount_options: Text
+    total_bytes: Annotated[int, Field(ge=0)] | None
+    free_bytes: Annotated[int, Field(ge=0)] | None
+    approved: bool
+    facts: Facts
+
+
+class ToolFact(Message):
+    """A program that a workload needs."""
+
+    name: Text
+    path: Text | None
+    version: Text | None

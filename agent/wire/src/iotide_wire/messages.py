@@ -1,0 +1,348 @@
+"""The messages between a node agent and the server's gateway, in the order in which a run needs them."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from iotide_wire.base import Fence, Message, Name, Text, UtcTime
+from iotide_wire.catalogue import LabelName, WorkloadAnnouncement, WorkloadName
+from iotide_wire.facts import Facts, MountFacts
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Instance = Annotated[str, Field(min_length=8, max_length=64)]
+"""Identity of one agent process; a new one at every start."""
+BootId = Annotated[str, Field(min_length=8, max_length=64)]
+"""/proc/sys/kernel/random/boot_id: changes at every boot of the node."""
+
+
+class NodeRole(StrEnum):
+    """What a node is for."""
+
+    COMPUTE = "compute"
+    STORAGE = "storage"
+
+
+class OrderRole(StrEnum):
+    """What a node does in an attempt."""
+
+    LOAD = "load"
+    OBSERVE = "observe"
+
+
+class OrderState(StrEnum):
+    """Where an order is; it only moves forwards."""
+
+    OFFERED = "offered"
+    CLAIMED = "claimed"
+    PREFLIGHT = "preflight"
+    READY = "ready"
+    RUNNING = "running"
+    UPLOADING = "uploading"
+    ENDED = "ended"
+
+
+class Outcome(StrEnum):
+    """How an order ended, by the agent's word."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    DECLINED = "declined"
+
+
+class EnrollRequest(Message):
+    """A node's first word; the join token is its proof."""
+
+    join_token: Annotated[str, Field(min_length=16, max_length=4000)]
+    node_name: Name
+    role: NodeRole
+    agent_version: Text
+    wire_version: int
+
+
+class BrokerAccess(Message):
+    """How the agent's Celery worker reaches its queue, with the node's own Redis ACL user."""
+
+    url: Text
+    queue: Text
+    ca_pem: Annotated[str, Field(max_length=20_000)] | None
+
+
+class EnrollReply(Message):
+    """The node's identity from now on; `node_token` is shown this once."""
+
+    node_id: int
+    node_name: Name
+    cluster: Name
+    node_token: Text
+    broker: BrokerAccess
+
+
+class HeldOrder(Message):
+    """An order that the agent has on its disk."""
+
+    order_id: int
+    fence: Fence
+
+
+class HelloRequest(Message):
+    """Said at every start of the agent and whenever its facts changed.
+
+    Attributes:
+        previous_instance: the instance of this state directory before; lets a restart succeed itself while a copy
+            of the agent on another machine is refused.
+        holds: the orders on its disk; one that the server counts as active and is not named here is lost.
+    """
+
+    agent_instance: Instance
+    previous_instance: Instance | None
+    boot_id: BootId
+    agent_version: Text
+    wire_version: int
+    sent_at: UtcTime
+    facts: Facts
+    mounts: Annotated[tuple[MountFacts, ...], Field(max_length=1000)]
+    approved_directories: Annotated[tuple[Text, ...], Field(max_length=100)]
+    workloads: Annotated[tuple[WorkloadAnnouncement, ...], Field(max_length=200)]
+    holds: Annotated[tuple[HeldOrder, ...], Field(max_length=1000)]
+
+
+class HelloReply(Message):
+    """What the server expects of the agent."""
+
+    wire_version: int
+    node_id: int
+    node_name: Name
+    server_time: UtcTime
+    beat_seconds: float
+
+
+class ClaimRequest(Message):
+    """Asks for the order behind a wake-up; repeating it with the same instance and boot gives the same answer."""
+
+    fence: Fence
+    agent_instance: Instance
+    boot_id: BootId
+
+
+class OrderTarget(Message):
+    """A target as this node must find it.
+
+    Attributes:
+        path: approved directory on this node below which the run makes its own directory.
+        fstype, source: what the mount must be before and after the run.
+        reserve_bytes: space that must stay free.
+    """
+
+    target_id: int
+    name: Name
+    path: Text
+    fstype: Text
+    source: Text
+    reserve_bytes: int
+
+
+class Order(Message):
+    """All that a node needs to do its part of an attempt."""
+
+    order_id: int
+    run_id: int
+    attempt: int
+    fence: Fence
+    role: OrderRole
+    campaign: Name
+    repeat: int
+    workload: WorkloadName
+    workload_revision: int
+    schema_sha256: Digest
+    options: dict[str, Any]
+    targets: Annotated[tuple[OrderTarget, ...], Field(min_length=1)]
+    node_mode: Literal["shared", "exclusive"]
+    time_limit_seconds: float
+
+
+class CurvePiece(Message):
+    """Per-second values of one counter; `values[i]` covers the step that starts at started_at + i x step_seconds.
+
+    Attributes:
+        counter: for instance `write_bytes_per_second` or `cpu_user_ratio`.
+    """
+
+    counter: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+    started_at: UtcTime
+    step_seconds: Annotated[float, Field(gt=0)]
+    values: Annotated[tuple[float, ...], Field(min_length=1, max_length=600)]
+
+
+class OrderBeat(Message):
+    """Where an order is now.
+
+    Attributes:
+        progress: fraction done, 0 to 1, or None where it cannot be known.
+        curves: pieces not yet acknowledged; a repeated piece is stored once.
+    """
+
+    order_id: int
+    fence: Fence
+    state: OrderState
+    progress: Annotated[float, Field(ge=0, le=1)] | None
+    phase: Text
+    started_at: UtcTime | None
+    curves: Annotated[tuple[CurvePiece, ...], Field(max_length=200)] = ()
+
+
+class BeatRequest(Message):
+    """The agent's pulse, with the state of everything it holds."""
+
+    agent_instance: Instance
+    boot_id: BootId
+    sent_at: UtcTime
+    orders: Annotated[tuple[OrderBeat, ...], Field(max_length=1000)]
+
+
+class Word(StrEnum):
+    """What the server says of an order in its answer to a beat."""
+
+    CONTINUE = "continue"
+    GO = "go"
+    CANCEL = "cancel"
+    UNKNOWN = "unknown"
+
+
+class OrderWord(Message):
+    """The server's word on one order.
+
+    Attributes:
+        word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it.
+        go_at: with `go`, the moment at which every node of the attempt starts its load.
+    """
+
+    order_id: int
+    fence: Fence
+    word: Word
+    go_at: UtcTime | None
+
+
+class BeatReply(Message):
+    """The server's answer.
+
+    Attributes:
+        oldest_offer_seconds: age of the oldest offer to this node that nobody claimed; above 15 s the agent
+            restarts its Celery worker, whatever made it deaf.
+        hello_wanted: the server lacks or lost the node's facts.
+    """
+
+    server_time: UtcTime
+    beat_seconds: float
+    orders: tuple[OrderWord, ...]
+    oldest_offer_seconds: float | None
+    hello_wanted: bool
+
+
+class StepRecord(Message):
+    """One command as it was really run.
+
+    Attributes:
+        argv: the exact argument list.
+        exit_status: None where a signal ended it.
+        user_seconds, system_seconds: of the process and its waited-for children, from wait4.
+    """
+
+    name: Text
+    phase: Text
+    argv: Annotated[tuple[str, ...], Field(min_length=1, max_length=1000)]
+    target_id: int | None
+    writer: int | None
+    started_at: UtcTime
+    wall_seconds: float
+    user_seconds: float
+    system_seconds: float
+    max_rss_bytes: int
+    exit_status: int | None
+    signal: int | None
+
+
+class SampleMessage(Message):
+    """One number of a run, in the metric's base unit."""
+
+    metric: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+    value: Annotated[float, Field(allow_inf_nan=False)]
+    labels: dict[LabelName, str | int | float | bool]
+    target_id: int | None
+
+
+class FlagCode(StrEnum):
+    """Quality flags, as reference/statistics.md lists them."""
+
+    CACHE_SIZE = "CACHE_SIZE"
+    CACHE_DROP = "CACHE_DROP"
+    FSYNC = "FSYNC"
+    DURATION = "DURATION"
+    STEADY = "STEADY"
+    REPEATS = "REPEATS"
+    CV = "CV"
+    OUTLIER = "OUTLIER"
+    STRAGGLER = "STRAGGLER"
+    CLIENT_BOUND = "CLIENT_BOUND"
+    CLOCK = "CLOCK"
+    ERRORS = "ERRORS"
+    ENV_CHANGED = "ENV_CHANGED"
+    DEGRADED = "DEGRADED"
+    FOREIGN_LOAD = "FOREIGN_LOAD"
+    WRONG_MOUNT = "WRONG_MOUNT"
+    FORK_BOUND = "FORK_BOUND"
+
+
+class FlagEffect(StrEnum):
+    """What a flag does to the run's numbers."""
+
+    MARKED = "marked"
+    REJECTED = "rejected"
+
+
+class Flag(Message):
+    """Something about a run that a sceptic must know, with the measured value and the limit it crossed."""
+
+    code: FlagCode
+    effect: FlagEffect
+    measured: Text
+    limit: Text
+
+
+class ArtefactFact(Message):
+    """A file of raw output that was uploaded before."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+    sha256: Digest
+    size_bytes: Annotated[int, Field(ge=0)]
+
+
+class FinishRequest(Message):
+    """The result of an order; sent until acknowledged, stored once by its digest."""
+
+    fence: Fence
+    agent_instance: Instance
+    digest: Digest
+    outcome: Outcome
+    reason_code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")] | None
+    reason: Text | None
+    started_at: UtcTime | None
+    ended_at: UtcTime
+    steps: Annotated[tuple[StepRecord, ...], Field(max_length=1000)]
+    samples: Annotated[tuple[SampleMessage, ...], Field(max_length=100_000)]
+    flags: Annotated[tuple[Flag, ...], Field(max_length=100)]
+    environment: Facts
+    artefacts: Annotated[tuple[ArtefactFact, ...], Field(max_length=1000)]
+    curves: Annotated[tuple[CurvePiece, ...], Field(max_length=20_000)]
+
+
+class FinishReply(Message):
+    """Acknowledges a result.
+
+    Attributes:
+        accepted: False where the fence was stale: kept as evidence, nothing changed; the agent forgets the order.
+    """
+
+    accepted: bool
+    duplicate: bool

@@ -1,0 +1,53 @@
+"""Options with units turned into base units by their JSON Schema, the same way for every client."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from iotide_wire.units import UnitError, parse_bytes, parse_seconds
+
+
+class OptionError(ValueError):
+    """An option cannot be read.
+
+    Attributes:
+        option: name of the option.
+        value: what was given.
+        remedy: what would be accepted.
+    """
+
+    def __init__(self, option: str, value: object, remedy: str) -> None:
+        super().__init__(f"option {option} = {value!r}: {remedy}")
+        self.option = option
+        self.value = value
+        self.remedy = remedy
+
+
+def to_base_units(schema: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with texts such as `64 MiB` turned into numbers where the schema names a unit.
+
+    Args:
+        schema: a JSON Schema object whose properties may carry `x-unit` (`bytes` or `seconds`).
+        options: what a person gave; values without a unit, and unknown names, pass unchanged for the validator.
+
+    Raises:
+        OptionError: a text is no number with a unit.
+    """
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    return {name: _to_base_unit(name, properties.get(name, {}), value) for name, value in options.items()}
+
+
+def _to_base_unit(name: str, specification: Mapping[str, Any], value: object) -> object:
+    if isinstance(value, list) and specification.get("type") == "array":
+        return [_to_base_unit(name, specification.get("items", {}), item) for item in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        match specification.get("x-unit"):
+            case "bytes":
+                return parse_bytes(value)
+            case "seconds":
+                return parse_seconds(value)
+            case _:
+                return value
+    except UnitError as error:
+        raise OptionError(name, value, str(error)) from error

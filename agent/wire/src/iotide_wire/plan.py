@@ -1,0 +1,57 @@
+"""A campaign as a person writes it, in a YAML file, in a REST call or by the browser's form."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from iotide_wire.base import Message, Name, Text
+from iotide_wire.catalogue import WorkloadName
+
+
+class Exclusivity(StrEnum):
+    """Who else may load the same resources while a run is active."""
+
+    NONE = "none"
+    NODE = "node"
+    NODE_AND_TARGET = "node+target"
+    CLUSTER = "cluster"
+
+
+class WorkloadChoice(Message):
+    """A workload with its options; each entry of `sweep` is a list of values tried one after another.
+
+    Attributes:
+        options: values by option name, in base units or as text with a unit (`64 MiB`).
+        sweep: values by option name; the matrix takes every combination.
+    """
+
+    workload: WorkloadName
+    options: dict[str, Any] = Field(default_factory=dict)
+    sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = Field(default_factory=dict)
+
+
+class CampaignPlan(Message):
+    """What x where x how often, and under which conditions.
+
+    Attributes:
+        cluster: name of the cluster.
+        nodes: names of its nodes; each is measured on its own.
+        targets: names of the targets; each is measured on its own.
+        repeats: how often each cell is run.
+        time_limit_seconds: a run that takes longer is ended on its node and counts as failed.
+        attempts_allowed: how often a run may be tried after a lost or declined attempt.
+        priority: 0 to 9; a step counts as an hour of waiting.
+    """
+
+    name: Name
+    cluster: Name
+    nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
+    targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)]
+    workloads: Annotated[list[WorkloadChoice], Field(min_length=1, max_length=100)]
+    repeats: Annotated[int, Field(ge=1, le=1_000)] = 4
+    exclusive: Exclusivity = Exclusivity.NODE
+    time_limit_seconds: Annotated[float, Field(gt=0, le=30 * 86_400)] = 3_600.0
+    attempts_allowed: Annotated[int, Field(ge=1, le=10)] = 2
+    priority: Annotated[int, Field(ge=0, le=9)] = 0
+    note: Text = ""

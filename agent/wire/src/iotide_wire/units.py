@@ -1,0 +1,107 @@
+"""The one place where numbers with units are read and written: everything stored is in a base unit."""
+
+import re
+from enum import StrEnum
+from typing import Final
+
+
+class Unit(StrEnum):
+    """Base units of stored values."""
+
+    BYTES_PER_SECOND = "bytes_per_second"
+    OPERATIONS_PER_SECOND = "operations_per_second"
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    COUNT = "count"
+    RATIO = "ratio"
+
+
+class UnitError(ValueError):
+    """A number with a unit could not be read; the text says what would be accepted."""
+
+
+_DECIMAL: Final = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_BYTE_FACTORS: Final = (
+    {"": 1, "b": 1}
+    | {f"{prefix.lower()}b": factor for prefix, factor in _DECIMAL.items() if prefix not in {"", "B"}}
+    | {f"{prefix.lower()}ib": 1024**power for power, prefix in enumerate("KMGTP", start=1)}
+)
+_TIME_FACTORS: Final = {
+    "": 1.0,
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
+_QUANTITY: Final = re.compile(r"^\s*(?P<number>-?\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)\s*$")
+_MEBIBYTE_HINT: Final = "write a whole number of bytes or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)"
+
+
+def parse_bytes(text: str) -> int:
+    """Bytes from text such as `4096`, `64 MiB` or `1.5GB`.
+
+    IEC prefixes are powers of 1024 and SI prefixes powers of 1000. A bare `M` or `G` is refused, because dd means
+    1024 by it and most other people 1000.
+
+    Raises:
+        UnitError: the text is no number with a known unit, or not a whole number of bytes.
+    """
+    match = _QUANTITY.match(text)
+    factor = _BYTE_FACTORS.get(match["unit"].lower()) if match else None
+    if match is None or factor is None:
+        raise UnitError(f"{text!r} is not a size; {_MEBIBYTE_HINT}")
+    whole, _, fraction = match["number"].partition(".")
+    scale: int = 10 ** len(fraction)
+    size_bytes, remainder = divmod(int(whole + fraction) * factor, scale)
+    if remainder:
+        raise UnitError(f"{text!r} is not a whole number of bytes; {_MEBIBYTE_HINT}")
+    return size_bytes
+
+
+def parse_seconds(text: str) -> float:
+    """Seconds from text such as `90`, `1.5 s`, `10 min` or `2h`.
+
+    Raises:
+        UnitError: the text is no number with a known unit.
+    """
+    match = _QUANTITY.match(text)
+    factor = _TIME_FACTORS.get(match["unit"].lower()) if match else None
+    if match is None or factor is None:
+        raise UnitError(f"{text!r} is not a duration; write seconds or a number with ms, s, min, h or d")
+    return float(match["number"]) * factor
+
+
+def format_bytes(size_bytes: float) -> str:
+    """A size for a person, in powers of 1024 with three significant digits: `64.0 MiB`."""
+    return _scaled(size_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
+
+
+def format_rate(rate_bytes_per_second: float) -> str:
+    """A rate for a person, in powers of 1000 with three significant digits: `118 MB/s`."""
+    return _scaled(rate_bytes_per_second, 1000, ("B/s", "kB/s", "MB/s", "GB/s", "TB/s"))
+
+
+def format_value(value: float, unit: Unit) -> str:
+    """A stored value for a person, in the unit that its size suggests."""
+    match unit:
+        case Unit.BYTES_PER_SECOND:
+            return format_rate(value)
+        case Unit.BYTES:
+            return format_bytes(value)
+        case Unit.SECONDS:
+            return f"{value:.3g} s"
+        case Unit.OPERATIONS_PER_SECOND:
+            return f"{value:,.3g} op/s" if value < 1000 else f"{value:,.0f} op/s"  # noqa: PLR2004 - readable at any size
+        case Unit.COUNT | Unit.RATIO:
+            return f"{value:g}"
+
+
+def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
+    for name in names[:-1]:
+        if abs(value) < step:
+            return f"{value:.3g} {name}" if abs(value) < 1000 else f"{value:.4g} {name}"  # noqa: PLR2004
+        value /= step
+    return f"{value:.3g} {names[-1]}"
