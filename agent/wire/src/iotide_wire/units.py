@@ -21,7 +21,7 @@ class UnitError(ValueError):
 
 
 _DECIMAL: Final = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
-_BYTE_FACTORS: Final = (
+_BYTE_FACTORS: Final[dict[str, int]] = (
     {"": 1, "b": 1}
     | {f"{prefix.lower()}b": factor for prefix, factor in _DECIMAL.items() if prefix not in {"", "B"}}
     | {f"{prefix.lower()}ib": 1024**power for power, prefix in enumerate("KMGTP", start=1)}

@@ -1,0 +1,1 @@
+"""The commands `iotide-agent` and `iotide`."""

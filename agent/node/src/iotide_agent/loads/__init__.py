@@ -1,0 +1,1 @@
+"""Small load programs of our own, run as processes like any other tool."""

@@ -1,0 +1,1 @@
+"""Probes: what a file system says of itself."""

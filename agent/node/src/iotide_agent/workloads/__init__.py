@@ -1,0 +1,1 @@
+"""The workload plug-ins."""
