@@ -1,0 +1,103 @@
+"""Tables of people, their proofs of identity and what they did."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import Text
+
+from iotide_server.kit.db import Base, Identified, Json
+
+
+class Role(StrEnum):
+    """What a person may do in a cluster; each includes the ones before."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+
+class User(Identified, Base):
+    """A person. `password_hash` is None until a password is set."""
+
+    __tablename__ = "user_account"
+
+    name: Mapped[str] = mapped_column(unique=True)
+    password_hash: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    disabled_at: Mapped[datetime | None]
+
+
+class RoleGrant(Identified, Base):
+    """A role of a user in one cluster, or in all where `cluster_id` is None."""
+
+    __tablename__ = "role_grant"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
+    cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
+    role: Mapped[str]
+
+    __table_args__ = (
+        UniqueConstraint("user_id", "cluster_id", postgresql_nulls_not_distinct=True),
+        CheckConstraint("role IN ('viewer', 'operator', 'admin')", name="role"),
+    )
+
+
+class LoginLink(Identified, Base):
+    """A link that signs its user in once; only the SHA-256 of its secret is stored."""
+
+    __tablename__ = "login_link"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
+    secret_sha256: Mapped[str] = mapped_column(unique=True)
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class UserSession(Identified, Base):
+    """A signed-in browser; only the SHA-256 of its cookie is stored."""
+
+    __tablename__ = "user_session"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
+    secret_sha256: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    last_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime]
+
+
+class ApiToken(Identified, Base):
+    """A token for programs; it can do what its user may, cut down to its scopes (read, operate, admin)."""
+
+    __tablename__ = "api_token"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    secret_sha256: Mapped[str] = mapped_column(unique=True)
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
+class AuditEntry(Identified, Base):
+    """One change: who, what, before, after, from where. Never updated."""
+
+    __tablename__ = "audit_entry"
+
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
+    principal_kind: Mapped[str]
+    principal_id: Mapped[int | None]
+    principal_name: Mapped[str]
+    address: Mapped[str | None]
+    action: Mapped[str]
+    subject_kind: Mapped[str]
+    subject_id: Mapped[int | None]
+    cluster_id: Mapped[int | None]
+    before: Mapped[Json | None]
+    after: Mapped[Json | None]
+
+    __table_args__ = (Index("ix_audit_entry_cluster_id_id", "cluster_id", text("id DESC")),)

@@ -1,0 +1,1 @@
+"""A plan expanded into cells and runs."""

@@ -1,0 +1,77 @@
+"""Tables of plans and their matrix."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, func
+from sqlalchemy.orm import Mapped, mapped_column
+
+from iotide_server.kit.db import Base, Identified, Json
+
+
+class Campaign(Identified, Base):
+    """A plan with its matrix; its state follows from its runs.
+
+    Attributes:
+        plan: the `CampaignPlan` as it was accepted.
+        idempotency_key, request_sha256: a repeated POST with the same key and body answers with this campaign.
+    """
+
+    __tablename__ = "campaign"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    name: Mapped[str]
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    plan: Mapped[Json]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    cancelled_at: Mapped[datetime | None]
+    idempotency_key: Mapped[str | None]
+    request_sha256: Mapped[str]
+
+    __table_args__ = (
+        UniqueConstraint("owner_id", "idempotency_key"),
+        Index("ix_campaign_cluster_id_id", "cluster_id", "id"),
+    )
+
+
+class Cell(Identified, Base):
+    """One combination of the matrix.
+
+    Attributes:
+        options: complete, validated, in base units.
+        options_sha256: of the options that differ from the workload's frozen defaults, sorted.
+        bytes_needed, bytes_moved: as foreseen when it was submitted.
+    """
+
+    __tablename__ = "cell"
+
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    ordinal: Mapped[int]
+    workload_id: Mapped[int] = mapped_column(ForeignKey("workload.id"))
+    options: Mapped[Json]
+    options_sha256: Mapped[str]
+    bytes_needed: Mapped[float]
+    bytes_moved: Mapped[float]
+
+    __table_args__ = (UniqueConstraint("campaign_id", "ordinal"),)
+
+
+class CellNode(Base):
+    """A node of a cell."""
+
+    __tablename__ = "cell_node"
+
+    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True)
+    node_id: Mapped[int] = mapped_column(ForeignKey("node.id"), primary_key=True)
+
+    __table_args__ = (Index("ix_cell_node_node_id", "node_id"),)
+
+
+class CellTarget(Base):
+    """A target of a cell."""
+
+    __tablename__ = "cell_target"
+
+    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True)
+    target_id: Mapped[int] = mapped_column(ForeignKey("target.id"), primary_key=True)
+
+    __table_args__ = (Index("ix_cell_target_target_id", "target_id"),)

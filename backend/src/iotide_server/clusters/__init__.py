@@ -1,0 +1,1 @@
+"""Clusters, nodes, their agents and enrolment."""

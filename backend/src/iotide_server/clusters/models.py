@@ -1,0 +1,104 @@
+"""Tables of clusters, nodes and their agents."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, func, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import Text
+
+from iotide_server.kit.db import Base, Identified, Json
+
+
+class Leasable:
+    """Counters of active leases, kept by a trigger on `lease`; their CHECK makes a double grant impossible."""
+
+    shared_leases: Mapped[int] = mapped_column(server_default="0")
+    exclusive_leases: Mapped[int] = mapped_column(server_default="0")
+
+
+ONE_OR_MANY = "exclusive_leases BETWEEN 0 AND 1 AND shared_leases >= 0 AND (exclusive_leases = 0 OR shared_leases = 0)"
+"""Either one exclusive lease or any number of shared ones."""
+
+
+class Cluster(Identified, Leasable, Base):
+    """A named set of nodes and targets."""
+
+    __tablename__ = "cluster"
+
+    name: Mapped[str] = mapped_column(unique=True)
+    description: Mapped[str] = mapped_column(server_default="")
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    __table_args__ = (CheckConstraint(ONE_OR_MANY, name="leases"),)
+
+
+class Node(Identified, Leasable, Base):
+    """A host with an agent.
+
+    Attributes:
+        slots: how many runs may share the node.
+        token_sha256, redis_password_sha256: hexadecimal digests; the secrets themselves are only on the node.
+        agent_instance, boot_id: of the last accepted hello.
+        facts, mounts, approved_directories: as last announced.
+        problem: why the scheduler passes the node over, in words; None when nothing is wrong.
+        retired_at: from then on its token and its Redis user are void.
+    """
+
+    __tablename__ = "node"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    name: Mapped[str]
+    role: Mapped[str]
+    slots: Mapped[int] = mapped_column(server_default="1")
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    retired_at: Mapped[datetime | None]
+    token_sha256: Mapped[str] = mapped_column(unique=True)
+    redis_password_sha256: Mapped[str]
+    agent_version: Mapped[str | None]
+    agent_instance: Mapped[str | None]
+    boot_id: Mapped[str | None]
+    facts: Mapped[Json] = mapped_column(server_default=text("'{}'"))
+    mounts: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
+    approved_directories: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
+    problem: Mapped[str | None]
+
+    __table_args__ = (
+        Index(
+            "uq_node_cluster_id_name", "cluster_id", "name", unique=True, postgresql_where=text("retired_at IS NULL")
+        ),
+        CheckConstraint(f"{ONE_OR_MANY} AND shared_leases <= slots", name="leases"),
+        CheckConstraint("slots BETWEEN 1 AND 1000", name="slots"),
+        CheckConstraint("role IN ('compute', 'storage')", name="role"),
+    )
+
+
+class NodeBeat(Base):
+    """When a node was last heard of; a table of its own without an index on time, so that updates stay in place."""
+
+    __tablename__ = "node_beat"
+
+    node_id: Mapped[int] = mapped_column(
+        ForeignKey("node.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    seen_at: Mapped[datetime]
+
+    __table_args__ = ({"postgresql_with": {"fillfactor": "50"}},)
+
+
+class JoinToken(Identified, Base):
+    """Lets new nodes into one cluster; only the SHA-256 of its secret is stored."""
+
+    __tablename__ = "join_token"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
+    secret_sha256: Mapped[str] = mapped_column(unique=True)
+    uses_left: Mapped[int]
+    expires_at: Mapped[datetime]
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    __table_args__ = (CheckConstraint("uses_left >= 0", name="uses_left"),)

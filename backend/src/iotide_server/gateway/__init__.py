@@ -1,0 +1,1 @@
+"""Endpoints for node agents: enrol, hello, claim, beat, artefacts, finish."""

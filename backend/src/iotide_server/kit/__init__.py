@@ -1,0 +1,1 @@
+"""What every slice stands on: database, errors, clock, pagination, queue."""

@@ -1,0 +1,44 @@
+"""Server work as rows: a Celery message only names the row, so a lost or doubled message loses or doubles nothing."""
+
+from datetime import datetime
+
+from sqlalchemy import Index, text
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from iotide_server.kit.db import Base
+
+
+class Work(Base):
+    """A piece of server work, for instance the follow-up of one run's results.
+
+    Attributes:
+        kind, key: what to do and on which row.
+        due_at: the scheduler sends its message from then on, again with back-off until it is done.
+        version: raised whenever the work is wanted again.
+        done_version: the version that was last completed; done when equal to `version`.
+    """
+
+    __tablename__ = "work"
+
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[int] = mapped_column(primary_key=True)
+    due_at: Mapped[datetime]
+    version: Mapped[int] = mapped_column(server_default="1")
+    done_version: Mapped[int] = mapped_column(server_default="0")
+    sends: Mapped[int] = mapped_column(server_default="0")
+    failure: Mapped[str | None]
+
+    __table_args__ = (Index("ix_work_due", "due_at", postgresql_where=text("done_version < version")),)
+
+
+def want_work(session: Session, kind: str, key: int, due_at: datetime) -> None:
+    """Ask for the work (kind, key) to be done after this transaction; asking again before it ran changes nothing."""
+    session.execute(
+        text(
+            "INSERT INTO work (kind, key, due_at) VALUES (:kind, :key, :due_at)"
+            " ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0,"
+            " due_at = LEAST(excluded.due_at, CASE WHEN work.done_version < work.version THEN work.due_at END)"
+        ),
+        {"kind": kind, "key": key, "due_at": due_at},
+    )
+    session.execute(text("SELECT pg_notify('iotide_wake', 'work')"))

@@ -1,0 +1,1 @@
+"""News of changes, stored for an hour and streamed to browsers."""

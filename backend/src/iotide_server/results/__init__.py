@@ -1,0 +1,1 @@
+"""Ingest of results, samples, series and points, curves and artefacts."""

@@ -1,0 +1,127 @@
+"""Tables of results: numbers, their series and points, per-second curves and raw output."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, LargeBinary, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import REAL, BigInteger
+
+from iotide_server.kit.db import Base, Identified, Json
+
+
+class Series(Identified, Base):
+    """All points with one key: cluster, node set, targets, workload, options hash, metric, labels.
+
+    Attributes:
+        key_sha256: of that key, sorted; equal keys are one series for ever.
+        node_ids, target_ids: sorted.
+        options: those that differ from the workload's frozen defaults.
+    """
+
+    __tablename__ = "series"
+
+    key_sha256: Mapped[str] = mapped_column(unique=True)
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    workload: Mapped[str]
+    series_revision: Mapped[int]
+    options: Mapped[Json]
+    options_sha256: Mapped[str]
+    metric: Mapped[str]
+    title: Mapped[str]
+    unit: Mapped[str]
+    better: Mapped[str]
+    labels: Mapped[Json]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    __table_args__ = (Index("ix_series_cluster_id_id", "cluster_id", "id"),)
+
+
+class Sample(Identified, Base):
+    """One number of a run, in its metric's base unit."""
+
+    __tablename__ = "sample"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    order_id: Mapped[int] = mapped_column(ForeignKey("node_order.id"))
+    series_id: Mapped[int] = mapped_column(ForeignKey("series.id"))
+    target_id: Mapped[int | None] = mapped_column(ForeignKey("target.id"))
+    value: Mapped[float]
+
+    __table_args__ = (Index("ix_sample_run_id", "run_id"), Index("ix_sample_series_id_run_id", "series_id", "run_id"))
+
+
+class Point(Identified, Base):
+    """One per cell and series: the median of its valid runs with their range.
+
+    Attributes:
+        at: when the first of its runs started.
+        run_count: runs behind it; values are in the series' base unit.
+    """
+
+    __tablename__ = "point"
+
+    series_id: Mapped[int] = mapped_column(ForeignKey("series.id"))
+    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
+    at: Mapped[datetime]
+    median: Mapped[float]
+    low: Mapped[float]
+    high: Mapped[float]
+    run_count: Mapped[int]
+    flags: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
+
+    __table_args__ = (UniqueConstraint("series_id", "cell_id"), Index("ix_point_series_id_at", "series_id", "at"))
+
+
+class Environment(Base):
+    """Facts under which runs ran, stored once for all that share them."""
+
+    __tablename__ = "environment"
+
+    sha256: Mapped[str] = mapped_column(primary_key=True)
+    facts: Mapped[Json]
+
+
+class Blob(Base):
+    """Raw output by its digest, compressed by PostgreSQL."""
+
+    __tablename__ = "blob"
+
+    sha256: Mapped[str] = mapped_column(primary_key=True)
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class Artefact(Identified, Base):
+    """A named piece of raw output of an order."""
+
+    __tablename__ = "artefact"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    order_id: Mapped[int] = mapped_column(ForeignKey("node_order.id"))
+    name: Mapped[str]
+    sha256: Mapped[str] = mapped_column(ForeignKey("blob.sha256"))
+    size_bytes: Mapped[int]
+    stored_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    __table_args__ = (UniqueConstraint("order_id", "name"), Index("ix_artefact_run_id", "run_id"))
+
+
+class CurveChunk(Identified, Base):
+    """Up to 600 per-second values of one counter in one order."""
+
+    __tablename__ = "curve_chunk"
+
+    order_id: Mapped[int] = mapped_column(ForeignKey("node_order.id"))
+    counter: Mapped[str]
+    started_at: Mapped[datetime]
+    step_seconds: Mapped[float] = mapped_column(Float)
+    values: Mapped[list[float]] = mapped_column(ARRAY(REAL))
+
+    __table_args__ = (
+        UniqueConstraint("order_id", "counter", "started_at"),
+        CheckConstraint("cardinality(values) BETWEEN 1 AND 600", name="values"),
+    )

@@ -1,0 +1,1 @@
+"""One execution of a cell: its life cycle, attempts, orders and log."""

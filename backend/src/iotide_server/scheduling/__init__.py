@@ -1,0 +1,1 @@
+"""Which waiting run starts where, its leases and its wake-ups."""

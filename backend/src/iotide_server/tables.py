@@ -1,0 +1,30 @@
+"""All tables in one place, for Alembic and for whoever needs every relation resolved."""
+
+from iotide_server.accounts import models as accounts
+from iotide_server.campaigns import models as campaigns
+from iotide_server.clusters import models as clusters
+from iotide_server.kit import work
+from iotide_server.kit.db import Base
+from iotide_server.live import models as live
+from iotide_server.results import models as results
+from iotide_server.runs import models as runs
+from iotide_server.scheduling import models as scheduling
+from iotide_server.targets import models as targets
+from iotide_server.workloads import models as workloads
+
+metadata = Base.metadata
+"""The schema that migrations lead to; `alembic check` compares the two."""
+
+__all__ = [
+    "accounts",
+    "campaigns",
+    "clusters",
+    "live",
+    "metadata",
+    "results",
+    "runs",
+    "scheduling",
+    "targets",
+    "work",
+    "workloads",
+]

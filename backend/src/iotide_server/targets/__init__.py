@@ -1,0 +1,1 @@
+"""File systems under test."""

@@ -1,0 +1,60 @@
+"""Tables of file systems under test."""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from iotide_server.clusters.models import ONE_OR_MANY, Leasable
+from iotide_server.kit.db import Base, Identified
+
+
+class Target(Identified, Leasable, Base):
+    """A mounted file system or directory under test.
+
+    Attributes:
+        scope: `node` = private to each node (the node's lease covers it); `shared` = one file system behind many
+            mounts (it has leases of its own).
+        reserve_bytes: space that runs must leave free; None means the run's own need plus 10 %.
+        free_after_limit: a silent run's lease may be freed once its time limit has passed.
+    """
+
+    __tablename__ = "target"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    name: Mapped[str]
+    path: Mapped[str]
+    scope: Mapped[str]
+    reserve_bytes: Mapped[int | None]
+    free_after_limit: Mapped[bool] = mapped_column(server_default="false")
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    retired_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        Index(
+            "uq_target_cluster_id_name", "cluster_id", "name", unique=True, postgresql_where=text("retired_at IS NULL")
+        ),
+        CheckConstraint(ONE_OR_MANY, name="leases"),
+        CheckConstraint("scope IN ('node', 'shared')", name="scope"),
+        CheckConstraint("reserve_bytes >= 0", name="reserve_bytes"),
+    )
+
+
+class TargetMount(Base):
+    """A target on one node; fstype and source are what the mount guard holds each run to."""
+
+    __tablename__ = "target_mount"
+
+    target_id: Mapped[int] = mapped_column(ForeignKey("target.id", ondelete="CASCADE"), primary_key=True)
+    node_id: Mapped[int] = mapped_column(ForeignKey("node.id", ondelete="CASCADE"), primary_key=True)
+    path: Mapped[str]
+    fstype: Mapped[str]
+    source: Mapped[str]
+    mount_options: Mapped[str]
+    total_bytes: Mapped[int | None]
+    free_bytes: Mapped[int | None]
+    seen_at: Mapped[datetime]
+    problem: Mapped[str | None]
+
+    __table_args__ = (Index("ix_target_mount_node_id", "node_id"),)

@@ -1,0 +1,1 @@
+"""The catalogue that agents announced."""
