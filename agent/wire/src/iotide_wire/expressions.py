@@ -17,7 +17,7 @@ class ExpressionError(ValueError):
 
 
 class _Operand:
-    """Lets a plug-in write `Name(name="file_size_bytes") * 2` instead of nested messages."""
+    """Lets a plug-in write `Option.of("file_size_bytes") * 2` instead of nested messages."""
 
     def __add__(self, other: "Expression | float") -> "Operation":
         return Operation(op="+", args=(_lift(self), _lift(other)))
@@ -45,10 +45,10 @@ class Number(Message, _Operand):
 
 
 class Option(Message, _Operand):
-    """The value of an option or a fact by its name; true counts as 1 and false as 0."""
+    """The value of an option or a fact by its name; true counts as 1, false as 0, a list as its length."""
 
     kind: Literal["name"] = "name"
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")]
 
     @classmethod
     def of(cls, name: str) -> Self:
@@ -97,6 +97,8 @@ def _evaluate(expression: Expression, values: Mapping[str, object], depth: int) 
             return value
         case Option(name=name):
             named = values.get(name)
+            if isinstance(named, list | tuple):
+                return float(len(named))
             if not isinstance(named, int | float):
                 raise ExpressionError(f"{name} is {named!r}, which is not a number")
             return float(named)

@@ -273,7 +273,7 @@ class SampleMessage(Message):
 
 
 class FlagCode(StrEnum):
-    """Quality flags, as reference/statistics.md lists them."""
+    """What the flags on a run say; NO_DIRECT: O_DIRECT was asked for and the file system refuses it."""
 
     CACHE_SIZE = "CACHE_SIZE"
     CACHE_DROP = "CACHE_DROP"
@@ -292,6 +292,7 @@ class FlagCode(StrEnum):
     FOREIGN_LOAD = "FOREIGN_LOAD"
     WRONG_MOUNT = "WRONG_MOUNT"
     FORK_BOUND = "FORK_BOUND"
+    NO_DIRECT = "NO_DIRECT"
 
 
 class FlagEffect(StrEnum):

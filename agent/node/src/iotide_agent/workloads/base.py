@@ -185,10 +185,11 @@ class Workload(ABC, Generic[OptionsT]):
         """The commands of one run, in order, every path below `place`."""
 
     @abstractmethod
-    def parse(self, options: OptionsT, outcomes: Sequence[StepOutcome]) -> Parsed:
+    def parse(self, options: OptionsT, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
         """The samples and flags that raw output supports.
 
-        Called with every step when all succeeded, or with those before a cut when the run failed (partial results).
+        Called once per place, with every step there when all succeeded, or with those before a cut when the run failed
+        (partial results).
 
         Raises:
             OutputRefusedError: the output is not what the tool promises, or its totals contradict the plan.
