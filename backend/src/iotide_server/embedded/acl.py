@@ -1,0 +1,126 @@
+"""Redis users derived from PostgreSQL's rows: each node may use its own queue, the server all queues, nobody more."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from redis import Redis
+
+SERVER_USER = "iotide-server"
+ADMIN_USER = "iotide-admin"
+
+CELERY_COMMANDS = (
+    *("+ping", "+brpop", "+llen", "+sadd", "+smembers", "+rpush", "+lpush"),
+    *("+hset", "+hget", "+hdel", "+zadd", "+zrem", "+zrange", "+watch", "+unwatch", "+multi", "+exec"),
+    *("+set", "+get", "+del", "+evalsha", "+script|load"),
+)
+"""What a Celery 5.7 worker without remote control, gossip and mingle sends, found by running one with ever fewer.
+
+It reads (BRPOP, LLEN), announces its queue (SADD), keeps and restores unacknowledged messages (hash, sorted set,
+WATCH ... EXEC, RPUSH, LPUSH) under a lock (SET NX; a script of GET and DEL). AUTH and HELLO need no right.
+CLIENT SETINFO stays out because Redis 7.0 cannot name it; redis-py goes on when it is refused.
+"""
+
+_NODE_USER_PREFIX = "iotide-node-"
+_MARKER_USER = "iotide-nodes-applied"
+_SHA256_HEX = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class NodeAccess:
+    """What PostgreSQL knows of a node's way to Redis.
+
+    Attributes:
+        password_sha256: hexadecimal digest; the password itself is only on the node.
+    """
+
+    node_id: int
+    password_sha256: str
+
+    def __post_init__(self) -> None:
+        if not _SHA256_HEX.fullmatch(self.password_sha256):
+            raise ValueError(f"node {self.node_id}: password_sha256 must be 64 lower-case hexadecimal digits")
+
+
+def node_username(node_id: int) -> str:
+    """The Redis user of a node."""
+    return f"{_NODE_USER_PREFIX}{node_id}"
+
+
+def node_queue(node_id: int) -> str:
+    """The Celery queue that only this node reads."""
+    return f"node.{node_id}"
+
+
+def node_transport_options(node_id: int) -> dict[str, str]:
+    """Celery's `broker_transport_options` that keep a node's unacknowledged messages under keys of its own."""
+    return {
+        "unacked_key": f"unacked.{node_id}",
+        "unacked_index_key": f"unacked_index.{node_id}",
+        "unacked_mutex_key": f"unacked_mutex.{node_id}",
+    }
+
+
+def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
+    """Make Redis's node users exactly these; others' users stay. Needs a connection with the right to `ACL`.
+
+    Redis forgets users when it restarts, so this is called again and again: a disabled user whose password is the
+    digest of the whole list says that the list stands, and makes the call one look-up when nothing has changed.
+
+    Returns:
+        Whether anything had to be changed.
+
+    Raises:
+        redis.RedisError: Redis is away, or the connection may not administer users.
+    """
+    wanted = {node_username(node.node_id): node for node in nodes}
+    digest = _digest(wanted.values())
+    marker = admin.acl_getuser(_MARKER_USER)
+    if marker is not None and marker["passwords"] == [digest]:
+        return False
+    present = [name.decode() if isinstance(name, bytes) else name for name in admin.acl_users()]
+    obsolete = [name for name in present if name.startswith(_NODE_USER_PREFIX) and name not in wanted]
+    # One MULTI: two callers with different lists cannot leave a mixture under either's marker.
+    with admin.pipeline(transaction=True) as pipe:
+        if obsolete:
+            pipe.acl_deluser(*obsolete)
+        for node in wanted.values():
+            _set_node(pipe, node)
+        pipe.acl_setuser(_MARKER_USER, enabled=False, reset=True, hashed_passwords=[f"+{digest}"])
+        pipe.execute()
+    return True
+
+
+def grant_node(admin: Redis, node: NodeAccess) -> None:
+    """Let one node in at once; the next `apply_nodes` then looks at the whole list again.
+
+    Raises:
+        redis.RedisError: as `apply_nodes`.
+    """
+    with admin.pipeline(transaction=True) as pipe:
+        _set_node(pipe, node)
+        pipe.acl_deluser(_MARKER_USER)
+        pipe.execute()
+
+
+def _node_keys(node_id: int) -> tuple[str, ...]:
+    queue = node_queue(node_id)
+    # In the queues that Celery keeps for message priorities, \x06\x16 and a digit follow the name.
+    return (queue, f"{queue}\x06*", f"_kombu.binding*.{queue}", *node_transport_options(node_id).values())
+
+
+def _set_node(redis: Redis, node: NodeAccess) -> None:
+    redis.acl_setuser(
+        node_username(node.node_id),
+        enabled=True,
+        reset=True,
+        hashed_passwords=[f"+{node.password_sha256}"],
+        keys=_node_keys(node.node_id),
+        commands=CELERY_COMMANDS,
+    )
+
+
+def _digest(nodes: Iterable[NodeAccess]) -> str:
+    lines = sorted(f"{node.password_sha256} {_node_keys(node.node_id)} {CELERY_COMMANDS}" for node in nodes)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
