@@ -1,0 +1,106 @@
+"""What the runs of one cell say together, and how much of it may honestly be shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite
+from statistics import fmean, median, stdev
+
+FEW_RUNS = 2
+ENOUGH_RUNS = 4
+"""From here on a spread means something: four runs are the fewest with an exact interval (Mann-Whitney)."""
+
+_MAD_TO_SIGMA = 1.4826  # 1 / the normal distribution's 0.75 quantile, so that it estimates a standard deviation
+
+
+class Tier(StrEnum):
+    """What a number of independent runs allows to be shown.
+
+    One run: its value and a badge. Few: every point, median and range. Enough: spread and intervals as well.
+    """
+
+    ONE_RUN = "one_run"
+    FEW_RUNS = "few_runs"
+    ENOUGH_RUNS = "enough_runs"
+
+
+class Variation(StrEnum):
+    """How far runs of one cell scatter, by their coefficient of variation: up to 5, 10 or 25 %, or more."""
+
+    STEADY = "steady"
+    FLAGGED = "flagged"
+    NOISY = "noisy"
+    UNRANKABLE = "unrankable"
+
+
+_LIMITS = ((0.05, Variation.STEADY), (0.10, Variation.FLAGGED), (0.25, Variation.NOISY))
+VARIATION_LIMIT = _LIMITS[0][0]
+"""Coefficient of variation above which a cell is flagged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Independent runs of one cell.
+
+    Attributes:
+        median, low, high: in the unit of the values; low and high are the smallest and the largest value.
+        variation_ratio: sample standard deviation over mean; None below four runs or where the mean is 0.
+        robust_spread_ratio: 1.4826 x median absolute deviation over median, which one outlier cannot move (Rousseeuw
+            and Croux 1993); None below four runs or where the median is 0.
+    """
+
+    run_count: int
+    median: float
+    low: float
+    high: float
+    variation_ratio: float | None
+    robust_spread_ratio: float | None
+
+    @property
+    def tier(self) -> Tier:
+        """What may be shown of it."""
+        return tier(self.run_count)
+
+    @property
+    def variation(self) -> Variation | None:
+        """How far its runs scatter; None where too few runs can tell."""
+        return None if self.variation_ratio is None else variation(self.variation_ratio)
+
+
+def tier(run_count: int) -> Tier:
+    """What may be shown of `run_count` runs (1 or more)."""
+    if run_count < 1:
+        raise ValueError(f"{run_count} runs say nothing")
+    if run_count < FEW_RUNS:
+        return Tier.ONE_RUN
+    return Tier.FEW_RUNS if run_count < ENOUGH_RUNS else Tier.ENOUGH_RUNS
+
+
+def variation(variation_ratio: float) -> Variation:
+    """The grade of a coefficient of variation."""
+    return next((grade for limit, grade in _LIMITS if variation_ratio <= limit), Variation.UNRANKABLE)
+
+
+def summarize(values: Sequence[float]) -> Summary:
+    """Median, range and spread of one value per run.
+
+    Raises:
+        ValueError: there is no value, or one that is not finite.
+    """
+    if not values or not all(map(isfinite, values)):
+        raise ValueError(f"a summary needs finite values, not {list(values)!r}")
+    centre = median(values)
+    enough = len(values) >= ENOUGH_RUNS
+    mean = fmean(values)
+    return Summary(
+        run_count=len(values),
+        median=centre,
+        low=min(values),
+        high=max(values),
+        variation_ratio=stdev(values) / abs(mean) if enough and mean else None,
+        robust_spread_ratio=_robust_sigma(values, centre) / abs(centre) if enough and centre else None,
+    )
+
+
+def _robust_sigma(values: Sequence[float], centre: float) -> float:
+    return _MAD_TO_SIGMA * median(abs(value - centre) for value in values)
