@@ -164,7 +164,8 @@ class Workload(ABC, Generic[OptionsT]):
         breaks_series: whether this revision's numbers must not be drawn in one line with the one before.
         options_type: the model of its options.
         tool: the program it needs on PATH, or None where Python is enough.
-        version_argv: prints the tool's version.
+        package: what to install where the tool is absent.
+        version_argv: prints the tool's version; its first word is the tool.
         bytes_needed, bytes_moved: see `WorkloadAnnouncement`.
     """
 
@@ -174,6 +175,7 @@ class Workload(ABC, Generic[OptionsT]):
     revision: ClassVar[int]
     breaks_series: ClassVar[bool] = False
     tool: ClassVar[str | None]
+    package: ClassVar[str] = ""
     version_argv: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[MetricSpec, ...]]
     bytes_needed: ClassVar[Expression]

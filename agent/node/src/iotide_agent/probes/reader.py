@@ -1,0 +1,119 @@
+"""Reads what probes and workloads want to know, files and short commands alike, without ever waiting for a hung one."""
+
+import os
+import shutil
+import subprocess
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_MAX_CHARACTERS: Final = 1_000_000
+_COMMAND_SECONDS: Final = 10.0
+_SYSTEM_DIRECTORIES: Final = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+@dataclass(frozen=True, slots=True)
+class FileWant:
+    """The text of a small file, such as one of /proc or /sys."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryWant:
+    """The names in a directory, sorted, one a line."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandWant:
+    """What a short command prints on stdout.
+
+    Attributes:
+        argv: the exact argument list.
+        package: what to install where the program is absent.
+    """
+
+    argv: tuple[str, ...]
+    package: str
+
+
+Want = FileWant | DirectoryWant | CommandWant
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Why a want could not be met, as a sentence with the remedy."""
+
+    because: str
+
+
+class Reader(ABC):
+    """Where wants are met: the running system, or recorded outputs in tests."""
+
+    @abstractmethod
+    def read(self, want: Want) -> str | Unavailable:
+        """The text that was wanted, or why there is none; never raises for what the system lacks."""
+
+
+class SystemReader(Reader):
+    """Reads the node that it runs on; each command gets ten seconds."""
+
+    def read(self, want: Want) -> str | Unavailable:
+        """See Reader; commands run with LC_ALL=C and without a terminal."""
+        match want:
+            case FileWant(path=path):
+                return _read_file(Path(path))
+            case DirectoryWant(path=path):
+                return _list_directory(Path(path))
+            case CommandWant():
+                return _run(want)
+
+
+def find_program(name: str) -> str | None:
+    """Path of a program on PATH or in the system directories, which a service's PATH often lacks."""
+    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_DIRECTORIES}")
+
+
+def _read_file(path: Path) -> str | Unavailable:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MAX_CHARACTERS)
+    except OSError as error:
+        return Unavailable(f"{path} cannot be read: {error.strerror}")
+
+
+def _list_directory(path: Path) -> str | Unavailable:
+    try:
+        return "\n".join(sorted(entry.name for entry in path.iterdir()))
+    except OSError as error:
+        return Unavailable(f"{path} cannot be listed: {error.strerror}")
+
+
+def _run(want: CommandWant) -> str | Unavailable:
+    name, *arguments = want.argv
+    program = find_program(name)
+    if program is None:
+        return Unavailable(f"{name} is not installed; install the package {want.package} on this node")
+    process = subprocess.Popen(
+        [program, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "LC_ALL": "C"},
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = process.communicate(timeout=_COMMAND_SECONDS)
+    except subprocess.TimeoutExpired:
+        # A command on a dead mount sits in D state, where no signal reaches it: it is killed and not waited for.
+        process.kill()
+        return Unavailable(f"{name} gave no answer within {_COMMAND_SECONDS:.0f} s; is its file system reachable?")
+    if process.returncode != 0:
+        last_line = (stderr.strip().splitlines() or ["nothing on stderr"])[-1]
+        return Unavailable(f"{name} ended with status {process.returncode}: {last_line}")
+    return stdout[:_MAX_CHARACTERS]

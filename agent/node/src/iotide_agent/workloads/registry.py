@@ -1,0 +1,101 @@
+"""The workloads of this agent, its own and those of installed plug-ins, and what it announces of them to the server."""
+
+import logging
+import platform
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
+from iotide_agent.workloads.base import Workload
+from iotide_agent.workloads.create import CreateWorkload
+from iotide_agent.workloads.dd import DdWorkload
+from iotide_wire.catalogue import WorkloadAnnouncement
+
+ENTRY_POINT_GROUP: Final = "iotide.workloads"
+"""An installed package announces its Workload classes here; see docs of importlib.metadata."""
+
+_logger = logging.getLogger(__name__)
+_OWN: Final[tuple[type[Workload[Any]], ...]] = (DdWorkload, CreateWorkload)
+
+
+class UnknownWorkloadError(LookupError):
+    """No workload of that name is installed on this agent."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"workload {name!r} is not installed here; this agent has {', '.join(all_workloads())}")
+
+
+@cache
+def all_workloads() -> Mapping[str, Workload[Any]]:
+    """Every workload by name, the agent's own first; a broken plug-in is logged and left out."""
+    workloads: dict[str, Workload[Any]] = {own.name: own() for own in _OWN}
+    for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+        try:
+            plug_in = _instance(entry_point.load())
+        except Exception:
+            # Whatever a third party's module raises at import must not take the agent's own workloads with it.
+            _logger.exception("workload_plug_in_broken entry_point=%s", entry_point.value)
+            continue
+        if plug_in.name in workloads:
+            _logger.error("workload_name_taken name=%s entry_point=%s", plug_in.name, entry_point.value)
+            continue
+        workloads[plug_in.name] = plug_in
+    return workloads
+
+
+def workload(name: str) -> Workload[Any]:
+    """The workload called `name`.
+
+    Raises:
+        UnknownWorkloadError: it is not installed here.
+    """
+    found = all_workloads().get(name)
+    if found is None:
+        raise UnknownWorkloadError(name)
+    return found
+
+
+def announcements(reader: Reader) -> list[WorkloadAnnouncement]:
+    """What the agent tells the server of each workload; `reader` looks for the tools and asks for their versions."""
+    return [announcement(found, reader) for found in all_workloads().values()]
+
+
+def announcement(found: Workload[Any], reader: Reader) -> WorkloadAnnouncement:
+    """What the agent tells the server of one workload."""
+    version = _tool_version(found, reader)
+    absent = isinstance(version, Unavailable)
+    return WorkloadAnnouncement(
+        name=found.name,
+        revision=found.revision,
+        title=found.title,
+        description=found.description,
+        options_schema=found.options_type.model_json_schema(),
+        option_defaults=found.options_type.model_construct().model_dump(mode="json"),
+        metrics=found.metrics,
+        bytes_needed=found.bytes_needed,
+        bytes_moved=found.bytes_moved,
+        breaks_series=found.breaks_series,
+        tool=found.tool or "Python",
+        tool_version=None if isinstance(version, Unavailable) else version,
+        available=not absent,
+        unavailable_because=version.because if isinstance(version, Unavailable) else None,
+    )
+
+
+def _instance(plug_in: object) -> Workload[Any]:
+    if not (isinstance(plug_in, type) and issubclass(plug_in, Workload)):
+        raise TypeError(f"{plug_in!r} is no subclass of iotide_agent.workloads.base.Workload")
+    instance: Workload[Any] = plug_in()
+    return instance
+
+
+def _tool_version(found: Workload[Any], reader: Reader) -> str | Unavailable:
+    """First line of what the tool says of its version; Python's own where no tool is needed."""
+    if found.tool is None:
+        return platform.python_version()
+    printed = reader.read(CommandWant(found.version_argv, found.package))
+    if isinstance(printed, Unavailable):
+        return printed
+    return (printed.strip().splitlines() or ["unknown"])[0][:200]
