@@ -1,0 +1,31 @@
+"""Digests of values: equal values have equal digests, however they were written down."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+
+def canonical_json(value: object) -> str:
+    """JSON with sorted keys and no white space, in which 64 and 64.0 are one number and true is none.
+
+    Raises:
+        ValueError: a number that is not finite.
+    """
+    return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def canonical_sha256(value: object) -> str:
+    """SHA-256 of the canonical JSON; hexadecimal."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def _normal(value: object) -> object:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case Mapping():
+            return {name: _normal(member) for name, member in value.items()}
+        case list() | tuple():
+            return [_normal(member) for member in value]
+        case _:
+            return value

@@ -1,0 +1,127 @@
+"""Per-second values: woven into few rows whatever the order in which their pieces arrive, and thinned for a plot."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from math import ceil, floor
+
+MAX_CHUNK_VALUES = 600
+_ROUNDING_STEPS = 1e-3  # times are kept in microseconds, so a whole number of steps may look like a little more
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Values without a gap: `values[i]` covers the step that starts at started_at + i x step_seconds."""
+
+    started_at: datetime
+    step_seconds: float
+    values: tuple[float, ...]
+
+    @property
+    def ended_at(self) -> datetime:
+        """Where its last step ends."""
+        return self.start_of(len(self.values))
+
+    def start_of(self, index: float) -> datetime:
+        """When step `index` starts; halves are allowed."""
+        return self.started_at + timedelta(seconds=index * self.step_seconds)
+
+    def part(self, first: int, end: int | None = None) -> "Stretch":
+        """The steps from `first` up to `end`."""
+        return replace(self, started_at=self.start_of(first), values=self.values[first:end])
+
+
+@dataclass(frozen=True, slots=True)
+class ThinnedCurve:
+    """A curve for a plot; None where nothing was measured."""
+
+    started_at: datetime
+    step_seconds: float
+    values: tuple[float | None, ...]
+
+
+def weave(stored: Iterable[Stretch], pieces: Iterable[Stretch]) -> list[Stretch]:
+    """The stretches of one counter after `pieces` arrived, by start; each second is taken from the first that tells it.
+
+    A piece that continues a stretch is appended to it until that holds MAX_CHUNK_VALUES; a repeated piece, or the part
+    of it that is known, changes nothing. Every stored stretch is kept or grown, never cut or moved.
+    """
+    woven = sorted(stored, key=_start)
+    for piece in sorted(pieces, key=_start):
+        for news in _unknown_parts(woven, piece):
+            _append(woven, news)
+    return woven
+
+
+def _unknown_parts(woven: Sequence[Stretch], piece: Stretch) -> list[Stretch]:
+    """The parts of a piece that no stretch covers; a step counts as covered when its middle is."""
+    is_known = [_covers(woven, piece.start_of(index + 0.5)) for index in range(len(piece.values))]
+    parts = []
+    for known, indexes in groupby(range(len(is_known)), key=is_known.__getitem__):
+        first, *rest = indexes
+        if not known:
+            parts.append(piece.part(first, first + 1 + len(rest)))
+    return parts
+
+
+def _covers(woven: Sequence[Stretch], moment: datetime) -> bool:
+    before = bisect_right(woven, moment, key=_start) - 1
+    return before >= 0 and moment < woven[before].ended_at
+
+
+def _append(woven: list[Stretch], news: Stretch) -> None:
+    """Put `news` at the end of the stretch that it continues, what does not fit there into new ones."""
+    place = bisect_right(woven, news.start_of(0.5), key=_start)
+    if place and _continues(woven[place - 1], news):
+        open_stretch = woven[place - 1]
+        room = MAX_CHUNK_VALUES - len(open_stretch.values)
+        woven[place - 1] = replace(open_stretch, values=open_stretch.values + news.values[:room])
+        if room >= len(news.values):
+            return
+        news = replace(news.part(room), started_at=woven[place - 1].ended_at)
+    for offset, first in enumerate(range(0, len(news.values), MAX_CHUNK_VALUES)):
+        woven.insert(place + offset, news.part(first, first + MAX_CHUNK_VALUES))
+
+
+def _continues(stretch: Stretch, news: Stretch) -> bool:
+    gap_seconds = abs((news.started_at - stretch.ended_at).total_seconds())
+    return stretch.step_seconds == news.step_seconds and gap_seconds <= stretch.step_seconds / 2
+
+
+def _start(stretch: Stretch) -> datetime:
+    return stretch.started_at
+
+
+def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
+    """At most `max_points` means over equal spans of time, from the first step to the end of the last.
+
+    Args:
+        stretches: of one counter, at least one.
+    """
+    started_at = min(map(_start, stretches))
+    span_seconds = (max(stretch.ended_at for stretch in stretches) - started_at).total_seconds()
+    step_seconds = min(stretch.step_seconds for stretch in stretches)
+    steps = ceil(span_seconds / step_seconds - _ROUNDING_STEPS)
+    width_seconds = step_seconds * ceil(steps / max_points)
+    sums: dict[int, tuple[float, int]] = {}
+    for elapsed_seconds, value in _moments(stretches, started_at):
+        bucket = floor(elapsed_seconds / width_seconds)
+        total, count = sums.get(bucket, (0.0, 0))
+        sums[bucket] = (total + value, count + 1)
+    return ThinnedCurve(started_at, width_seconds, tuple(_means(sums)))
+
+
+def _moments(stretches: Sequence[Stretch], origin: datetime) -> Iterator[tuple[float, float]]:
+    """The middle of each step in seconds since `origin`, with its value."""
+    for stretch in stretches:
+        first_seconds = (stretch.started_at - origin).total_seconds()
+        for index, value in enumerate(stretch.values):
+            yield first_seconds + (index + 0.5) * stretch.step_seconds, value
+
+
+def _means(sums: dict[int, tuple[float, int]]) -> Iterator[float | None]:
+    for bucket in range(max(sums) + 1):
+        total, count = sums.get(bucket, (0.0, 0))
+        yield total / count if count else None

@@ -1,0 +1,44 @@
+"""The identity of a series: what must be equal for two numbers to stand on one trend."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from iotide_server.kit.digests import canonical_sha256
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesKey:
+    """What a series is known by; everything else (kernel, mount options, tool version) is environment.
+
+    Attributes:
+        node_ids, target_ids: of the cell; their order means nothing.
+        series_revision: the last revision of the workload that breaks series.
+        options_sha256: of the options that differ from the workload's frozen defaults, in base units.
+    """
+
+    cluster_id: int
+    node_ids: frozenset[int]
+    target_ids: frozenset[int]
+    workload: str
+    series_revision: int
+    options_sha256: str
+    metric: str
+    labels: Mapping[str, Label]
+
+    @property
+    def sha256(self) -> str:
+        """Digest over its canonical JSON; equal keys are one series for ever."""
+        return canonical_sha256(
+            {
+                "cluster": self.cluster_id,
+                "nodes": sorted(self.node_ids),
+                "targets": sorted(self.target_ids),
+                "workload": self.workload,
+                "series_revision": self.series_revision,
+                "options": self.options_sha256,
+                "metric": self.metric,
+                "labels": self.labels,
+            }
+        )
