@@ -1,0 +1,253 @@
+"""A whole iotide on this machine, for the demo, the contract tests and the benches: server, agents, targets, a client."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+BIN = Path(sys.executable).parent
+"""Where the commands `iotide-server`, `iotide-agent` and `iotide` are installed."""
+
+T = TypeVar("T")
+
+
+class StackError(Exception):
+    """A part did not come up; the text holds the last lines of its log."""
+
+
+def wait_for(what: str, probe: Callable[[], T | None], *, seconds: float = 60.0, pause_seconds: float = 0.1) -> T:
+    """The first value of `probe` that is not None.
+
+    Raises:
+        StackError: none came within `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    while (value := probe()) is None:
+        if time.monotonic() > deadline:
+            raise StackError(f"{what}: not within {seconds:g} s")
+        time.sleep(pause_seconds)
+    return value
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Agent:
+    """A node agent of the stack.
+
+    Attributes:
+        node_id: by the server's count.
+        directory: holds its configuration, state and log.
+    """
+
+    name: str
+    node_id: int
+    directory: Path
+    process: subprocess.Popen[bytes]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def log(self) -> str:
+        """All that the agent printed."""
+        return (self.directory / "agent.log").read_text(errors="replace")
+
+
+class LocalStack:
+    """Server and agents below one directory; everything ends with the `with` block."""
+
+    def __init__(self, directory: Path, *, port: int | None = None, server_arguments: Sequence[str] = ()) -> None:
+        self.directory = directory
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.agents: list[Agent] = []
+        self.api = httpx.Client(base_url=f"{self.url}/api/v1", timeout=30)
+        self.token = ""
+        self._server_arguments = list(server_arguments)
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self.start_server()
+            self.sign_in()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def server_pid(self) -> int:
+        """Process id of `iotide-server up`."""
+        if self._server is None:
+            raise StackError("the server was not started")
+        return self._server.pid
+
+    def start_server(self) -> None:
+        """Start `iotide-server up` and wait until it is ready."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        argv = [BIN / "iotide-server", "up", "--state", self.directory / "server", "--port", str(self.port)]
+        with (self.directory / "server.log").open("ab") as log:
+            self._server = subprocess.Popen(
+                [*map(str, argv), *self._server_arguments], stdout=log, stderr=log, start_new_session=True
+            )
+        wait_for("the server", self._ready, seconds=90)
+
+    def _ready(self) -> bool | None:
+        if self._server is not None and self._server.poll() is not None:
+            raise StackError(f"the server ended with {self._server.returncode}:\n{self._tail('server.log')}")
+        try:
+            return True if self.api.get("/ready", timeout=2).is_success else None
+        except httpx.HTTPError:
+            return None
+
+    def _tail(self, name: str) -> str:
+        return "\n".join((self.directory / name).read_text(errors="replace").splitlines()[-30:])
+
+    def admin_link(self) -> str:
+        """A fresh link that signs the administrator in once."""
+        argv = [str(BIN / "iotide-server"), "admin-link", "--state", str(self.directory / "server")]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        if done.returncode:
+            raise StackError(f"iotide-server admin-link: {done.stderr}")
+        return next(word for word in done.stdout.split() if word.startswith("http"))
+
+    def sign_in(self) -> None:
+        """Turn a login link into an API token, which the client sends from then on."""
+        secret = parse_qs(urlsplit(self.admin_link()).query)["link"][0]
+        self.post("/session/link", {"token": secret})
+        created = self.post(
+            "/tokens", {"name": "local-stack", "scopes": ["read", "operate", "admin"], "expires_at": None}
+        )
+        self.api.cookies.clear()
+        self.token = created["token"]
+        self.api.headers["Authorization"] = f"Bearer {self.token}"
+
+    def post(self, path: str, body: object, **headers: str) -> Any:  # noqa: ANN401 - whatever JSON the route answers
+        """The answer to a POST.
+
+        Raises:
+            StackError: the server refused it; the text is its error.
+        """
+        return self._answer(self.api.post(path, json=body, headers={"X-Iotide-Csrf": "1", **headers}))
+
+    def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - whatever JSON the route answers
+        """The answer to a GET."""
+        return self._answer(self.api.get(path, params=query))
+
+    @staticmethod
+    def _answer(response: httpx.Response) -> Any:  # noqa: ANN401 - whatever JSON the route answers
+        if response.is_error:
+            raise StackError(
+                f"{response.request.method} {response.request.url.path}: {response.status_code} {response.text}"
+            )
+        return response.json()
+
+    def add_cluster(self, name: str) -> int:
+        """Make a cluster; its id."""
+        cluster_id: int = self.post("/clusters", {"name": name, "description": ""})["id"]
+        return cluster_id
+
+    def add_agent(
+        self, cluster_id: int, name: str, directories: Sequence[Path], environment: Mapping[str, str] | None = None
+    ) -> Agent:
+        """Enrol an agent that may write below `directories`, start it and wait until the server has heard of it."""
+        home = self.directory / "agents" / name
+        home.mkdir(parents=True)
+        for directory in directories:
+            directory.mkdir(parents=True, exist_ok=True)
+        approved = ", ".join(f'"{directory}"' for directory in directories)
+        (home / "agent.toml").write_text(
+            f'server = "{self.url}"\nnode_name = "{name}"\nrole = "compute"\n'
+            f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n'
+        )
+        join = self.post(f"/clusters/{cluster_id}/join-tokens", {"uses": 1, "expires_in_seconds": 600})
+        argv = [
+            str(BIN / "iotide-agent"),
+            "enroll",
+            "--config",
+            str(home / "agent.toml"),
+            "--join-token",
+            join["token"],
+        ]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        if done.returncode:
+            raise StackError(f"iotide-agent enroll: {done.stdout}{done.stderr}")
+        process = self._run_agent(home, environment or {})
+        node = wait_for(f"agent {name}", lambda: self._online_node(cluster_id, name), seconds=30)
+        agent = Agent(name, node["id"], home, process, dict(environment or {}))
+        self.agents.append(agent)
+        return agent
+
+    @staticmethod
+    def _run_agent(home: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        with (home / "agent.log").open("ab") as log:
+            return subprocess.Popen(
+                [str(BIN / "iotide-agent"), "run", "--config", str(home / "agent.toml")],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env={**os.environ, **environment},
+            )
+
+    def restart_agent(self, agent: Agent) -> None:
+        """Start an agent again that was killed or stopped."""
+        agent.process.wait(timeout=20)
+        agent.process = self._run_agent(agent.directory, agent.environment)
+
+    def _online_node(self, cluster_id: int, name: str) -> dict[str, Any] | None:
+        nodes = self.get("/nodes", cluster_id=cluster_id, limit=500)["items"]
+        return next((node for node in nodes if node["name"] == name and node["state"] == "online"), None)
+
+    def add_target(self, cluster_id: int, name: str, path: Path, nodes: Sequence[int]) -> int:
+        """Make `path` on these nodes a target of scope `node`; its id."""
+        body = {"cluster_id": cluster_id, "name": name, "path": str(path), "scope": "node", "nodes": list(nodes)}
+        target_id: int = self.post("/targets", {**body, "reserve_bytes": None})["id"]
+        return target_id
+
+    def wait_campaign(self, campaign_id: int, *, seconds: float = 120.0) -> dict[str, Any]:
+        """The campaign once all its runs have ended."""
+
+        def ended() -> dict[str, Any] | None:
+            campaign: dict[str, Any] = self.get(f"/campaigns/{campaign_id}")
+            return campaign if campaign["state"] in {"finished", "failed", "cancelled"} else None
+
+        return wait_for(f"campaign {campaign_id}", ended, seconds=seconds, pause_seconds=0.2)
+
+    def stop(self) -> None:
+        """End agents, then the server, politely; what does not go within 20 s is killed with its process group."""
+        for agent in self.agents:
+            _end(agent.process)
+        if self._server is not None:
+            _end(self._server)
+        self.api.close()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=10)

@@ -1,0 +1,45 @@
+"""Makes the passwords of docker-compose.yml once, as files in a volume; later starts find and keep them.
+
+Usage: make-secrets.py DIRECTORY
+"""
+
+import hashlib
+import secrets
+import sys
+from pathlib import Path
+
+REDIS_CONF = """\
+appendonly yes
+appendfsync everysec
+maxmemory-policy noeviction
+dir /data
+protected-mode yes
+user default off
+user server on #{server} allkeys allchannels allcommands
+user health on nopass nocommands +ping
+"""
+
+
+def main(directory: Path) -> None:
+    """Write what is not there yet; the last file written marks the set as complete."""
+    complete = directory / "complete"
+    if complete.exists():
+        return
+    postgres, redis = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+    files = {
+        "postgres_password": postgres,
+        "database_url": f"postgresql://iotide:{postgres}@postgres:5432/iotide",
+        "redis_url": f"redis://server:{redis}@redis:6379/0",
+        "redis.conf": REDIS_CONF.format(server=hashlib.sha256(redis.encode()).hexdigest()),
+        "complete": "",
+    }
+    for name, content in files.items():
+        path = directory / name
+        path.write_text(content)
+        # The volume is mounted into the server's own containers alone; PostgreSQL, Redis and the server run there as
+        # different users, so the file mode cannot tell them apart.
+        path.chmod(0o444)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
