@@ -11,13 +11,14 @@ from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
 from iotide_agent.workloads.base import Workload
 from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
+from iotide_agent.workloads.fio import FioWorkload
 from iotide_wire.catalogue import WorkloadAnnouncement
 
 ENTRY_POINT_GROUP: Final = "iotide.workloads"
 """An installed package announces its Workload classes here; see docs of importlib.metadata."""
 
 _logger = logging.getLogger(__name__)
-_OWN: Final[tuple[type[Workload[Any]], ...]] = (DdWorkload, CreateWorkload)
+_OWN: Final[tuple[type[Workload[Any]], ...]] = (DdWorkload, CreateWorkload, FioWorkload)
 
 
 class UnknownWorkloadError(LookupError):
