@@ -1,0 +1,59 @@
+"""A part's output on disk: one line each with time and name, in files that cannot fill the disk."""
+
+from collections import deque
+from itertools import pairwise
+from pathlib import Path
+
+from iotide_server.kit.clock import Clock, system_clock
+
+_CAP_BYTES = 8 * 1024 * 1024
+_OLDER_FILES = 2
+_LONGEST_LINE_BYTES = 16 * 1024
+_LINES_REMEMBERED = 15
+
+
+class PartLog:
+    """Appends to `path`; at the cap the file becomes `path`.1, that one `path`.2, and older ones are dropped.
+
+    A full or broken disk loses log lines and nothing else: a part must never stop because nobody reads its output.
+    """
+
+    def __init__(self, path: Path, name: str, *, cap_bytes: int = _CAP_BYTES, clock: Clock = system_clock) -> None:
+        self.path = path
+        self.last_lines: deque[str] = deque(maxlen=_LINES_REMEMBERED)
+        self._name = name
+        self._cap_bytes = cap_bytes
+        self._clock = clock
+        self._rest = b""
+
+    def write(self, chunk: bytes) -> None:
+        """Take the next bytes of the part's output; a line is written when its end has come or it grows too long."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        if len(self._rest) > _LONGEST_LINE_BYTES:
+            lines.append(self._rest)
+            self._rest = b""
+        self._append([line.decode(errors="replace").rstrip("\r") for line in lines])
+
+    def close(self) -> None:
+        """Write what came after the last end of line."""
+        if self._rest:
+            self.write(b"\n")
+
+    def _append(self, lines: list[str]) -> None:
+        self.last_lines.extend(lines)
+        stamp = self._clock().isoformat(timespec="milliseconds")
+        text = "".join(f"{stamp} {self._name} | {line}\n" for line in lines)
+        try:
+            self._make_room(len(text))
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError:
+            return
+
+    def _make_room(self, wanted_bytes: int) -> None:
+        if not self.path.exists() or self.path.stat().st_size + wanted_bytes <= self._cap_bytes:
+            return
+        files = [self.path, *(self.path.with_name(f"{self.path.name}.{age}") for age in range(1, _OLDER_FILES + 1))]
+        for younger, older in reversed(list(pairwise(files))):
+            if younger.exists():
+                younger.replace(older)

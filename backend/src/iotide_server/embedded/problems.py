@@ -1,0 +1,13 @@
+"""Why the private services cannot start, in words for the person at the terminal."""
+
+
+class StartError(Exception):
+    """The services cannot start as asked.
+
+    Attributes:
+        remedy: what to do about it.
+    """
+
+    def __init__(self, message: str, *, remedy: str) -> None:
+        super().__init__(f"{message}\n{remedy}")
+        self.remedy = remedy

@@ -1,0 +1,217 @@
+"""Starts the parts of `iotide-server up` in order, restarts one that dies, and stops all in reverse order."""
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iotide_server.embedded.launch import launch_command
+from iotide_server.embedded.partlog import PartLog
+from iotide_server.embedded.privileges import Account
+from iotide_server.embedded.problems import StartError
+
+_POLL_SECONDS = 0.05
+_FIRST_DELAY_SECONDS = 0.5
+_LONGEST_DELAY_SECONDS = 30.0
+_STEADY_SECONDS = 60.0
+_LAST_OUTPUT_SECONDS = 2.0
+_CHUNK_BYTES = 65_536
+
+
+@dataclass(frozen=True)
+class Part:
+    """One process to keep running.
+
+    Attributes:
+        environment: added to the supervisor's own.
+        is_ready: asked again and again after the start, in a thread; must answer within a second or so.
+        stop_signal: asks it to end; the kernel sends the same if the supervisor dies first.
+        is_bare: it needs no Python code, so it gets no capability to read it.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    is_ready: Callable[[], bool]
+    account: Account
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: signal.Signals = signal.SIGTERM
+    start_deadline_seconds: float = 60.0
+    stop_deadline_seconds: float = 10.0
+    is_bare: bool = False
+
+    def launch(self) -> tuple[str, ...]:
+        """The argument list that starts it as a child of this process."""
+        return launch_command(self.command, stop_signal=self.stop_signal, account=self.account, is_bare=self.is_bare)
+
+
+class StoppedError(Exception):
+    """The user asked to stop while the parts were starting."""
+
+
+def restart_delay_seconds(previous: float, *, ran_seconds: float) -> float:
+    """How long to wait before the next start: twice as long each time, from the beginning after a steady run."""
+    if previous == 0 or ran_seconds >= _STEADY_SECONDS:
+        return _FIRST_DELAY_SECONDS
+    return min(2 * previous, _LONGEST_DELAY_SECONDS)
+
+
+class Supervisor:
+    """Keeps parts running from `start` to `stop`; lives in one event loop on the main thread.
+
+    Args:
+        logs: directory of the parts' log files.
+        lock_descriptor: inherited by every child, see `state.hold`.
+        say: takes one line for the person at the terminal.
+    """
+
+    def __init__(self, *, logs: Path, lock_descriptor: int, say: Callable[[str], None]) -> None:
+        self._logs = logs
+        self._lock_descriptor = lock_descriptor
+        self._say = say
+        self._stopping = asyncio.Event()
+        self._running: list[_Running] = []
+
+    def stop_on_signals(self) -> None:
+        """Take Ctrl-C, TERM and a closed terminal as the wish to stop."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._stopping.set)
+
+    async def start(self, part: Part) -> None:
+        """Start the part and wait until it is ready; from then on it is restarted whenever it ends.
+
+        Raises:
+            StartError: it ended or was not ready in time; its last lines are in the message.
+            StoppedError: a signal came first.
+        """
+        running = _Running(part, PartLog(self._logs / f"{part.name}.log", part.name), await self._spawn(part))
+        running.copy_output()
+        self._running.append(running)
+        await self._until_ready(running)
+        running.keeper = asyncio.create_task(self._keep(running))
+
+    async def wait(self) -> None:
+        """Until a signal asks to stop."""
+        await self._stopping.wait()
+
+    async def stop(self) -> None:
+        """End all parts, the last started first; one that does not end by itself in time is killed."""
+        self._stopping.set()
+        for running in reversed(self._running):
+            running.end_wanted.set()
+            await (running.keeper or self._end(running))
+            await running.close()
+        self._running.clear()
+
+    async def _spawn(self, part: Part) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *part.launch(),
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=STDOUT,
+            env={**os.environ, **part.environment},
+            pass_fds=(self._lock_descriptor,),
+            start_new_session=True,  # a Ctrl-C at the terminal reaches the supervisor alone
+        )
+
+    async def _until_ready(self, running: "_Running") -> None:
+        part, loop = running.part, asyncio.get_running_loop()
+        deadline = loop.time() + part.start_deadline_seconds
+        while not await asyncio.to_thread(part.is_ready):
+            if running.process.returncode is not None:
+                await running.close()
+                raise running.failure(f"ended with status {running.process.returncode} before it was ready")
+            if loop.time() > deadline:
+                raise running.failure(f"was not ready within {part.start_deadline_seconds:g} s")
+            if await _is_set_within(self._stopping, _POLL_SECONDS):
+                raise StoppedError
+
+    async def _keep(self, running: "_Running") -> None:
+        delay_seconds, loop = 0.0, asyncio.get_running_loop()
+        while True:
+            started = loop.time()
+            await _first_of(running.process.wait(), running.end_wanted.wait())
+            if running.end_wanted.is_set():
+                await self._end(running)
+                return
+            delay_seconds = restart_delay_seconds(delay_seconds, ran_seconds=loop.time() - started)
+            self._say(
+                f"{running.part.name} ended with status {running.process.returncode};"
+                f" starting it again in {delay_seconds:g} s (its lines: {running.log.path})"
+            )
+            _kill_group(running.process.pid)
+            if await _is_set_within(self._stopping, delay_seconds):
+                return
+            running.process = await self._spawn(running.part)
+            running.copy_output()
+
+    async def _end(self, running: "_Running") -> None:
+        process, part = running.process, running.part
+        if process.returncode is None:
+            process.send_signal(part.stop_signal)
+            try:
+                await asyncio.wait_for(process.wait(), part.stop_deadline_seconds)
+            except TimeoutError:
+                self._say(f"{part.name} did not end within {part.stop_deadline_seconds:g} s and is killed")
+        _kill_group(process.pid)
+        await process.wait()
+
+
+@dataclass
+class _Running:
+    part: Part
+    log: PartLog
+    process: Process
+    end_wanted: asyncio.Event = field(default_factory=asyncio.Event)
+    readers: set[asyncio.Task[None]] = field(default_factory=set)
+    keeper: asyncio.Task[None] | None = None
+
+    def copy_output(self) -> None:
+        """Begin to copy the output of the process as it is now into the log, until its last writer has gone."""
+        reader = asyncio.create_task(_copy(self.process, self.log))
+        self.readers.add(reader)
+        reader.add_done_callback(self.readers.discard)
+
+    async def close(self) -> None:
+        """Take what is still to be read; a grandchild that keeps the pipe open is not waited for."""
+        if self.readers:
+            await asyncio.wait(self.readers, timeout=_LAST_OUTPUT_SECONDS)
+        self.log.close()
+
+    def failure(self, what: str) -> StartError:
+        lines = "".join(f"\n  {line}" for line in self.log.last_lines)
+        return StartError(f"{self.part.name} {what}:{lines}", remedy=f"All its lines are in {self.log.path}.")
+
+
+async def _copy(process: Process, log: PartLog) -> None:
+    if process.stdout is None:
+        raise RuntimeError("the process was started without a pipe")
+    while chunk := await process.stdout.read(_CHUNK_BYTES):
+        log.write(chunk)
+
+
+async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
+    tasks = [asyncio.create_task(wait) for wait in waits]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+
+
+async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _kill_group(leader_pid: int) -> None:
+    """End what a part left in its process group; the group is gone in the ordinary case."""
+    try:
+        os.killpg(leader_pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
