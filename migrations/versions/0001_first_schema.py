@@ -425,6 +425,8 @@ def upgrade() -> None:
         sa.Column("low", sa.Double(), nullable=False),
         sa.Column("high", sa.Double(), nullable=False),
         sa.Column("run_count", sa.BigInteger(), nullable=False),
+        sa.Column("variation_ratio", sa.Double(), nullable=True),
+        sa.Column("robust_spread_ratio", sa.Double(), nullable=True),
         sa.Column("flags", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'[]'"), nullable=False),
         sa.Column("id", sa.BigInteger(), autoincrement=True, nullable=False),
         sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_point_campaign_id")),
@@ -470,6 +472,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("cell_id", "repeat", name=op.f("uq_run_cell_id_repeat")),
     )
     op.create_index("ix_run_campaign_id_id", "run", ["campaign_id", "id"], unique=False)
+    op.create_index("ix_run_campaign_id_state", "run", ["campaign_id", "state"], unique=False)
     op.create_index("ix_run_cluster_id_id", "run", ["cluster_id", "id"], unique=False)
     op.create_index(
         "ix_run_open",
@@ -511,6 +514,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("node_id", "run_id", name=op.f("pk_line_place")),
     )
     op.create_index("ix_line_place_line", "line_place", ["node_id", "sort_key", "run_id"], unique=False)
+    op.create_index(
+        "ix_line_place_not_before",
+        "line_place",
+        ["not_before"],
+        unique=False,
+        postgresql_where=sa.text("not_before IS NOT NULL"),
+    )
     op.create_index("ix_line_place_run_id", "line_place", ["run_id"], unique=False)
     op.create_table(
         "node_order",
@@ -550,11 +560,11 @@ def upgrade() -> None:
         "ix_node_order_active", "node_order", ["node_id"], unique=False, postgresql_where=sa.text("state <> 'ended'")
     )
     op.create_index(
-        "ix_node_order_offered",
+        "ix_node_order_next_offer_at",
         "node_order",
         ["next_offer_at"],
         unique=False,
-        postgresql_where=sa.text("state = 'offered'"),
+        postgresql_where=sa.text("next_offer_at IS NOT NULL"),
     )
     op.create_index("ix_node_order_run_id", "node_order", ["run_id"], unique=False)
     op.create_table(
@@ -654,16 +664,22 @@ def downgrade() -> None:
     op.drop_index("ix_artefact_run_id", table_name="artefact")
     op.drop_table("artefact")
     op.drop_index("ix_node_order_run_id", table_name="node_order")
-    op.drop_index("ix_node_order_offered", table_name="node_order", postgresql_where=sa.text("state = 'offered'"))
+    op.drop_index(
+        "ix_node_order_next_offer_at", table_name="node_order", postgresql_where=sa.text("next_offer_at IS NOT NULL")
+    )
     op.drop_index("ix_node_order_active", table_name="node_order", postgresql_where=sa.text("state <> 'ended'"))
     op.drop_table("node_order")
     op.drop_index("ix_line_place_run_id", table_name="line_place")
+    op.drop_index(
+        "ix_line_place_not_before", table_name="line_place", postgresql_where=sa.text("not_before IS NOT NULL")
+    )
     op.drop_index("ix_line_place_line", table_name="line_place")
     op.drop_table("line_place")
     op.drop_index("uq_attempt_open", table_name="attempt", postgresql_where=sa.text("state = 'open'"))
     op.drop_table("attempt")
     op.drop_index("ix_run_open", table_name="run", postgresql_where=sa.text("state IN ('waiting', 'active')"))
     op.drop_index("ix_run_cluster_id_id", table_name="run")
+    op.drop_index("ix_run_campaign_id_state", table_name="run")
     op.drop_index("ix_run_campaign_id_id", table_name="run")
     op.drop_table("run")
     op.drop_index("ix_point_series_id_at", table_name="point")

@@ -8,7 +8,6 @@ from iotide_server.kit.db import Base
 from iotide_server.live import models as live
 from iotide_server.results import models as results
 from iotide_server.runs import models as runs
-from iotide_server.scheduling import models as scheduling
 from iotide_server.targets import models as targets
 from iotide_server.workloads import models as workloads
 
@@ -23,7 +22,6 @@ __all__ = [
     "metadata",
     "results",
     "runs",
-    "scheduling",
     "targets",
     "work",
     "workloads",

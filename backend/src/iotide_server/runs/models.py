@@ -1,11 +1,12 @@
-"""Tables of executions: a run, its attempts and what each node does in one."""
+"""Tables of executions: a run, its attempts, what each node does in one, and what a run waits for and holds."""
 
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, func, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import BigInteger
 
 from iotide_server.kit.db import Base, Identified
 
@@ -51,6 +52,7 @@ class Run(Identified, Base):
         CheckConstraint("validity IN ('valid', 'rejected')", name="validity"),
         CheckConstraint("exclusive IN ('none', 'node', 'node+target', 'cluster')", name="exclusive"),
         Index("ix_run_campaign_id_id", "campaign_id", "id"),
+        Index("ix_run_campaign_id_state", "campaign_id", "state"),
         Index("ix_run_cluster_id_id", "cluster_id", "id"),
         Index("ix_run_open", "state", "sort_key", postgresql_where=text("state IN ('waiting', 'active')")),
     )
@@ -82,7 +84,8 @@ class Order(Identified, Base):
     """What one node does in an attempt.
 
     Attributes:
-        next_offer_at: when the scheduler wakes the node again for an offer that nobody claimed.
+        next_offer_at: when the scheduler wakes the node again, for an offer that nobody claimed or a cancel that
+            nobody confirmed; None when the node knows.
         progress: fraction done, 0 to 1; phase: in words.
         silent_since: beats stopped then; a flag that frees nothing.
         result_sha256: digest of the stored result; the same result again changes nothing.
@@ -116,7 +119,7 @@ class Order(Identified, Base):
         UniqueConstraint("attempt_id", "node_id", "role"),
         Index("ix_node_order_run_id", "run_id"),
         Index("ix_node_order_active", "node_id", postgresql_where=text("state <> 'ended'")),
-        Index("ix_node_order_offered", "next_offer_at", postgresql_where=text("state = 'offered'")),
+        Index("ix_node_order_next_offer_at", "next_offer_at", postgresql_where=text("next_offer_at IS NOT NULL")),
         CheckConstraint(
             "state IN ('offered', 'claimed', 'preflight', 'ready', 'running', 'uploading', 'ended')", name="state"
         ),
@@ -136,3 +139,53 @@ class RunEvent(Identified, Base):
     text: Mapped[str]
 
     __table_args__ = (Index("ix_run_event_run_id_id", "run_id", "id"),)
+
+
+class LinePlace(Base):
+    """A waiting run's place in the line of a node that it names; gone as soon as the run no longer waits.
+
+    Attributes:
+        shared_target_ids: targets of scope `shared` that the run loads; carried here so that the pass can cut a
+            line at a blocked target without reading the run.
+    """
+
+    __tablename__ = "line_place"
+
+    node_id: Mapped[int] = mapped_column(ForeignKey("node.id"), primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    sort_key: Mapped[float]
+    not_before: Mapped[datetime | None]
+    exclusive: Mapped[str]
+    shared_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+
+    __table_args__ = (
+        Index("ix_line_place_line", "node_id", "sort_key", "run_id"),
+        Index("ix_line_place_run_id", "run_id"),
+        Index("ix_line_place_not_before", "not_before", postgresql_where=text("not_before IS NOT NULL")),
+    )
+
+
+class Lease(Identified, Base):
+    """The right of an order to a node, a target or a cluster.
+
+    A trigger keeps the counters on the resource; their CHECK refuses a second exclusive lease and any mixture, so a
+    double grant fails in the database whatever the scheduler believed.
+    """
+
+    __tablename__ = "lease"
+
+    order_id: Mapped[int] = mapped_column(ForeignKey("node_order.id"))
+    resource_kind: Mapped[str]
+    resource_id: Mapped[int]
+    mode: Mapped[str]
+    active: Mapped[bool] = mapped_column(server_default="true")
+    taken_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    released_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        UniqueConstraint("order_id", "resource_kind", "resource_id"),
+        Index("ix_lease_active", "resource_kind", "resource_id", postgresql_where=text("active")),
+        CheckConstraint("resource_kind IN ('node', 'target', 'cluster')", name="resource_kind"),
+        CheckConstraint("mode IN ('shared', 'exclusive')", name="mode"),
+        CheckConstraint("active = (released_at IS NULL)", name="released"),
+    )
