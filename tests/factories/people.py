@@ -1,0 +1,34 @@
+"""People with roles and tokens."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.authentication import API_TOKEN_PREFIX, digest, new_secret
+from iotide_server.accounts.models import ApiToken, Role, RoleGrant, User
+from iotide_server.accounts.principal import Principal, PrincipalKind
+
+
+@dataclass(frozen=True)
+class Person:
+    """A user with an API token of all scopes."""
+
+    principal: Principal
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+
+def person(session: Session, name: str, role: Role, cluster_id: int | None = None, *, now: datetime) -> Person:
+    user = User(name=name, created_at=now)
+    session.add(user)
+    session.flush()
+    secret = new_secret(API_TOKEN_PREFIX)
+    session.add(RoleGrant(user_id=user.id, cluster_id=cluster_id, role=role))
+    session.add(ApiToken(user_id=user.id, name="test", secret_sha256=digest(secret), scopes=["admin"], created_at=now))
+    session.flush()
+    principal = Principal(PrincipalKind.USER, user.id, name, None, user.id, {cluster_id: role})
+    return Person(principal, secret)
