@@ -1,0 +1,70 @@
+// The walls of the frontend: app -> features -> shared folders; a feature never imports another one.
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: "features-are-apart",
+      comment:
+        "A feature imports no other feature: compose them in app/, or move what they share into a shared folder.",
+      severity: "error",
+      from: { path: "^src/features/([^/]+)/" },
+      to: { path: "^src/features/", pathNot: "^src/features/$1/" },
+    },
+    {
+      name: "only-app-is-above-features",
+      severity: "error",
+      from: { path: "^src/(?!app/)" },
+      to: { path: "^src/app/" },
+    },
+    {
+      name: "shared-knows-no-feature",
+      severity: "error",
+      from: { path: "^src/(plots|api|components|lib|testing)/" },
+      to: { path: "^src/features/" },
+    },
+    {
+      name: "lib-stands-alone",
+      comment: "lib/ is arithmetic and text: no React, no request, no component.",
+      severity: "error",
+      from: { path: "^src/lib/" },
+      to: { path: "^src/(?!lib/)|node_modules/(react|@mantine|@tanstack)" },
+    },
+    {
+      name: "requests-only-in-queries",
+      comment:
+        "Each request is declared once, with its key and its invalidation, in the feature's queries.ts.",
+      severity: "error",
+      from: { path: "^src/(features|app|components)/", pathNot: "/queries\\.ts$" },
+      to: { path: "^src/api/client\\.ts$" },
+    },
+    {
+      name: "plotly-only-through-plot",
+      severity: "error",
+      from: { pathNot: "^src/plots/" },
+      to: { path: "node_modules/plotly\\.js", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "testing-stays-in-tests",
+      severity: "error",
+      from: { pathNot: "\\.test\\.tsx?$|^src/testing/" },
+      to: { path: "^src/testing/" },
+    },
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    { name: "nothing-unresolved", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "no-dead-files",
+      severity: "error",
+      from: { orphan: true, pathNot: "\\.d\\.ts$|\\.test\\.tsx?$" },
+      to: {},
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "browser", "default", "types"],
+    },
+  },
+};

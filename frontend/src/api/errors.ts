@@ -1,0 +1,46 @@
+/** The server's refusals: a stable code, the field, the value and the remedy. */
+
+import * as z from "zod/mini";
+
+const ErrorBody = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    field: z.nullish(z.string()),
+    value: z.nullish(z.unknown()),
+    remedy: z.nullish(z.string()),
+  }),
+});
+
+/** A request that was not done; `status` 0 means that the server could not be reached. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly remedy: string | null = null,
+    readonly field: string | null = null,
+  ) {
+    super(message);
+  }
+
+  static unreachable(cause: unknown): ApiError {
+    const error = new ApiError(
+      0,
+      "unreachable",
+      "The server cannot be reached.",
+      "Check the network, then try again.",
+    );
+    error.cause = cause;
+    return error;
+  }
+}
+
+/** The ApiError that a body of the form {"error": {...}} describes, or one that says what came instead. */
+export function errorOf(status: number, body: unknown): ApiError {
+  const parsed = ErrorBody.safeParse(body);
+  if (!parsed.success)
+    return new ApiError(status, "unexpected_answer", `The server answered with status ${status}.`);
+  const { code, message, remedy, field } = parsed.data.error;
+  return new ApiError(status, code, message, remedy ?? null, field ?? null);
+}

@@ -1,0 +1,37 @@
+/** Shared by all tabs of the browser: HTTP/1.1 allows six connections a host, so one stream serves them all. */
+
+import { type News, openStream } from "./stream";
+
+export type Word = { readonly type: "open"; readonly url: string } | { readonly type: "bye" };
+
+const tabs = new Set<MessagePort>();
+let close: (() => void) | undefined;
+let isUp = false;
+
+function tellAll(news: News): void {
+  if (news.type === "line") isUp = news.up;
+  for (const tab of tabs) tab.postMessage(news);
+}
+
+function welcome(tab: MessagePort, url: string): void {
+  tabs.add(tab);
+  if (close) tab.postMessage({ type: "line", up: isUp } satisfies News);
+  else close = openStream(url, tellAll);
+}
+
+function dismiss(tab: MessagePort): void {
+  tabs.delete(tab);
+  if (tabs.size > 0) return;
+  close?.();
+  close = undefined;
+  isUp = false;
+}
+
+self.addEventListener("connect", (event) => {
+  const tab = (event as MessageEvent).ports[0];
+  if (!tab) return;
+  tab.onmessage = ({ data }: MessageEvent<Word>) => {
+    if (data.type === "open") welcome(tab, data.url);
+    else dismiss(tab);
+  };
+});

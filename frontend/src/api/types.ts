@@ -1,0 +1,27 @@
+/** Short names for the generated types; nothing here is written by hand. */
+
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Artefact = Schemas["Artefact"];
+export type Attempt = Schemas["Attempt"];
+export type Campaign = Schemas["Campaign"];
+export type CampaignPlan = Schemas["CampaignPlan"];
+export type Cell = Schemas["Cell"];
+export type CellResult = Schemas["CellResult"];
+export type Cluster = Schemas["Cluster"];
+export type Curve = Schemas["Curve"];
+export type Node = Schemas["Node"];
+export type Points = Schemas["Points"];
+export type Preview = Schemas["Preview"];
+export type Principal = Schemas["Principal"];
+export type Run = Schemas["Run"];
+export type RunDetail = Schemas["RunDetail"];
+export type Sample = Schemas["Sample"];
+export type Series = Schemas["Series"];
+export type StepRecord = Schemas["StepRecord"];
+export type Target = Schemas["Target"];
+export type TokenCreated = Schemas["TokenCreated"];
+export type Workload = Schemas["Workload"];
+export type WorkloadChoice = Schemas["WorkloadChoice"];

@@ -1,0 +1,36 @@
+/** A command or a text to be copied as it is. */
+
+import { ActionIcon, Box, CopyButton as Copy, Group, Tooltip } from "@mantine/core";
+import { Icon } from "./Icon";
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  return (
+    <Copy timeout={2000} value={text}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? "Copied" : label}>
+          <ActionIcon aria-label={copied ? "Copied" : label} onClick={copy} variant="subtle">
+            <Icon name={copied ? "check" : "copy"} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </Copy>
+  );
+}
+
+interface CommandProps {
+  readonly text: string;
+  /** What the copy button is called, for instance “Copy the enrol command”. */
+  readonly label: string;
+  readonly maxHeight?: number;
+}
+
+export function Command({ text, label, maxHeight }: CommandProps) {
+  return (
+    <Group align="flex-start" className="iotide-command" gap={4} wrap="nowrap">
+      <Box component="pre" mah={maxHeight} tabIndex={0}>
+        <code>{text}</code>
+      </Box>
+      <CopyButton label={label} text={text} />
+    </Group>
+  );
+}

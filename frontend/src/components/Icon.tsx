@@ -1,0 +1,45 @@
+/** The few icons of the dashboard, drawn as strokes of the current colour. */
+
+const PATHS = {
+  alert: "M12 8v5m0 3.5v.01M12 3 2.5 20h19L12 3Z",
+  check: "m5 12.5 4.5 4.5L19 7.5",
+  close: "M6 6l12 12M18 6 6 18",
+  copy: "M9 9h10v11H9zM15 9V4H5v11h4",
+  dark: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5Z",
+  down: "m6 9 6 6 6-6",
+  light:
+    "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8Zm0-5.5v2m0 15v2M2.5 12h2m15 0h2M5.3 5.3l1.4 1.4m10.6 10.6 1.4 1.4m0-13.4-1.4 1.4M6.7 17.3l-1.4 1.4",
+  list: "M9 6h11M9 12h11M9 18h11M4.5 6v.01M4.5 12v.01M4.5 18v.01",
+  node: "M4 5h16v6H4zM4 13h16v6H4zM7.5 8v.01M7.5 16v.01",
+  overview: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
+  plus: "M12 5v14M5 12h14",
+  search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13Zm5 11.5L20.5 20.5",
+  settings:
+    "M4 7h9m5 0h2M4 17h2m5 0h9M15.5 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5Zm-7 10a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5Z",
+  sweep: "M4 18h4v-5h5V8h5V4",
+  target:
+    "M4 6.5C4 4.5 8 3.5 12 3.5s8 1 8 3-4 3-8 3-8-1-8-3Zm0 0v11c0 2 4 3 8 3s8-1 8-3v-11M4 12c0 2 4 3 8 3s8-1 8-3",
+  trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+  trend: "M4 4v16h16M7.5 15l3.5-5 4 3 4.5-7",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** Decoration only: the control around it carries the name. */
+export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
+  return (
+    <svg
+      aria-hidden="true"
+      fill="none"
+      height={size}
+      stroke="currentColor"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      strokeWidth="1.8"
+      viewBox="0 0 24 24"
+      width={size}
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,48 @@
+/** The four states of whatever comes from the server: loading, failed, empty, and there (perhaps no longer fresh). */
+
+import { Alert, Skeleton, Stack } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { ErrorNotice } from "./ErrorNotice";
+
+interface LoadedProps<Data> {
+  readonly query: UseQueryResult<Data>;
+  readonly children: (data: Data) => ReactNode;
+  /** Shown instead of the children where `isEmpty` says that there is nothing yet. */
+  readonly empty?: ReactNode;
+  readonly isEmpty?: (data: Data) => boolean;
+  /** Number of grey lines shown while it loads. */
+  readonly lines?: number;
+}
+
+export function Loaded<Data>({ query, children, empty, isEmpty, lines = 3 }: LoadedProps<Data>) {
+  if (query.data === undefined) {
+    if (query.error) return <ErrorNotice error={query.error} onRetry={query.refetch} />;
+    return <Loading lines={lines} />;
+  }
+  return (
+    <>
+      {query.isRefetchError && <NotFresh at={query.dataUpdatedAt} error={query.error} />}
+      {isEmpty?.(query.data) ? empty : children(query.data)}
+    </>
+  );
+}
+
+function Loading({ lines }: { lines: number }) {
+  return (
+    <Stack aria-busy="true" aria-label="Loading" gap="xs" role="status">
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are alike and never move
+        <Skeleton height={22} key={line} radius="sm" />
+      ))}
+    </Stack>
+  );
+}
+
+function NotFresh({ at, error }: { at: number; error: Error }) {
+  return (
+    <Alert color="orange" mb="sm" role="status" variant="light">
+      Shown as of {new Date(at).toLocaleTimeString()}; refreshing failed: {error.message}
+    </Alert>
+  );
+}

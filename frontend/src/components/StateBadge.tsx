@@ -1,0 +1,22 @@
+/** A state in its colour and, always, its word. */
+
+import { Badge, type MantineColor } from "@mantine/core";
+
+const COLOURS: Readonly<Record<string, MantineColor>> = {
+  active: "tide",
+  online: "green",
+  finished: "green",
+  failed: "red",
+  rejected: "red",
+  silent: "orange",
+  overdue: "orange",
+  cancelled: "orange",
+};
+
+export function StateBadge({ state }: { state: string }) {
+  return (
+    <Badge color={COLOURS[state] ?? "gray"} tt="none" variant="light">
+      {state.replaceAll("_", " ")}
+    </Badge>
+  );
+}

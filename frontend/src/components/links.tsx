@@ -1,0 +1,32 @@
+/** Mantine's looks on the router's typed links. */
+
+import {
+  Anchor,
+  type AnchorProps,
+  Button,
+  type ButtonProps,
+  NavLink,
+  type NavLinkProps,
+} from "@mantine/core";
+import { createLink } from "@tanstack/react-router";
+import type { AnchorHTMLAttributes, Ref } from "react";
+
+type LinkAttributes<Props> = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Props | "color"> & {
+  ref?: Ref<HTMLAnchorElement>;
+};
+
+function StyledAnchor(props: AnchorProps & LinkAttributes<AnchorProps>) {
+  return <Anchor {...props} />;
+}
+
+function StyledButton(props: ButtonProps & LinkAttributes<ButtonProps>) {
+  return <Button component="a" {...props} />;
+}
+
+function StyledNavLink(props: NavLinkProps & LinkAttributes<NavLinkProps>) {
+  return <NavLink component="a" {...props} />;
+}
+
+export const TextLink = createLink(StyledAnchor);
+export const ButtonLink = createLink(StyledButton);
+export const MenuLink = createLink(StyledNavLink);

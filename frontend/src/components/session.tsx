@@ -1,0 +1,30 @@
+/** Who is logged in, and what the dashboard therefore offers; the server decides again on every request. */
+
+import { createContext, type ReactNode, useContext } from "react";
+import type { Principal } from "@/api/types";
+
+type Role = Principal["roles"][number]["role"];
+const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 };
+const PrincipalContext = createContext<Principal | null>(null);
+
+export function SessionProvider({ principal, children }: { principal: Principal; children: ReactNode }) {
+  return <PrincipalContext value={principal}>{children}</PrincipalContext>;
+}
+
+export function usePrincipal(): Principal {
+  const principal = useContext(PrincipalContext);
+  if (!principal) throw new Error("usePrincipal is used outside SessionProvider");
+  return principal;
+}
+
+/** Whether the user has at least `role` in the cluster; null asks for all clusters. */
+export function useMay(role: Role, clusterId: number | null): boolean {
+  return hasRole(usePrincipal(), role, clusterId);
+}
+
+export function hasRole(principal: Principal, role: Role, clusterId: number | null): boolean {
+  return principal.roles.some(
+    (grant) =>
+      (grant.cluster_id === null || grant.cluster_id === clusterId) && RANK[grant.role] >= RANK[role],
+  );
+}

@@ -1,0 +1,35 @@
+/** Times for a person; stored times are UTC, shown ones in the reader's own zone. */
+
+import { formatDuration } from "./units";
+
+const DAY_SECONDS = 86_400;
+const dateAndTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const exactTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+
+/** `just now`, `3 min ago` within a day, else `21 Nov 2026, 10:46`. */
+export function formatWhen(iso: string, nowMilliseconds: number): string {
+  const ageSeconds = (nowMilliseconds - Date.parse(iso)) / 1000;
+  if (ageSeconds < 0 || ageSeconds >= DAY_SECONDS) return dateAndTime.format(Date.parse(iso));
+  if (ageSeconds < 10) return "just now";
+  if (ageSeconds < 60) return `${Math.floor(ageSeconds)} s ago`;
+  const largest = formatDuration(
+    ageSeconds < 3600 ? Math.floor(ageSeconds / 60) * 60 : Math.floor(ageSeconds / 3600) * 3600,
+  );
+  return `${largest} ago`;
+}
+
+/** The time in full, with its zone, for a hover. */
+export function formatExactTime(iso: string): string {
+  return exactTime.format(Date.parse(iso));
+}
+
+/** Seconds from `start` to `end`; to now while it has not ended; null before it has started. */
+export function elapsedSeconds(
+  start: string | null,
+  end: string | null,
+  nowMilliseconds: number,
+): number | null {
+  if (start === null) return null;
+  const until = end === null ? nowMilliseconds : Date.parse(end);
+  return Math.max(0, (until - Date.parse(start)) / 1000);
+}

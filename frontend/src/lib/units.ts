@@ -1,0 +1,137 @@
+/** The one place where numbers with units are read and shown; the same rules as iotide_wire.units on the server. */
+
+export type Unit = "bytes_per_second" | "operations_per_second" | "seconds" | "bytes" | "count" | "ratio";
+
+/** A stored value becomes `value / divisor` of the unit called `name`. */
+export interface Scale {
+  readonly divisor: number;
+  readonly name: string;
+}
+
+const BINARY_NAMES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+const RATE_NAMES = ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"];
+const QUANTITY = /^\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/;
+const SECONDS_BY_UNIT: Readonly<Record<string, number>> = {
+  "": 1,
+  ms: 0.001,
+  us: 0.000_001,
+  s: 1,
+  m: 60,
+  min: 60,
+  h: 3600,
+  d: 86_400,
+};
+const SIZE_REMEDY =
+  "write a whole number of bytes, or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)";
+const DURATION_REMEDY = "write seconds, or a number with ms, s, min, h or d";
+
+/** A text is no quantity; the message says what would be accepted. */
+export class UnitError extends Error {}
+
+/** Bytes from `4096`, `64 MiB` or `1.5 GB`; a bare `M` is refused, since dd means 1024² by it and most people 1000². */
+export function parseBytes(text: string): number {
+  const match = QUANTITY.exec(text);
+  const factor = byteFactor(match?.[2] ?? "?");
+  if (!match?.[1] || factor === undefined) throw new UnitError(`“${text}” is not a size; ${SIZE_REMEDY}`);
+  const sizeBytes = multiplyDecimal(match[1], factor);
+  if (!Number.isSafeInteger(sizeBytes))
+    throw new UnitError(`“${text}” is not a whole number of bytes; ${SIZE_REMEDY}`);
+  return sizeBytes;
+}
+
+/** Seconds from `90`, `1.5 s`, `10 min` or `2h`. */
+export function parseSeconds(text: string): number {
+  const match = QUANTITY.exec(text);
+  const factor = SECONDS_BY_UNIT[match?.[2]?.toLowerCase() ?? "?"];
+  if (!match?.[1] || factor === undefined)
+    throw new UnitError(`“${text}” is not a duration; ${DURATION_REMEDY}`);
+  return Number(match[1]) * factor;
+}
+
+function byteFactor(unit: string): number | undefined {
+  const lower = unit.toLowerCase();
+  if (lower === "" || lower === "b") return 1;
+  const match = /^([kmgtp])(i?)b$/.exec(lower);
+  if (!match?.[1]) return undefined;
+  return (match[2] ? 1024 : 1000) ** ("kmgtp".indexOf(match[1]) + 1);
+}
+
+/** `digits * factor` without the rounding of binary fractions, so that 1.1 kB is 1100 bytes. */
+function multiplyDecimal(digits: string, factor: number): number {
+  const [whole = "", fraction = ""] = digits.split(".");
+  return (Number(whole + fraction) * factor) / 10 ** fraction.length;
+}
+
+/** The shortest text that means exactly `sizeBytes`: `64 MiB`, `16 MB`, `1234567`. */
+export function exactBytes(sizeBytes: number): string {
+  const texts = ["KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]
+    .map((name) => ({ name, factor: byteFactor(name) ?? 1 }))
+    .filter(({ factor }) => sizeBytes !== 0 && sizeBytes % factor === 0)
+    .map(({ name, factor }) => `${sizeBytes / factor} ${name}`);
+  return texts.reduce((best, text) => (text.length < best.length + 1 ? text : best), String(sizeBytes));
+}
+
+/** The scale that keeps `largest` readable; every value of one axis or table shares it. */
+export function scaleFor(unit: Unit, largest: number): Scale {
+  switch (unit) {
+    case "bytes_per_second":
+      return stepScale(RATE_NAMES, 1000, largest);
+    case "bytes":
+      return stepScale(BINARY_NAMES, 1024, largest);
+    case "seconds":
+      return secondsScale(largest);
+    case "operations_per_second":
+      return { divisor: 1, name: "op/s" };
+    case "ratio":
+      return { divisor: 0.01, name: "%" };
+    case "count":
+      return { divisor: 1, name: "" };
+  }
+}
+
+function stepScale(names: readonly string[], step: number, largest: number): Scale {
+  let power = 0;
+  while (power < names.length - 1 && Math.abs(largest) >= step ** (power + 1)) power += 1;
+  return { divisor: step ** power, name: names[power] ?? "" };
+}
+
+function secondsScale(largest: number): Scale {
+  if (largest !== 0 && Math.abs(largest) < 0.001) return { divisor: 0.000_001, name: "µs" };
+  if (largest !== 0 && Math.abs(largest) < 1) return { divisor: 0.001, name: "ms" };
+  return { divisor: 1, name: "s" };
+}
+
+/** A number with three significant digits, and never fewer digits than its whole part has. */
+export function formatNumber(value: number): string {
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
+  return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+}
+
+/** A stored value for a person: `118 MB/s`, `64 MiB`, `2.1 s`. */
+export function formatValue(value: number, unit: Unit): string {
+  const scale = scaleFor(unit, value);
+  const number = formatNumber(value / scale.divisor);
+  return scale.name ? `${number} ${scale.name}` : number;
+}
+
+/** The stored value in full, for a hover: `118,234,112 bytes per second`. */
+export function exactValue(value: number, unit: Unit): string {
+  const number = value.toLocaleString("en-US", { maximumFractionDigits: 9 });
+  return unit === "count" || unit === "ratio" ? number : `${number} ${unit.replaceAll("_", " ")}`;
+}
+
+/** A duration for a person: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 60) return formatValue(seconds, "seconds");
+  const whole = Math.round(seconds);
+  const days = Math.floor(whole / 86_400);
+  const hours = Math.floor((whole % 86_400) / 3600);
+  const minutes = Math.floor((whole % 3600) / 60);
+  if (days > 0) return joinParts(days, "d", hours, "h");
+  if (hours > 0) return joinParts(hours, "h", minutes, "min");
+  return joinParts(minutes, "min", whole % 60, "s");
+}
+
+function joinParts(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small > 0 ? `${large} ${largeUnit} ${small} ${smallUnit}` : `${large} ${largeUnit}`;
+}

@@ -1,0 +1,59 @@
+/** What every figure shares: the type that pure functions return, colours for both schemes, and axis titles with units. */
+
+import type { Data, Layout } from "plotly.js";
+import { type Scale, scaleFor, type Unit } from "@/lib/units";
+
+export type Scheme = "light" | "dark";
+
+export interface Figure {
+  readonly data: Data[];
+  readonly layout: Partial<Layout>;
+}
+
+/** Colours that stay apart for colour-blind readers and have a contrast of at least 3 on their ground. */
+const LINE_COLOURS: Readonly<Record<Scheme, readonly string[]>> = {
+  light: ["#0b7289", "#b8450a", "#5b3fa8", "#2b7d38", "#a8326e", "#6b5a00", "#245fb0", "#4a4a4a"],
+  dark: ["#45b2c9", "#f0925c", "#b3a1f0", "#7bc98a", "#ee8fbd", "#d6c25a", "#86b3f2", "#c9c9c9"],
+};
+const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon"] as const;
+
+export const MAX_TRACES = SYMBOLS.length;
+
+export function traceColour(scheme: Scheme, index: number): string {
+  return LINE_COLOURS[scheme][index % MAX_TRACES] ?? "#4a4a4a";
+}
+
+export function traceSymbol(index: number): (typeof SYMBOLS)[number] {
+  return SYMBOLS[index % MAX_TRACES] ?? "circle";
+}
+
+/** `Throughput (MB/s)`; a plain count has no unit to name. */
+export function axisTitle(name: string, scale: Scale): string {
+  return scale.name ? `${name} (${scale.name})` : name;
+}
+
+/** One scale for all values of an axis. */
+export function axisScale(unit: Unit, values: readonly number[]): Scale {
+  return scaleFor(
+    unit,
+    values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0),
+  );
+}
+
+export function baseLayout(scheme: Scheme): Partial<Layout> {
+  const text = scheme === "dark" ? "#d5d9dd" : "#343a40";
+  const grid = scheme === "dark" ? "#3b3d40" : "#e3e7ea";
+  const axis = { gridcolor: grid, linecolor: grid, zerolinecolor: grid, automargin: true };
+  return {
+    autosize: true,
+    // “inherit” is not understood by every part of plotly.
+    font: { family: "system-ui, 'DejaVu Sans', sans-serif", size: 13, color: text },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    margin: { l: 64, r: 16, t: 16, b: 48 },
+    hovermode: "closest",
+    xaxis: axis,
+    yaxis: axis,
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+  };
+}

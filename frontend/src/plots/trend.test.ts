@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { type TrendLine, type TrendOptions, trendFigure } from "./trend";
+
+const line: TrendLine = {
+  name: "disk write",
+  seriesId: 5,
+  at: ["2026-11-20T10:00:00Z", "2026-11-21T10:00:00Z"],
+  median: [100e6, 200e6],
+  low: [90e6, 200e6],
+  high: [120e6, 200e6],
+  n: [4, 1],
+  cellId: [11, 12],
+};
+const options: TrendOptions = {
+  metricTitle: "Throughput",
+  unit: "bytes_per_second",
+  fromZero: true,
+  chosenCellId: 12,
+  scheme: "light",
+};
+
+it("draws one dot a point at the median, with whiskers over the range of its runs", () => {
+  expect(trendFigure([line], options).data[0]).toMatchObject({
+    x: line.at,
+    y: [100, 200],
+    error_y: { array: [20, 0], arrayminus: [10, 0] },
+  });
+});
+
+it("names metric and unit on the axis, in the scale of the largest value", () => {
+  expect(trendFigure([line], options).layout.yaxis?.title).toEqual({ text: "Throughput (MB/s)" });
+});
+
+it("gives all lines one scale", () => {
+  const slow = {
+    ...line,
+    median: [50e3],
+    low: [50e3],
+    high: [50e3],
+    at: line.at.slice(1),
+    n: [4],
+    cellId: [13],
+  };
+  expect(trendFigure([line, slow], options).data[1]).toMatchObject({ y: [0.05] });
+});
+
+it("says how many runs a dot stands for and makes the chosen one larger", () => {
+  expect(trendFigure([line], options).data[0]).toMatchObject({
+    text: ["median of 4 runs", "1 run"],
+    marker: { size: [8, 14] },
+  });
+});
+
+it("draws nothing, but axes, for a series without points", () => {
+  const empty = { ...line, at: [], median: [], low: [], high: [], n: [], cellId: [] };
+  expect(trendFigure([empty], options).data[0]).toMatchObject({ x: [], y: [] });
+});

@@ -1,0 +1,89 @@
+/** The trend of a metric: one dot a point (the median of a cell's runs), whiskers over the range of its runs. */
+
+import type { Data } from "plotly.js";
+import type { Unit } from "@/lib/units";
+import {
+  axisScale,
+  axisTitle,
+  baseLayout,
+  type Figure,
+  type Scheme,
+  traceColour,
+  traceSymbol,
+} from "./figure";
+
+/** Columns of one series in time order; values in `unit`. */
+export interface TrendLine {
+  readonly name: string;
+  readonly seriesId: number;
+  readonly at: readonly string[];
+  readonly median: readonly number[];
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+  readonly n: readonly number[];
+  readonly cellId: readonly number[];
+}
+
+export interface TrendOptions {
+  readonly metricTitle: string;
+  readonly unit: Unit;
+  readonly fromZero: boolean;
+  /** The cell whose runs are shown below the chart; its dot is larger. */
+  readonly chosenCellId: number | undefined;
+  readonly scheme: Scheme;
+}
+
+export function trendFigure(lines: readonly TrendLine[], options: TrendOptions): Figure {
+  const scale = axisScale(
+    options.unit,
+    lines.flatMap((line) => line.high),
+  );
+  const layout = baseLayout(options.scheme);
+  return {
+    data: lines.map((line, index) => trendTrace(line, index, scale.divisor, scale.name, options)),
+    layout: {
+      ...layout,
+      showlegend: lines.length > 1,
+      xaxis: { ...layout.xaxis, type: "date", title: { text: "Time of the campaign" } },
+      yaxis: {
+        ...layout.yaxis,
+        title: { text: axisTitle(options.metricTitle, scale) },
+        rangemode: options.fromZero ? "tozero" : "normal",
+      },
+    },
+  };
+}
+
+function trendTrace(
+  line: TrendLine,
+  index: number,
+  divisor: number,
+  unitName: string,
+  options: TrendOptions,
+): Data {
+  const colour = traceColour(options.scheme, index);
+  return {
+    type: "scatter",
+    mode: "lines+markers",
+    name: line.name,
+    x: [...line.at],
+    y: line.median.map((value) => value / divisor),
+    error_y: {
+      type: "data",
+      symmetric: false,
+      array: line.high.map((high, point) => (high - (line.median[point] ?? high)) / divisor),
+      arrayminus: line.low.map((low, point) => ((line.median[point] ?? low) - low) / divisor),
+      color: colour,
+      thickness: 1.2,
+      width: 3,
+    },
+    line: { color: colour, width: 1, dash: "dot" },
+    marker: {
+      color: colour,
+      symbol: traceSymbol(index),
+      size: line.cellId.map((cell) => (cell === options.chosenCellId ? 14 : 8)),
+    },
+    text: line.n.map((runs) => (runs === 1 ? "1 run" : `median of ${runs} runs`)),
+    hovertemplate: `%{y:.4~g} ${unitName}, %{text}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
+  };
+}

@@ -1,0 +1,33 @@
+/** What jsdom lacks and Mantine asks for; an unexpected request fails its test. */
+
+import "@testing-library/jest-dom/vitest";
+import { cleanup, configure } from "@testing-library/react";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { server } from "./server";
+
+configure({ getElementError: (message) => new Error(message ?? "") });
+
+class StillObserver implements ResizeObserver {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+}
+
+globalThis.ResizeObserver = StillObserver;
+window.matchMedia = (query) =>
+  Object.assign(new EventTarget(), {
+    matches: false,
+    media: query,
+    onchange: null,
+    addListener: () => undefined,
+    removeListener: () => undefined,
+  });
+window.HTMLElement.prototype.scrollIntoView = () => undefined;
+Object.defineProperty(document, "fonts", { value: new EventTarget() });
+
+beforeAll(() => server.listen({ onUnhandledRequest: "error" }));
+afterEach(() => {
+  cleanup();
+  server.resetHandlers();
+});
+afterAll(() => server.close());
