@@ -18,6 +18,11 @@ class Role(StrEnum):
     OPERATOR = "operator"
     ADMIN = "admin"
 
+    @property
+    def rank(self) -> int:
+        """0 for the weakest."""
+        return list(Role).index(self)
+
 
 class User(Identified, Base):
     """A person. `password_hash` is None until a password is set."""

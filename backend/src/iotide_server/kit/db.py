@@ -39,7 +39,11 @@ class Identified:
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
 
 
-def open_engine(database_url: str, *, pool_size: int = 10) -> Engine:
+CONNECTIONS = 16
+"""Transactions that one process has open at once."""
+
+
+def open_engine(database_url: str, *, pool_size: int = CONNECTIONS) -> Engine:
     """An engine over psycopg 3 whose sessions speak UTC.
 
     Args:

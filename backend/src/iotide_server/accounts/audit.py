@@ -1,0 +1,45 @@
+"""Every change leaves a row: who, what, before, after, from where."""
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import AuditEntry
+from iotide_server.accounts.principal import Principal
+from iotide_server.kit.db import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that was done.
+
+    Attributes:
+        name: in the past tense: `cluster_created`.
+        cluster_id: whose administrators may read of it; None: those of all clusters.
+        before, after: the fields that changed; never a secret.
+    """
+
+    name: str
+    subject_kind: str
+    subject_id: int | None
+    cluster_id: int | None
+    before: Json | None = None
+    after: Json | None = None
+
+
+def record(session: Session, principal: Principal, action: Action) -> None:
+    """Write down a change in the transaction that makes it."""
+    session.add(
+        AuditEntry(
+            principal_kind=principal.kind,
+            principal_id=principal.id,
+            principal_name=principal.name,
+            address=principal.address,
+            action=action.name,
+            subject_kind=action.subject_kind,
+            subject_id=action.subject_id,
+            cluster_id=action.cluster_id,
+            before=action.before,
+            after=action.after,
+        )
+    )

@@ -1,0 +1,80 @@
+"""From a proof of identity to a principal; only digests of secrets are ever looked up."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import repository
+from iotide_server.accounts.models import Role, RoleGrant, User
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.kit.errors import NotAuthenticatedError
+
+API_TOKEN_PREFIX: Final = "iot_"  # noqa: S105 - a prefix, not a secret
+NODE_TOKEN_PREFIX: Final = "ion_"  # noqa: S105
+SESSION_IDLE: Final = timedelta(days=7)
+_TOUCH_EVERY: Final = timedelta(minutes=1)
+_SCOPE_ROLES: Final = {"read": Role.VIEWER, "operate": Role.OPERATOR, "admin": Role.ADMIN}
+
+
+def new_secret(prefix: str = "") -> str:
+    """An unguessable secret of 256 bits that is safe in URLs, cookies and shells."""
+    return prefix + secrets.token_urlsafe(32)
+
+
+def digest(secret: str) -> str:
+    """What is stored of a secret; its 256 random bits need no salt and no slow hash."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def no_credentials() -> NotAuthenticatedError:
+    """Refuses a request without any proof."""
+    return NotAuthenticatedError(
+        "nobody is signed in", remedy="sign in, or send the header Authorization: Bearer <API token>"
+    )
+
+
+def by_api_token(session: Session, secret: str, address: str | None, now: datetime) -> Principal:
+    """The principal of an API token, its roles cut down to the token's scopes.
+
+    Raises:
+        NotAuthenticatedError: unknown, expired or revoked, or its user is disabled.
+    """
+    found = repository.live_api_token(session, digest(secret), now)
+    if found is None:
+        is_node = secret.startswith(NODE_TOKEN_PREFIX)
+        raise NotAuthenticatedError(
+            "a node token opens /api/v1/agent only" if is_node else "unknown, expired or revoked API token",
+            remedy="make a new token on the account page",
+        )
+    token, user = found
+    if token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY:
+        token.last_used_at = now
+    strongest = max((_SCOPE_ROLES[scope] for scope in token.scopes), key=lambda role: role.rank)
+    grants = {
+        cluster_id: min(role, strongest, key=lambda either: either.rank)
+        for cluster_id, role in _grants(session, user).items()
+    }
+    return Principal(PrincipalKind.TOKEN, token.id, f"{user.name} (token {token.name})", address, user.id, grants)
+
+
+def by_session_cookie(session: Session, secret: str, address: str | None, now: datetime) -> Principal:
+    """The principal of a signed-in browser.
+
+    Raises:
+        NotAuthenticatedError: unknown, expired or idle for too long, or its user is disabled.
+    """
+    found = repository.live_session(session, digest(secret), now, idle_since=now - SESSION_IDLE)
+    if found is None:
+        raise NotAuthenticatedError("the session has ended", remedy="sign in again")
+    signed_in, user = found
+    if now - signed_in.last_seen_at > _TOUCH_EVERY:
+        signed_in.last_seen_at = now
+    return Principal(PrincipalKind.USER, user.id, user.name, address, user.id, _grants(session, user))
+
+
+def _grants(session: Session, user: User) -> dict[int | None, Role]:
+    grants: list[RoleGrant] = repository.grants(session, user.id)
+    return {grant.cluster_id: Role(grant.role) for grant in grants}

@@ -1,0 +1,77 @@
+"""Who is calling and what they may do; every service asks this one object."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from iotide_server.accounts.models import Role
+from iotide_server.kit.errors import NotAllowedError, NotFoundError
+
+
+class PrincipalKind(StrEnum):
+    """By what the caller proved who they are."""
+
+    USER = "user"
+    TOKEN = "token"  # noqa: S105 - the name of a kind
+    NODE = "node"
+    ANONYMOUS = "anonymous"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The caller of a request.
+
+    Attributes:
+        id: of the user, the API token or the node; None for nobody.
+        user_id: the person behind a session or an API token; who owns what the request makes.
+        address: where the request came from.
+        grants: role by cluster; the key None stands for all clusters, those to come included.
+    """
+
+    kind: PrincipalKind
+    id: int | None
+    name: str
+    address: str | None = None
+    user_id: int | None = None
+    grants: Mapping[int | None, Role] = field(default_factory=dict)
+
+    def role_in(self, cluster_id: int | None) -> Role | None:
+        """The strongest role in the cluster, or, for None, over all clusters; None without any."""
+        roles = [self.grants[key] for key in {None, cluster_id} if key in self.grants]
+        return max(roles, key=lambda role: role.rank, default=None)
+
+    def may(self, role: Role, cluster_id: int | None) -> bool:
+        """Whether the caller has at least `role` in the cluster (None: over all clusters)."""
+        own = self.role_in(cluster_id)
+        return own is not None and own.rank >= role.rank
+
+    def may_somewhere(self, role: Role) -> bool:
+        """Whether the caller has at least `role` in any cluster."""
+        return any(own.rank >= role.rank for own in self.grants.values())
+
+    def visible_clusters(self) -> frozenset[int] | None:
+        """The clusters whose things the caller may see; None means all."""
+        if None in self.grants:
+            return None
+        return frozenset(key for key in self.grants if key is not None)
+
+    def require(self, role: Role, cluster_id: int | None, missing: NotFoundError | None = None) -> None:
+        """Let pass who has at least `role` in the cluster.
+
+        Args:
+            missing: what to raise when the caller may not even know of the thing, so that hidden and absent look alike.
+
+        Raises:
+            NotFoundError: the caller may not view the cluster.
+            NotAllowedError: the caller may view it but not do this.
+        """
+        if cluster_id is not None and not self.may(Role.VIEWER, cluster_id):
+            raise missing or NotFoundError(f"there is no cluster {cluster_id}")
+        if not self.may(role, cluster_id):
+            where = "in this cluster" if cluster_id is not None else "for all clusters"
+            raise NotAllowedError(
+                f"{self.name} is not {role} {where}", remedy=f"ask an administrator for the role {role} {where}"
+            )
+
+
+ANONYMOUS = Principal(PrincipalKind.ANONYMOUS, None, "anonymous")

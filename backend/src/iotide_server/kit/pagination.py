@@ -1,0 +1,97 @@
+"""Lists page by page: the cursor is the last key that was shown, so a page stays right while rows are added."""
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Generic, TypeVar
+
+from fastapi import Depends, Query
+from sqlalchemy import Select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.web import Output
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+LARGEST_ID = 2**63 - 1
+
+
+class Page(Output, Generic[T]):
+    """One page of a list; `next_cursor` is null on the last one."""
+
+    items: list[T]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Generic[R]):
+    """The rows of one page inside the server."""
+
+    rows: Sequence[R]
+    next_cursor: str | None
+
+    def page(self, show: Callable[[R], T]) -> Page[T]:
+        """The page as the API answers it."""
+        return Page(items=[show(row) for row in self.rows], next_cursor=self.next_cursor)
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """What part of a list is wanted.
+
+    Attributes:
+        limit: rows on the page.
+        last_id: key of the last row of the page before; None for the first page.
+    """
+
+    limit: int
+    last_id: int | None
+
+    @property
+    def before_id(self) -> int:
+        """For a list in descending order in plain SQL: `id < :before_id ... LIMIT :limit + 1`."""
+        return LARGEST_ID if self.last_id is None else self.last_id
+
+    @property
+    def after_id(self) -> int:
+        """For a list in ascending order in plain SQL: `id > :after_id ... LIMIT :limit + 1`."""
+        return 0 if self.last_id is None else self.last_id
+
+    def cut(self, rows: Sequence[R], key: Callable[[R], int]) -> Slice[R]:
+        """The page out of up to `limit + 1` rows; the row too many says that there is another page."""
+        if len(rows) <= self.limit:
+            return Slice(rows, None)
+        shown = rows[: self.limit]
+        return Slice(shown, urlsafe_b64encode(str(key(shown[-1])).encode()).decode().rstrip("="))
+
+
+def page_request(
+    limit: Annotated[int, Query(ge=1, le=500, description="Rows on the page")] = 50,
+    cursor: Annotated[str | None, Query(max_length=64, description="`next_cursor` of the page before")] = None,
+) -> PageRequest:
+    """The query parameters of every list."""
+    if cursor is None:
+        return PageRequest(limit, None)
+    try:
+        last_id = int(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ValueError, binascii.Error):
+        last_id = 0
+    if not 0 < last_id <= LARGEST_ID:
+        raise InvalidInputError(
+            "cursor: not one of ours", field="cursor", value=cursor, remedy="give next_cursor of the page before as is"
+        )
+    return PageRequest(limit, last_id)
+
+
+Paging = Annotated[PageRequest, Depends(page_request)]
+
+
+def newest_first(
+    session: Session, statement: Select[R], key: InstrumentedAttribute[int], request: PageRequest
+) -> Slice[R]:
+    """One page of the entities of `statement`, ordered by `key`, the highest first."""
+    limited = statement.where(key < request.before_id).order_by(key.desc()).limit(request.limit + 1)
+    return request.cut(session.scalars(limited).all(), key=lambda row: int(getattr(row, key.key)))

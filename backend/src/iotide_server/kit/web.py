@@ -1,0 +1,198 @@
+"""The HTTP edge that all routes share: one transaction a request, one form of error, the moment of the request."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from http import HTTPStatus
+from math import isfinite
+from typing import Annotated, Any, TypedDict, Unpack
+
+import structlog
+from fastapi import Depends, FastAPI, Path, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.orm import Session
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from iotide_server.kit.clock import Clock
+from iotide_server.kit.db import CONNECTIONS, Database
+from iotide_server.kit.errors import IotideError
+
+_LONGEST_ECHO = 200
+_SECRET_FIELDS = ("password", "token", "secret")
+_log = structlog.get_logger(__name__)
+
+
+class Input(BaseModel):
+    """Base of request bodies: an unknown field is refused rather than ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Output(BaseModel):
+    """Base of response bodies; no field has a default, so that clients see what is always there."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+
+class ErrorDetail(Output):
+    """Why a request was refused."""
+
+    code: Annotated[str, Field(description="Stable name of the failure, for programs", examples=["target_not_found"])]
+    field: Annotated[str | None, Field(description="Dotted path of the input it is about", examples=["targets[1]"])]
+    value: Annotated[Any, Field(description="What was given there", examples=["nfs9"])]
+    message: Annotated[str, Field(description="What is wrong, for a person", examples=["there is no target nfs9"])]
+    remedy: Annotated[str | None, Field(description="What to do about it", examples=["choose one of nfs0, nfs1"])]
+
+
+class ErrorBody(Output):
+    """Every refusal has this form."""
+
+    error: ErrorDetail
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The error responses of a route, for its `responses=`."""
+    return {status: {"model": ErrorBody, "description": HTTPStatus(status).phrase} for status in statuses}
+
+
+ERRORS = errors(401, 403, 413, 415, 422, 500, 503)
+"""What any route may answer; `main.py` adds it to all of them, a route adds its own 404 and 409."""
+
+
+Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
+"""A row's key in a path; larger numbers, which PostgreSQL could not hold, are refused as malformed."""
+
+
+def transaction(request: Request) -> Iterator[Session]:
+    """One transaction for the whole request, committed before its answer is sent."""
+    database: Database = request.app.state.database
+    with database.transaction() as session:
+        yield session
+
+
+# Without the bound, requests that wait for a connection fill the thread pool that the connections' holders need.
+Tx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=CONNECTIONS)]
+
+
+def moment(request: Request) -> datetime:
+    """The time of the request."""
+    clock: Clock = request.app.state.clock
+    return clock()
+
+
+Now = Annotated[datetime, Depends(moment)]
+
+
+class _Detail(TypedDict, total=False):
+    field: str | None
+    value: object
+    remedy: str | None
+
+
+def error_response(status: int, code: str, message: str, **detail: Unpack[_Detail]) -> JSONResponse:
+    """A refusal in the one form that all of them have."""
+    body = {
+        "code": code,
+        "field": detail.get("field"),
+        "value": _shown(detail.get("field"), detail.get("value")),
+        "message": _storable(message),
+        "remedy": detail.get("remedy"),
+    }
+    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
+    return JSONResponse({"error": body}, status, headers)
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Turn every kind of failure into an error body."""
+    handlers: Mapping[type[Exception], Any] = {
+        IotideError: _refused,
+        RequestValidationError: _malformed,
+        HTTPException: _unrouted,
+        DataError: _unstorable,
+        OperationalError: _unavailable,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+async def _refused(_: Request, error: IotideError) -> JSONResponse:
+    return error_response(
+        error.status, error.code, error.message, field=error.field, value=error.value, remedy=error.remedy
+    )
+
+
+async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
+    first = error.errors()[0]
+    remedies = {
+        "missing": "add it",
+        "extra_forbidden": "remove it, or check its spelling against /api/v1/openapi.json",
+        "json_invalid": "send valid JSON",
+    }
+    field = None if first["type"] == "json_invalid" else _field_path(first["loc"])
+    message = f"the body is not JSON: {first['ctx']['error']}" if first["type"] == "json_invalid" else first["msg"]
+    return error_response(
+        422,
+        "invalid_input",
+        f"{field}: {message}" if field else message,
+        field=field,
+        value=None if first["type"] == "missing" else first.get("input"),
+        remedy=remedies.get(first["type"]),
+    )
+
+
+async def _unrouted(_: Request, error: HTTPException) -> JSONResponse:
+    codes = {404: "route_not_found", 405: "method_not_allowed", 413: "body_too_large"}
+    if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's word for a body that is not even text
+        return error_response(422, "invalid_input", "the body cannot be read", remedy="send JSON in UTF-8")
+    response = error_response(error.status_code, codes.get(error.status_code, "bad_request"), str(error.detail).lower())
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _unstorable(request: Request, error: DataError) -> JSONResponse:
+    """PostgreSQL refused a value that passed validation: a NUL character or an integer beyond 64 bits."""
+    _log.info("value_refused_by_database", path=request.url.path, error=str(error.orig))
+    return error_response(
+        422,
+        "invalid_input",
+        "a value cannot be stored",
+        remedy="leave out NUL characters and lone surrogates, and keep integers within 64 bits",
+    )
+
+
+async def _unavailable(request: Request, error: OperationalError) -> JSONResponse:
+    _log.warning("database_unavailable", path=request.url.path, error=str(error.orig))
+    response = error_response(503, "database_unavailable", "the database does not answer", remedy="try again shortly")
+    response.headers["Retry-After"] = "1"
+    return response
+
+
+def _field_path(location: tuple[str | int, ...]) -> str | None:
+    """`("body", "workloads", 0, "options")` as a person writes it: `workloads[0].options`."""
+    path = ""
+    for part in location[1:]:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return path.removeprefix(".") or None
+
+
+def _shown(field: str | None, value: object) -> str | int | float | bool | None:
+    """A value that is safe to repeat: no secret, no novel, nothing that JSON cannot carry."""
+    if field is not None and any(secret in field for secret in _SECRET_FIELDS):
+        return None
+    match value:
+        case bool() | None:
+            return value
+        case int() | float() if isfinite(value):
+            return value
+        case dict() | list() | bytes():
+            return None
+        case _:
+            text = _storable(str(value))
+            return text if len(text) <= _LONGEST_ECHO else f"{text[:_LONGEST_ECHO]} ..."
+
+
+def _storable(text: str) -> str:
+    """Lone surrogates, which JSON may hold and UTF-8 may not, replaced."""
+    return text.encode("utf-8", "replace").decode()
