@@ -1,0 +1,121 @@
+"""What the node's administrator decides in agent.toml: where runs may write, and how the agent keeps its own state."""
+
+import os
+import tomllib
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from iotide_wire.base import Name
+from iotide_wire.messages import NodeRole
+
+SYSTEM_CONFIG: Final = Path("/etc/iotide/agent.toml")
+SYSTEM_STATE: Final = Path("/var/lib/iotide-agent")
+
+
+class ConfigError(ValueError):
+    """The configuration cannot be used; the text names field, value and remedy, for an exit with status 2."""
+
+    def __init__(self, field: str, value: object, remedy: str) -> None:
+        super().__init__(f"{field} = {value!r}: {remedy}")
+        self.field = field
+        self.value = value
+        self.remedy = remedy
+
+
+def _check_directory(text: str) -> str:
+    # Only the text is judged here: touching the path could wait for ever on a dead mount.
+    path = PurePosixPath(text)
+    if not path.is_absolute() or ".." in path.parts:
+        raise ValueError("write an absolute path without '..', for instance /mnt/scratch/iotide")
+    if path == PurePosixPath("/"):
+        raise ValueError("the root directory is never approved; name a directory made for benchmarks")
+    return str(path)
+
+
+def _check_state(path: Path) -> Path:
+    if not path.is_absolute():
+        raise ValueError(f"write an absolute path, for instance {SYSTEM_STATE}")
+    return path
+
+
+def default_state() -> Path:
+    """$IOTIDE_AGENT_STATE, else the system's directory for root and one below the home directory for others."""
+    named = os.environ.get("IOTIDE_AGENT_STATE")
+    if named:
+        return Path(named)
+    return SYSTEM_STATE if os.geteuid() == 0 else Path.home() / ".local/state/iotide-agent"
+
+
+def default_config() -> Path:
+    """$IOTIDE_AGENT_CONFIG, else the system's file for root and one below the home directory for others."""
+    named = os.environ.get("IOTIDE_AGENT_CONFIG")
+    if named:
+        return Path(named)
+    return SYSTEM_CONFIG if os.geteuid() == 0 else Path.home() / ".config/iotide/agent.toml"
+
+
+class AgentConfig(BaseModel):
+    """The agent's configuration.
+
+    Attributes:
+        server: base URL of the server, needed by `enroll` where the command line does not name it.
+        node_name: what the node is called; its host name by default.
+        state_directory: identity, orders and unsent results; on a local disk that is not under test.
+        approved_directories: runs write below these and nowhere else.
+        slots: orders that may run at once here, whatever the server thinks; None leaves it to the server.
+        cache_drop: `auto` empties the page cache where that is permitted, else only the run's own files are dropped.
+        cache_drop_command: a site's own helper that empties the page cache, for agents that are not root.
+        spool_limit_bytes: unsent results above this make the node decline further orders.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    server: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/[^\s]*)?$")] | None = None
+    node_name: Name = Field(default_factory=lambda: os.uname().nodename.split(".")[0])
+    role: NodeRole = NodeRole.COMPUTE
+    state_directory: Annotated[Path, AfterValidator(_check_state)] = Field(default_factory=default_state)
+    approved_directories: Annotated[
+        tuple[Annotated[str, AfterValidator(_check_directory)], ...], Field(max_length=100)
+    ] = ()
+    slots: Annotated[int, Field(ge=1, le=1000)] | None = None
+    cache_drop: Literal["auto", "never"] = "auto"
+    cache_drop_command: tuple[str, ...] = ()
+    spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
+
+
+def load_config(path: Path | None) -> AgentConfig:
+    """The configuration in `path`, or in the default file; defaults alone where no default file exists.
+
+    Raises:
+        ConfigError: the file is missing though named, is no TOML, or holds a value that cannot be used.
+    """
+    file = path or default_config()
+    if path is None and not file.exists():
+        return parse_config({})
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError("config", str(file), f"the file cannot be read: {error}") from error
+    try:
+        return parse_config(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError("config", str(file), f"the file is not TOML: {error}") from error
+
+
+def parse_config(values: dict[str, Any]) -> AgentConfig:
+    """The configuration from TOML values.
+
+    Raises:
+        ConfigError: names the first field that cannot be used.
+    """
+    try:
+        return AgentConfig.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        remedy = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            remedy = f"there is no such setting; there are {', '.join(AgentConfig.model_fields)}"
+        raise ConfigError(field, first["input"], remedy) from error

@@ -1,0 +1,8 @@
+"""Entry of the runner, started by its path with `python -I -S`: site-packages would make it start ten times slower."""
+
+import importlib
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+sys.exit(importlib.import_module("iotide_agent.runner.life").main(sys.argv[1:]))

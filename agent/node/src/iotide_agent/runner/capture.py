@@ -1,0 +1,86 @@
+"""What a load prints, bounded: a tool that floods fills neither the agent's disk nor its memory."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+_READ_BYTES: Final = 65_536
+_READS_A_TURN: Final = 16
+_SHOWN_TAIL_BYTES: Final = 400
+
+
+class Capture:
+    """One output stream of a load, kept in a file: its first half as it comes, the last half of the limit at the end.
+
+    Attributes:
+        left_out_bytes: what lay between and was only counted.
+        total_bytes: all that was printed.
+    """
+
+    def __init__(self, descriptor: int, file: Path, limit_bytes: int) -> None:
+        self._input = descriptor
+        os.set_blocking(descriptor, False)
+        self._output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        self._half_bytes = limit_bytes // 2
+        self._head_bytes = 0
+        self._tail = bytearray()
+        self._shown = b""
+        self.left_out_bytes = 0
+        self.total_bytes = 0
+        self.open = True
+
+    def fileno(self) -> int:
+        """The descriptor that the load prints into, on our side."""
+        return self._input
+
+    def drain(self) -> None:
+        """Takes what is there, but returns to the deadlines after a megabyte."""
+        for _ in range(_READS_A_TURN):
+            try:
+                chunk = os.read(self._input, _READ_BYTES)
+            except BlockingIOError:
+                return
+            if not chunk:
+                self.open = False
+                return
+            self._take(chunk)
+
+    def last_line(self) -> str:
+        """The end of the output, for a tool that prints how far it is."""
+        return self._shown.decode("utf-8", errors="replace")
+
+    def finish(self) -> None:
+        """Takes what is left without waiting for more, and writes the rest of the file."""
+        while self.open:
+            before = self.total_bytes
+            self.drain()
+            if self.total_bytes == before:
+                break
+        self._cut()
+        if self.left_out_bytes:
+            os.write(self._output, b"\n[iotide left out %d bytes here]\n" % self.left_out_bytes)
+        _write_all(self._output, self._tail)
+        os.close(self._output)
+        os.close(self._input)
+        self.open = False
+
+    def _take(self, chunk: bytes) -> None:
+        self.total_bytes += len(chunk)
+        self._shown = (self._shown + chunk)[-_SHOWN_TAIL_BYTES:]
+        to_head = chunk[: self._half_bytes - self._head_bytes]
+        self._head_bytes += len(to_head)
+        _write_all(self._output, to_head)
+        self._tail += chunk[len(to_head) :]
+        if len(self._tail) > 2 * self._half_bytes:
+            self._cut()
+
+    def _cut(self) -> None:
+        excess_bytes = max(0, len(self._tail) - self._half_bytes)
+        self.left_out_bytes += excess_bytes
+        del self._tail[:excess_bytes]
+
+
+def _write_all(descriptor: int, data: bytes | bytearray) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,99 @@
+"""What the supervisor writes for the runner: `card.json` at the claim, `go.json` when the load may start."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from iotide_agent.runner.files import read_json, replace_file
+
+
+class TargetCard(NamedTuple):
+    """A target as the run must find it.
+
+    Attributes:
+        bytes_needed: peak space that the workload takes, in bytes.
+        reserve_bytes: space that must stay free besides, in bytes.
+    """
+
+    target_id: int
+    path: str
+    fstype: str
+    source: str
+    reserve_bytes: int
+    bytes_needed: int
+
+
+class Card(NamedTuple):
+    """The order, as far as the runner is concerned.
+
+    Attributes:
+        directory_name: what the run's own directory is called on each target.
+        approved: directories below which it may lie.
+        agent_bell: rung whenever the phase changed.
+        search_path: PATH of the load.
+        drop_caches: whether the page cache of the node may be emptied.
+        drop_command: a site's own helper for that, or nothing.
+        time_limit_seconds: from the load's start, on CLOCK_BOOTTIME; also the longest wait for the start.
+        output_limit_bytes: what is kept of each output stream of each step.
+    """
+
+    order_id: int
+    fence: int
+    directory_name: str
+    targets: tuple[TargetCard, ...]
+    approved: tuple[str, ...]
+    agent_bell: str
+    search_path: str
+    drop_caches: bool
+    drop_command: tuple[str, ...]
+    time_limit_seconds: float
+    output_limit_bytes: int
+
+
+class StepCard(NamedTuple):
+    """One command; `before` is none, sync, drop or remount."""
+
+    name: str
+    argv: tuple[str, ...]
+    before: str
+    declared_files: tuple[str, ...]
+
+
+class Go(NamedTuple):
+    """Leave to start.
+
+    Attributes:
+        at_epoch_seconds: when, by this node's clock; None for now.
+        groups: the steps of a group run side by side, the groups one after another.
+    """
+
+    at_epoch_seconds: float | None
+    groups: tuple[tuple[StepCard, ...], ...]
+
+
+def write_card(directory: Path, card: Card) -> None:
+    """Writes `card.json`, durably."""
+    targets = [target._asdict() for target in card.targets]
+    replace_file(directory / "card.json", json.dumps(card._asdict() | {"targets": targets}), durable=True)
+
+
+def read_card(directory: Path) -> Card:
+    """The card in the order's directory."""
+    values: dict[str, Any] = json.loads((directory / "card.json").read_bytes())
+    values["targets"] = tuple(TargetCard(**target) for target in values["targets"])
+    return Card(**values)
+
+
+def write_go(directory: Path, go: Go) -> None:
+    """Writes `go.json`; its loss costs nothing, since the supervisor is asked again."""
+    groups = [[step._asdict() for step in group] for group in go.groups]
+    replace_file(directory / "go.json", json.dumps(go._asdict() | {"groups": groups}), durable=False)
+
+
+def read_go(directory: Path) -> Go | None:
+    """Leave to start, or None while it was not given."""
+    values = read_json(directory / "go.json")
+    if values is None:
+        return None
+    groups = tuple(tuple(StepCard(**step) for step in group) for group in values["groups"])
+    return Go(values["at_epoch_seconds"], groups)

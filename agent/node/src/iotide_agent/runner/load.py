@@ -1,0 +1,142 @@
+"""A load: the command of one step in its own session, its output captured, its end and its cost taken from wait4."""
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, NoReturn
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.capture import Capture
+from iotide_agent.runner.card import StepCard
+
+_NOT_STARTED: Final = 127
+
+
+class Surroundings(NamedTuple):
+    """What each load of a run gets.
+
+    Attributes:
+        scratch: its working directory.
+        output: where its output is kept.
+        inherited: lock descriptors that stay open as long as any process of the load lives.
+    """
+
+    scratch: Path
+    output: Path
+    output_limit_bytes: int
+    inherited: tuple[int, ...]
+    environment: dict[str, str]
+
+
+class StartError(Exception):
+    """The command could not be started at all."""
+
+
+class Load:
+    """A started step.
+
+    Attributes:
+        pidfd: becomes readable when the process ended.
+        pid: also its session and process group.
+        start_ticks: with the pid it names the process, should the runner die.
+        ended: what came of it, JSON-ready, once it was reaped.
+    """
+
+    def __init__(self, step: StepCard, before_done: str, ordinal: int, surroundings: Surroundings) -> None:
+        self.step = step
+        self.ended: dict[str, Any] | None = None
+        self._before_done = before_done
+        out_read, out_write = os.pipe()
+        error_read, error_write = os.pipe()
+        self._started_at = time.time()
+        self._started = time.monotonic()
+        try:
+            self.pid = _spawn(step.argv, out_write, error_write, surroundings)
+        finally:
+            os.close(out_write)
+            os.close(error_write)
+        stat = processes.stat_of(self.pid)
+        self.start_ticks = stat.start_ticks if stat else 0
+        self.pidfd = os.pidfd_open(self.pid)
+        stem = surroundings.output / f"{ordinal:03}-{step.name}"
+        limit_bytes = surroundings.output_limit_bytes
+        self.stdout = Capture(out_read, stem.with_name(f"{stem.name}.stdout"), limit_bytes)
+        self.stderr = Capture(error_read, stem.with_name(f"{stem.name}.stderr"), limit_bytes)
+
+    def reap(self) -> bool:
+        """Takes the exit status and the cost if the process has ended."""
+        if self.ended is not None:
+            return True
+        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+        if pid == 0:
+            return False
+        wall_seconds = time.monotonic() - self._started
+        code = os.waitstatus_to_exitcode(status)
+        self.ended = {
+            "name": self.step.name,
+            "exit_status": code if code >= 0 else None,
+            "signal": -code if code < 0 else None,
+            "started_at_epoch_seconds": self._started_at,
+            "wall_seconds": wall_seconds,
+            "user_seconds": usage.ru_utime,
+            "system_seconds": usage.ru_stime,
+            "max_rss_bytes": usage.ru_maxrss * 1024,
+            "before_done": self._before_done,
+        }
+        return True
+
+    def close(self) -> dict[str, Any]:
+        """Completes the record once no process can print into the pipes any more."""
+        self.stdout.finish()
+        self.stderr.finish()
+        os.close(self.pidfd)
+        never_ended = {
+            "name": self.step.name,
+            "exit_status": None,
+            "signal": None,
+            "started_at_epoch_seconds": self._started_at,
+            "wall_seconds": time.monotonic() - self._started,
+            "user_seconds": 0.0,
+            "system_seconds": 0.0,
+            "max_rss_bytes": 0,
+            "before_done": self._before_done,
+        }
+        return (self.ended or never_ended) | {
+            "stdout_left_out_bytes": self.stdout.left_out_bytes,
+            "stderr_left_out_bytes": self.stderr.left_out_bytes,
+        }
+
+
+def _spawn(argv: Sequence[str], stdout: int, stderr: int, surroundings: Surroundings) -> int:
+    # Forked by hand: importing subprocess would cost the runner a third of its start-up time.
+    failure_read, failure_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _become(argv, stdout, stderr, failure_write, surroundings)
+    os.close(failure_write)
+    with os.fdopen(failure_read, "rb") as pipe:
+        failure = pipe.read()  # exec closes the other end, so this waits for its success
+    if failure:
+        os.waitpid(pid, 0)
+        raise StartError(f"{argv[0]} cannot be started: {failure.decode(errors='replace')}")
+    return pid
+
+
+def _become(argv: Sequence[str], stdout: int, stderr: int, failure: int, surroundings: Surroundings) -> NoReturn:
+    try:
+        os.setsid()
+        processes.die_with_parent()
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)  # Python ignores or handles these, and exec passes "ignored" on
+        stdin = os.open(os.devnull, os.O_RDONLY)
+        for source, wanted in ((stdin, 0), (stdout, 1), (stderr, 2)):
+            os.dup2(source, wanted)
+        for descriptor in surroundings.inherited:
+            os.set_inheritable(descriptor, True)
+        os.chdir(surroundings.scratch)
+        os.execvpe(argv[0], argv, surroundings.environment)  # noqa: S606 - an argument list, and no shell is meant
+    except BaseException as error:  # noqa: BLE001 - a forked child must never run on as a second runner
+        os.write(failure, str(error).encode()[:1000])
+    os._exit(_NOT_STARTED)

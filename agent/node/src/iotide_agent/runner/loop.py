@@ -1,0 +1,45 @@
+"""The runner's only place to sleep: poll on descriptors, with deadlines on CLOCK_BOOTTIME."""
+
+import select
+from collections.abc import Callable
+
+from iotide_agent.runner.processes import boottime
+
+_INPUT = select.POLLIN | select.POLLPRI
+
+
+class Loop:
+    """Calls a handler for each descriptor that has something to say, and a tick when its time has come."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self._handlers: dict[int, Callable[[], None]] = {}
+        self._tick: Callable[[], float] | None = None
+        self._tick_at = 0.0
+
+    def watch(self, descriptor: int, handler: Callable[[], None]) -> None:
+        """Calls `handler` whenever the descriptor is readable or at its end, until it is ignored."""
+        self._handlers[descriptor] = handler
+        self._poll.register(descriptor, _INPUT)
+
+    def ignore(self, descriptor: int) -> None:
+        """Stops watching a descriptor; nothing where it was not watched."""
+        if self._handlers.pop(descriptor, None) is not None:
+            self._poll.unregister(descriptor)
+
+    def every(self, tick: Callable[[], float] | None) -> None:
+        """Calls `tick` at once and then whenever it asked for by its answer, a time of CLOCK_BOOTTIME; None ends it."""
+        self._tick = tick
+        self._tick_at = boottime() if tick else 0.0
+
+    def turn(self, until: float) -> None:
+        """Sleeps until something happens, but not beyond `until`, in seconds of CLOCK_BOOTTIME."""
+        if self._tick:
+            until = min(until, self._tick_at)
+        wait_milliseconds = max(0.0, until - boottime()) * 1000
+        for descriptor, _ in self._poll.poll(wait_milliseconds):
+            handler = self._handlers.get(descriptor)
+            if handler:
+                handler()
+        if self._tick and boottime() >= self._tick_at:
+            self._tick_at = self._tick()

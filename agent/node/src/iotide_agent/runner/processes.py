@@ -1,0 +1,150 @@
+"""Processes by pid and start time, their descendants and the files they hold open, as /proc tells."""
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_PROC: Final = Path("/proc")
+_PR_SET_PDEATHSIG: Final = 1
+_PR_SET_CHILD_SUBREAPER: Final = 36
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+
+
+class Stat(NamedTuple):
+    """Part of /proc/PID/stat.
+
+    Attributes:
+        start_ticks: start time since boot; with the pid it names a process for as long as the node is up.
+        cpu_ticks: user and system time, of itself and of children it waited for.
+    """
+
+    pid: int
+    name: str
+    state: str
+    parent: int
+    start_ticks: int
+    cpu_ticks: int
+
+
+class Stuck(NamedTuple):
+    """A process that no signal ends, and the kernel function in which it waits."""
+
+    pid: int
+    name: str
+    state: str
+    wait_channel: str
+
+    def __str__(self) -> str:
+        return f"{self.name} (pid {self.pid}) in state {self.state}, waiting in {self.wait_channel}"
+
+
+def boot_id() -> str:
+    """Changes at every boot of the node."""
+    return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def boottime() -> float:
+    """Seconds since boot, time asleep included: a frozen or suspended run still meets its deadline."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def stat_of(pid: int) -> Stat | None:
+    """What /proc says of a process, or None once it is gone."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name stands in parentheses and may itself hold spaces and parentheses.
+    name = text[text.index("(") + 1 : text.rindex(")")]
+    fields = text[text.rindex(")") + 2 :].split()
+    cpu_ticks = sum(int(fields[index]) for index in (11, 12, 13, 14))
+    return Stat(pid, name, fields[0], int(fields[1]), int(fields[19]), cpu_ticks)
+
+
+def is_alive(pid: int, start_ticks: int) -> bool:
+    """Whether exactly this process still runs; a zombie does not."""
+    stat = stat_of(pid)
+    return stat is not None and stat.start_ticks == start_ticks and stat.state not in "ZX"
+
+
+def all_pids() -> list[int]:
+    """Every process that this one can see."""
+    return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 - twice as fast, runs each second
+
+
+def descendants(root: int) -> list[Stat]:
+    """Every process below `root` by its chain of parents, zombies included."""
+    children: dict[int, list[Stat]] = {}
+    for stat in map(stat_of, all_pids()):
+        if stat is not None:
+            children.setdefault(stat.parent, []).append(stat)
+    found = list(children.get(root, ()))
+    for stat in found:  # grows while it is walked
+        found += children.get(stat.pid, ())
+    return found
+
+
+def holders(file: Path) -> list[int]:
+    """Processes other than this one that have `file` open: an inherited lock file marks all of a load.
+
+    Compared by name, since asking for the files behind the descriptors could wait for ever on a dead mount.
+    """
+    name = str(file.resolve())
+    return [pid for pid in all_pids() if pid != os.getpid() and _has_open(pid, name)]
+
+
+def stuck(stats: Iterable[Stat]) -> tuple[Stuck, ...]:
+    """What these processes wait for in the kernel, as far as this user may know."""
+    return tuple(Stuck(stat.pid, stat.name, stat.state, _wait_channel(stat.pid)) for stat in stats)
+
+
+def send(number: signal.Signals, pids: Iterable[int]) -> None:
+    """Sends a signal to each process that still exists."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue  # gone, or a setuid tool: its group's signal and its parent's end are what remains
+
+
+def send_group(number: signal.Signals, group: int) -> None:
+    """Sends a signal to each process of a group that still exists."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def become_subreaper() -> None:
+    """From now on a descendant that loses its parent becomes a child of this process, however it was started."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """Makes the kernel kill this process when the one that forked it ends; survives exec."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _prctl(option: int, value: int) -> None:
+    if _LIBC.prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), f"prctl option {option} was refused")
+
+
+def _has_open(pid: int, name: str) -> bool:
+    directory = _PROC / str(pid) / "fd"
+    try:
+        return any(os.readlink(directory / entry) == name for entry in os.listdir(directory))  # noqa: PTH115, PTH208
+    except OSError:
+        return False  # gone, or another user's, which cannot hold a file of mode 0600
+
+
+def _wait_channel(pid: int) -> str:
+    try:
+        channel = (_PROC / str(pid) / "wchan").read_text(encoding="ascii").strip()
+    except OSError:
+        return "an unknown place"
+    return channel if channel not in {"", "0"} else "an unknown place"

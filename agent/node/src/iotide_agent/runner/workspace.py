@@ -1,0 +1,274 @@
+"""The run's own directory on a target: made only below an approved one, marked, and removed by that mark."""
+
+import json
+import mmap
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple
+
+from iotide_agent.runner.card import Card, TargetCard
+from iotide_agent.runner.mounts import Mount, mount_of
+
+MARKER: Final = ".iotide-marker"
+TRIAL_BYTES: Final = 1024**2
+SPARE_RATIO: Final = 0.1
+"""Space that must remain above the need, as a share of the need, where the target's reserve asks for less."""
+
+_WALK: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class TargetRefusedError(Exception):
+    """The target is not as the order says; the run is declined and nothing was written.
+
+    Attributes:
+        code: stable reason code.
+    """
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class Place(NamedTuple):
+    """The run's directory on one target, as it was made.
+
+    Attributes:
+        directory: its absolute path without symbolic links.
+        direct_works: whether a write with O_DIRECT succeeded there.
+    """
+
+    target_id: int
+    directory: str
+    mount: Mount
+    total_bytes: int
+    free_bytes: int
+    direct_works: bool
+
+
+def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
+    """Opens the directory `path`, which lies at or below an approved one, and says its path without symbolic links.
+
+    The approved directory itself may be reached through symbolic links, as its administrator wrote it; below it each
+    component is opened on its own and a symbolic link is refused, so no link placed there leads out.
+
+    Raises:
+        TargetRefusedError: outside, behind a symbolic link, or absent.
+    """
+    if ".." in PurePosixPath(path).parts:
+        raise TargetRefusedError("directory_not_approved", f"{path} holds '..'; name the directory itself")
+    for root in approved:
+        real = os.path.realpath(root)
+        for base in (root, real):
+            if PurePosixPath(path).is_relative_to(base):
+                rest = PurePosixPath(path).relative_to(base).parts
+                return _walk(real, rest), str(PurePosixPath(real, *rest))
+    raise TargetRefusedError(
+        "directory_not_approved",
+        f"{path} is not below an approved directory of this node ({', '.join(approved) or 'none is approved'}); "
+        "add it to approved_directories in agent.toml",
+    )
+
+
+def make_place(card: Card, target: TargetCard) -> Place:
+    """Checks mount and space of one target, then makes the run's marked directory on it and tries O_DIRECT there.
+
+    Raises:
+        TargetRefusedError: says what was found, what was expected, and in numbers what is lacking.
+    """
+    parent, path = open_beneath(card.approved, target.path)
+    try:
+        mount = check_mount(parent, target)
+        total_bytes, free_bytes = _check_space(parent, target)
+        _make_marked(parent, path, card)
+        directory = f"{path}/{card.directory_name}"
+        with _opened(card.directory_name, parent) as made:
+            direct_works = _try_direct(made)
+        return Place(target.target_id, directory, mount, total_bytes, free_bytes, direct_works)
+    finally:
+        os.close(parent)
+
+
+def check_mount(descriptor: int, target: TargetCard) -> Mount:
+    """The mount on which an open directory stands, if it is the target's.
+
+    Raises:
+        TargetRefusedError: fstype or source differ: an unmounted target is a plain directory on the root disk.
+    """
+    mount = mount_of(descriptor)
+    if (mount.fstype, mount.source) != (target.fstype, target.source):
+        raise TargetRefusedError(
+            "wrong_mount",
+            f"{target.path} stands on {mount.fstype} from {mount.source!r} at {mount.mount_point}, "
+            f"but the target is {target.fstype} from {target.source!r}; mount it, or make the target anew",
+        )
+    return mount
+
+
+def verify(path: str, expected: os.stat_result) -> None:
+    """Makes sure that `path` still leads to the directory that was made, whatever was mounted or renamed meanwhile.
+
+    Raises:
+        TargetRefusedError: it leads elsewhere or nowhere.
+    """
+    try:
+        found = Path(path).stat(follow_symlinks=False)
+    except OSError as error:
+        raise TargetRefusedError("wrong_mount", f"{path} disappeared during the run: {error.strerror}") from error
+    if (found.st_dev, found.st_ino) != (expected.st_dev, expected.st_ino):
+        raise TargetRefusedError("wrong_mount", f"{path} leads to another directory than when the run began")
+
+
+def remove_marked(parent: int, card: Card) -> bool:
+    """Removes the run's directory below the open directory `parent`; False where there was none.
+
+    Raises:
+        TargetRefusedError: it bears no mark of this order and is not empty, so it may be somebody else's.
+    """
+    name = card.directory_name
+    try:
+        marked = _read_marker(name, parent) == _mark(card)
+    except FileNotFoundError:
+        return False
+    if not marked:
+        _remove_unmarked(name, parent)
+        return True
+    with _opened(name, parent) as directory:
+        _empty(directory, os.fstat(directory).st_dev, keep=MARKER)
+        os.unlink(MARKER, dir_fd=directory)
+    os.rmdir(name, dir_fd=parent)
+    return True
+
+
+def _walk(root: str, parts: Sequence[str]) -> int:
+    descriptor = _open_part(root, None, root)
+    for depth, part in enumerate(parts):
+        above = descriptor
+        try:
+            descriptor = _open_part(part, above, "/".join((root, *parts[: depth + 1])))
+        finally:
+            os.close(above)
+    with _closing(descriptor):
+        return os.open(".", _OPEN, dir_fd=descriptor)
+
+
+def _open_part(name: str, above: int | None, path: str) -> int:
+    try:
+        return os.open(name, _WALK, dir_fd=above)
+    except FileNotFoundError as error:
+        raise TargetRefusedError("target_missing", f"{path} does not exist; make it or mount the target") from error
+    except OSError as error:
+        why = "is a symbolic link or no directory" if isinstance(error, NotADirectoryError) else error.strerror
+        raise TargetRefusedError(
+            "directory_not_approved", f"{path} {why}; below an approved directory only real directories are entered"
+        ) from error
+
+
+def _check_space(parent: int, target: TargetCard) -> tuple[int, int]:
+    space = os.statvfs(parent)
+    free_bytes = space.f_bavail * space.f_frsize
+    spare_bytes = max(int(target.bytes_needed * SPARE_RATIO), target.reserve_bytes)
+    if free_bytes < target.bytes_needed + spare_bytes:
+        raise TargetRefusedError(
+            "no_space",
+            f"{target.path} has {free_bytes} bytes free; the run needs {target.bytes_needed} and {spare_bytes} "
+            "must remain; free some space or ask for less",
+        )
+    return space.f_blocks * space.f_frsize, free_bytes
+
+
+def _make_marked(parent: int, path: str, card: Card) -> None:
+    name = card.directory_name
+    remove_marked(parent, card)  # left by a runner of this same order that was killed before its load began
+    try:
+        os.mkdir(name, mode=0o700, dir_fd=parent)
+        with _opened(name, parent) as directory:
+            marker = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory)
+            with _closing(marker):
+                os.write(marker, _mark(card))
+    except OSError as error:
+        raise TargetRefusedError("not_writable", f"{path}/{name} cannot be made: {error.strerror}") from error
+
+
+def _mark(card: Card) -> bytes:
+    return json.dumps({"made_by": "iotide-agent", "order_id": card.order_id, "fence": card.fence}).encode()
+
+
+def _read_marker(name: str, parent: int) -> bytes | None:
+    with _opened(name, parent) as directory:
+        try:
+            marker = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+        except FileNotFoundError:
+            return None
+        with _closing(marker):
+            return os.read(marker, 4096)
+
+
+def _remove_unmarked(name: str, parent: int) -> None:
+    try:
+        os.rmdir(name, dir_fd=parent)
+    except OSError as error:
+        raise TargetRefusedError(
+            "directory_not_marked", f"{name} bears no mark of this order and is not empty; it was left alone"
+        ) from error
+
+
+def _try_direct(directory: int) -> bool:
+    """Tries, since no table of file systems is right: tmpfs takes O_DIRECT on new kernels and not on old ones."""
+    name = ".iotide-direct-trial"
+    try:
+        trial = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_DIRECT | os.O_CLOEXEC, 0o600, dir_fd=directory)
+    except OSError:
+        works = False
+    else:
+        with _closing(trial), mmap.mmap(-1, TRIAL_BYTES) as aligned:
+            works = _writes(trial, aligned)
+    # Some file systems make the file and then refuse the flag.
+    _unlink_if_there(name, directory)
+    return works
+
+
+def _writes(descriptor: int, data: mmap.mmap) -> bool:
+    try:
+        return os.pwrite(descriptor, data, 0) == len(data)
+    except OSError:
+        return False
+
+
+def _unlink_if_there(name: str, directory: int) -> None:
+    try:
+        os.unlink(name, dir_fd=directory)
+    except FileNotFoundError:
+        return
+
+
+def _empty(directory: int, device: int, keep: str | None = None) -> None:
+    """Removes all below an open directory, never through a symbolic link and never on another file system."""
+    for name in os.listdir(directory):
+        if name == keep:
+            continue
+        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        if stat.S_ISDIR(found.st_mode) and found.st_dev == device:
+            with _opened(name, directory) as below:
+                _empty(below, device)
+            os.rmdir(name, dir_fd=directory)
+        else:
+            os.unlink(name, dir_fd=directory)
+
+
+@contextmanager
+def _opened(name: str, parent: int) -> Iterator[int]:
+    descriptor = os.open(name, _OPEN, dir_fd=parent)
+    with _closing(descriptor):
+        yield descriptor
+
+
+@contextmanager
+def _closing(descriptor: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(descriptor)
