@@ -1,0 +1,62 @@
+"""What a run takes while it is active: nodes, shared targets and its cluster, each alone or beside others."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from iotide_wire.plan import Exclusivity
+
+
+class ResourceKind(StrEnum):
+    """The table whose counters a lease moves."""
+
+    NODE = "node"
+    TARGET = "target"
+    CLUSTER = "cluster"
+
+
+class Mode(StrEnum):
+    """Beside others or alone."""
+
+    SHARED = "shared"
+    EXCLUSIVE = "exclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Something of which a lease gives a right."""
+
+    kind: ResourceKind
+    id: int
+
+    @property
+    def lock_order(self) -> tuple[int, int]:
+        """All transactions touch resources in this order, so that none waits for another in a circle."""
+        return (list(ResourceKind).index(self.kind), self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A right that a run must have before it starts."""
+
+    resource: Resource
+    mode: Mode
+
+
+def needs(
+    exclusive: Exclusivity, node_ids: Iterable[int], shared_target_ids: Iterable[int], cluster_id: int
+) -> tuple[Need, ...]:
+    """All rights of a run, in lock order.
+
+    A run takes its cluster too, beside others unless it wants the cluster alone: so one that does waits for the others
+    and the others for it. Targets of scope `node` are covered by the node.
+    """
+    node_mode = Mode.SHARED if exclusive is Exclusivity.NONE else Mode.EXCLUSIVE
+    target_mode = Mode.EXCLUSIVE if exclusive is Exclusivity.NODE_AND_TARGET else Mode.SHARED
+    cluster_mode = Mode.EXCLUSIVE if exclusive is Exclusivity.CLUSTER else Mode.SHARED
+    wanted = [
+        *(Need(Resource(ResourceKind.NODE, node_id), node_mode) for node_id in node_ids),
+        *(Need(Resource(ResourceKind.TARGET, target_id), target_mode) for target_id in shared_target_ids),
+        Need(Resource(ResourceKind.CLUSTER, cluster_id), cluster_mode),
+    ]
+    return tuple(sorted(wanted, key=lambda need: need.resource.lock_order))

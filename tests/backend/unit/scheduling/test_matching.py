@@ -1,0 +1,211 @@
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
+from iotide_server.scheduling.matching import Occupancy, Waiting, contested, match
+from iotide_wire.plan import Exclusivity
+
+NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+CLUSTER = 1
+HOUR = 3600.0
+
+
+def node(number: int) -> Resource:
+    return Resource(ResourceKind.NODE, number)
+
+
+def target(number: int) -> Resource:
+    return Resource(ResourceKind.TARGET, number)
+
+
+def run(
+    number: int,
+    nodes: Iterable[int],
+    targets: Iterable[int] = (),
+    *,
+    exclusive: Exclusivity = Exclusivity.NODE,
+    limit: float = HOUR,
+) -> Waiting:
+    return Waiting(number, 0.0, limit, needs(exclusive, nodes, targets, CLUSTER))
+
+
+def board(**taken: Occupancy) -> dict[Resource, Occupancy]:
+    """Nodes 1 to 4 with one slot, targets 1 and 2 and the cluster, all free but for what is named, such as `node1`."""
+    free = {node(number): Occupancy(0, 0, slots=1) for number in range(1, 5)}
+    free |= {target(number): Occupancy(0, 0) for number in (1, 2)}
+    free |= {Resource(ResourceKind.CLUSTER, CLUSTER): Occupancy(0, 0)}
+    named = {Resource(ResourceKind(name[:-1]), int(name[-1])): occupancy for name, occupancy in taken.items()}
+    return free | named
+
+
+def started(waiting: list[Waiting], occupied: dict[Resource, Occupancy]) -> list[int]:
+    return [run.run_id for run in match(waiting, occupied, NOW)]
+
+
+def busy(
+    mode: Mode = Mode.EXCLUSIVE, *, until: datetime | None = NOW + timedelta(hours=1), slots: int | None = 1
+) -> Occupancy:
+    return Occupancy(int(mode is Mode.SHARED), int(mode is Mode.EXCLUSIVE), slots=slots, free_from=until)
+
+
+def test_the_earlier_run_of_a_line_starts_and_the_other_waits() -> None:
+    assert started([run(2, [1]), run(1, [1])], board()) == [1]
+
+
+def test_a_lower_sort_key_comes_before_a_lower_id() -> None:
+    early = Waiting(9, -HOUR, HOUR, run(9, [1]).needs)
+    assert started([run(1, [1]), early], board()) == [9]
+
+
+def test_runs_on_different_nodes_start_together() -> None:
+    assert started([run(1, [1]), run(2, [2], [1]), run(3, [3], [1])], board()) == [1, 2, 3]
+
+
+def test_shared_runs_fill_the_slots_of_a_node_and_no_more() -> None:
+    waiting = [run(number, [1], exclusive=Exclusivity.NONE) for number in (1, 2, 3)]
+    assert started(waiting, board(node1=Occupancy(0, 0, slots=2))) == [1, 2]
+
+
+def test_an_exclusive_run_waits_for_a_shared_one_and_keeps_the_node_from_others() -> None:
+    two_slots = busy(Mode.SHARED, slots=2)
+    waiting = [run(1, [1]), run(2, [1], exclusive=Exclusivity.NONE, limit=2 * HOUR)]
+    assert started(waiting, board(node1=two_slots)) == []
+
+
+def test_a_run_alone_on_its_target_excludes_every_other_user_of_it() -> None:
+    waiting = [run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(2, [2], [1]), run(3, [3], [2])]
+    assert started(waiting, board()) == [1, 3]
+
+
+def test_a_target_that_an_exclusive_run_waits_for_is_kept_from_later_ones() -> None:
+    loaded = board(target1=busy(Mode.SHARED, slots=None))
+    waiting = [run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(2, [2], [1], limit=2 * HOUR)]
+    assert started(waiting, loaded) == []
+
+
+def test_a_later_run_that_ends_before_the_kept_time_goes_first() -> None:
+    loaded = board(target1=busy(Mode.SHARED, slots=None))
+    waiting = [run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(2, [2], [1], limit=HOUR / 2)]
+    assert started(waiting, loaded) == [2]
+
+
+def test_a_run_alone_in_its_cluster_starts_in_an_idle_one_only() -> None:
+    alone = run(1, [1], exclusive=Exclusivity.CLUSTER)
+    assert started([alone, run(2, [2])], board()) == [1]
+    assert started([alone, run(2, [2], limit=2 * HOUR)], board(cluster1=busy(Mode.SHARED, slots=None))) == []
+
+
+def test_a_gang_takes_all_its_nodes_or_none_and_keeps_the_free_ones() -> None:
+    gang = run(1, [1, 2])
+    assert started([gang], board()) == [1]
+    assert started([gang, run(2, [2], limit=2 * HOUR)], board(node1=busy())) == []
+    assert started([gang, run(2, [2], limit=HOUR / 2)], board(node1=busy())) == [2]
+
+
+def test_a_run_whose_node_is_not_usable_neither_starts_nor_keeps_anything() -> None:
+    dead = Occupancy(0, 0, slots=1, usable=False)
+    assert started([run(1, [1, 2]), run(2, [2])], board(node1=dead)) == [2]
+
+
+def test_a_run_that_waits_for_an_end_nobody_knows_keeps_nothing() -> None:
+    overdue = busy(until=None)
+    assert started([run(1, [1, 2]), run(2, [2])], board(node1=overdue)) == [2]
+
+
+def test_a_run_whose_own_node_was_just_taken_keeps_no_target_from_others() -> None:
+    waiting = [run(1, [1]), run(2, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(3, [2], [1], limit=9 * HOUR)]
+    assert started(waiting, board()) == [1, 3]
+
+
+def test_only_what_stands_in_the_way_is_contested() -> None:
+    waiting = [run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(2, [2])]
+    assert contested(waiting, board(target1=busy(Mode.SHARED, slots=None))) == {target(1)}
+
+
+runs = st.builds(
+    run,
+    st.integers(1, 40),
+    st.sets(st.integers(1, 4), min_size=1, max_size=3),
+    st.sets(st.integers(1, 2)),
+    exclusive=st.sampled_from(Exclusivity),
+    limit=st.sampled_from([HOUR / 2, HOUR, 2 * HOUR]),
+)
+waiting_lists = st.lists(runs, max_size=12, unique_by=lambda run: run.run_id)
+occupancies = st.builds(
+    lambda shared, exclusive, slots, usable, until: Occupancy(
+        0 if exclusive else min(shared, slots), int(exclusive), slots, usable, until
+    ),
+    st.integers(0, 2),
+    st.booleans(),
+    st.integers(1, 3),
+    st.booleans(),
+    st.sampled_from([None, NOW, NOW + timedelta(hours=1)]),
+)
+boards = st.fixed_dictionaries({f"node{number}": occupancies for number in range(1, 5)}).map(
+    lambda taken: board(**taken)
+)
+
+
+@given(waiting=waiting_lists, occupied=boards)
+def test_no_resource_is_given_twice_and_none_that_is_not_usable(
+    waiting: list[Waiting], occupied: dict[Resource, Occupancy]
+) -> None:
+    shared: Counter[Resource] = Counter({resource: taken.shared for resource, taken in occupied.items()})
+    alone: Counter[Resource] = Counter({resource: taken.exclusive for resource, taken in occupied.items()})
+    for begun in match(waiting, occupied, NOW):
+        for need in begun.needs:
+            (shared if need.mode is Mode.SHARED else alone)[need.resource] += 1
+            assert occupied[need.resource].usable
+    for resource, taken in occupied.items():
+        grew = (shared[resource], alone[resource]) != (taken.shared, taken.exclusive)
+        assert not grew or (alone[resource] <= 1 and not (alone[resource] and shared[resource]))
+        assert not grew or taken.slots is None or shared[resource] <= taken.slots
+
+
+@given(waiting=waiting_lists, occupied=boards)
+def test_the_order_in_which_runs_are_listed_does_not_matter(
+    waiting: list[Waiting], occupied: dict[Resource, Occupancy]
+) -> None:
+    assert match(waiting, occupied, NOW) == match(waiting[::-1], occupied, NOW)
+
+
+@given(waiting=waiting_lists.filter(bool), occupied=boards)
+def test_the_first_of_all_starts_whenever_its_resources_admit_it(
+    waiting: list[Waiting], occupied: dict[Resource, Occupancy]
+) -> None:
+    first = min(waiting, key=lambda run: run.place)
+    fits = all(occupied[need.resource].usable and occupied[need.resource].admits(need.mode) for need in first.needs)
+    assert (first in match(waiting, occupied, NOW)) == fits
+
+
+@given(gang=st.sets(st.integers(1, 4), min_size=2, max_size=4), ends=st.data())
+def test_a_gang_gets_its_nodes_in_the_face_of_an_endless_stream_of_single_runs(
+    gang: set[int], ends: st.DataObject
+) -> None:
+    """Every hour some running ones end and new ones of the same length arrive; the gang has waited longest."""
+    until = {number: NOW + timedelta(minutes=ends.draw(st.integers(0, 60))) for number in range(1, 5)}
+    clock, serial = NOW, 100
+    for _ in range(12):
+        serial += 10
+        occupied = board(**{f"node{number}": busy(until=end) for number, end in until.items() if end > clock})
+        waiting = [run(1, gang), *(run(serial + number, [number]) for number in range(1, 5))]
+        begun = match(
+            [one for one in waiting if any(occupied[need.resource].admits(need.mode) for need in one.needs)],
+            occupied,
+            clock,
+        )
+        if any(one.run_id == 1 for one in begun):
+            break
+        until |= {
+            need.resource.id: clock + one.time_limit
+            for one in begun
+            for need in one.needs
+            if need.resource.kind is ResourceKind.NODE
+        }
+        clock += timedelta(minutes=15)
+    assert any(one.run_id == 1 for one in begun)
+    assert clock <= NOW + timedelta(hours=1, minutes=15)
