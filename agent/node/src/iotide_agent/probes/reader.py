@@ -1,5 +1,6 @@
 """Reads what probes and workloads want to know, files and short commands alike, without ever waiting for a hung one."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 _MAX_CHARACTERS: Final = 1_000_000
-_COMMAND_SECONDS: Final = 10.0
 _SYSTEM_DIRECTORIES: Final = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -59,7 +59,10 @@ class Reader(ABC):
 
 
 class SystemReader(Reader):
-    """Reads the node that it runs on; each command gets ten seconds."""
+    """Reads the node that it runs on; each command gets `command_seconds`."""
+
+    def __init__(self, *, command_seconds: float = 10.0) -> None:
+        self._command_seconds = command_seconds
 
     def read(self, want: Want) -> str | Unavailable:
         """See Reader; commands run with LC_ALL=C and without a terminal."""
@@ -69,7 +72,7 @@ class SystemReader(Reader):
             case DirectoryWant(path=path):
                 return _list_directory(Path(path))
             case CommandWant():
-                return _run(want)
+                return _run(want, self._command_seconds)
 
 
 def find_program(name: str) -> str | None:
@@ -92,7 +95,7 @@ def _list_directory(path: Path) -> str | Unavailable:
         return Unavailable(f"{path} cannot be listed: {error.strerror}")
 
 
-def _run(want: CommandWant) -> str | Unavailable:
+def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
     name, *arguments = want.argv
     program = find_program(name)
     if program is None:
@@ -108,12 +111,21 @@ def _run(want: CommandWant) -> str | Unavailable:
         start_new_session=True,
     )
     try:
-        stdout, stderr = process.communicate(timeout=_COMMAND_SECONDS)
+        stdout, stderr = process.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
-        # A command on a dead mount sits in D state, where no signal reaches it: it is killed and not waited for.
-        process.kill()
-        return Unavailable(f"{name} gave no answer within {_COMMAND_SECONDS:.0f} s; is its file system reachable?")
+        _give_up(process)
+        return Unavailable(f"{name} gave no answer within {timeout_seconds:g} s; is its file system reachable?")
     if process.returncode != 0:
         last_line = (stderr.strip().splitlines() or ["nothing on stderr"])[-1]
         return Unavailable(f"{name} ended with status {process.returncode}: {last_line}")
     return stdout[:_MAX_CHARACTERS]
+
+
+def _give_up(process: subprocess.Popen[str]) -> None:
+    """Kills a command without insisting: on a dead mount it sits in D state, where no signal reaches it."""
+    process.kill()
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=0.5)

@@ -278,28 +278,18 @@ def _checked_jobs(options: FioOptions, outcome: StepOutcome) -> tuple[Job, ...]:
     timed = name == "measure" and options.runtime_seconds > 0
     for job in jobs:
         directions = [job.write if operation == "write" else job.read for operation in operations]
-        problem = _job_problem(job, directions) or _plan_problem(options, directions, timed=timed)
+        problem = _plan_problem(options, job, directions, timed=timed) or _contradiction(directions)
         if problem:
             raise OutputRefusedError(name, f"job {job.jobname}: {problem}", text[-500:])
     return jobs
 
 
-def _job_problem(job: Job, directions: Sequence[Direction]) -> str | None:
-    """What contradicts itself in the report of one job."""
+def _plan_problem(options: FioOptions, job: Job, directions: Sequence[Direction], *, timed: bool) -> str | None:
+    """Where one job did not do what was planned."""
     if job.error or job.total_err:
         return f"error {job.error}, {job.total_err} errors passed over"
-    for direction in directions:
-        if direction.total_ios == 0 or direction.runtime == 0:
-            return "no operation or no time"
-        if direction.short_ios or direction.drop_ios:
-            return "operations that moved less than they should"
-        if sum(direction.clat_ns.bins.values()) != direction.total_ios:
-            return "the latency bins hold another number of operations than the job did"
-    return None
-
-
-def _plan_problem(options: FioOptions, directions: Sequence[Direction], *, timed: bool) -> str | None:
-    """Where one job did not do what was planned."""
+    if any(direction.total_ios == 0 or direction.runtime == 0 for direction in directions):
+        return "no operation, or none that took a millisecond"
     if timed:
         ran_seconds = max(direction.runtime for direction in directions) * MILLISECONDS
         if ran_seconds < ENDED_EARLY_RATIO * options.runtime_seconds:
@@ -308,6 +298,15 @@ def _plan_problem(options: FioOptions, directions: Sequence[Direction], *, timed
     moved_bytes = sum(direction.io_bytes for direction in directions)
     if not 0 <= options.file_size_bytes - moved_bytes < options.block_size_bytes:
         return f"{options.file_size_bytes} bytes were planned, it moved {moved_bytes}"
+    return None
+
+
+def _contradiction(directions: Sequence[Direction]) -> str | None:
+    """Where the report of one job contradicts itself."""
+    if any(direction.short_ios or direction.drop_ios for direction in directions):
+        return "operations that moved less than they should"
+    if any(sum(direction.clat_ns.bins.values()) != direction.total_ios for direction in directions):
+        return "the latency bins hold another number of operations than the job did"
     return None
 
 

@@ -1,0 +1,196 @@
+"""What every registered workload must keep, whoever wrote it; one with no tiny options below fails."""
+
+import json
+from dataclasses import replace
+from itertools import product
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories.outcomes import MEMORY_BYTES, run_steps
+from jsonschema import Draft202012Validator
+from pydantic import ValidationError
+
+from iotide_agent.probes.reader import SystemReader
+from iotide_agent.workloads.base import Counters, Options, OutputRefusedError, Parsed, Place, StepOutcome, Workload
+from iotide_agent.workloads.registry import all_workloads, announcement
+from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.expressions import evaluate
+from iotide_wire.messages import SampleMessage
+
+MIB = 1024**2
+TINY: dict[str, list[dict[str, object]]] = {
+    "dd": [{"file_size_bytes": MIB, "block_size_bytes": 64 * 1024}],
+    "create": [{"file_count": 50}, {"file_count": 20, "mode": "fork-touch"}],
+    "fio": [{"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": rw} for rw in ("write", "randrw")],
+}
+SYSTEM_PATHS = {Path("/dev/zero"), Path("/dev/null")}
+AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
+
+pytestmark = pytest.mark.parametrize("name", sorted(all_workloads()))
+
+
+def announced(name: str) -> WorkloadAnnouncement:
+    return announcement(all_workloads()[name], SystemReader())
+
+
+def variants(workload: Workload[Any]) -> list[Options]:
+    """The defaults, with each choice of each option in turn, and each tiny set."""
+    properties = workload.options_type.model_json_schema()["properties"]
+    changes: list[dict[str, object]] = [{}]
+    for option, schema in properties.items():
+        choices = schema.get("enum") or ([True, False] if schema["type"] == "boolean" else [])
+        changes += [{option: choice} for choice in choices]
+    return [workload.options_type.model_validate(given) for given in [*changes, *TINY[workload.name]]]
+
+
+def test_options_are_a_form_with_titles_units_and_defaults(name: str) -> None:
+    schema = announced(name).options_schema
+    Draft202012Validator.check_schema(schema)
+    assert schema["additionalProperties"] is False
+    for option, specification in schema["properties"].items():
+        assert specification.keys() >= {"title", "description", "default"}, option
+        assert specification["description"].endswith("."), option
+        unit = {"_bytes": "bytes", "_seconds": "seconds"}.get(f"_{option.rpartition('_')[2]}")
+        assert specification.get("x-unit") == unit, option
+
+
+def test_defaults_are_announced_and_valid_by_schema_and_model(name: str) -> None:
+    announcement_ = announced(name)
+    assert announcement_.option_defaults.keys() == announcement_.options_schema["properties"].keys()
+    Draft202012Validator(announcement_.options_schema).validate(announcement_.option_defaults)
+    assert all_workloads()[name].options_type() == all_workloads()[name].options_type.model_validate(
+        announcement_.option_defaults
+    )
+
+
+def test_schema_and_model_agree_on_what_is_refused(name: str) -> None:
+    announcement_, workload = announced(name), all_workloads()[name]
+    validator = Draft202012Validator(announcement_.options_schema)
+    numbers: list[object] = [-1, 0, 1, 512, 1000, 10**30]
+    for option, schema in announcement_.options_schema["properties"].items():
+        others: list[object] = ["nonsense", None, [], ["nonsense"], *(schema.get("enum") or [])]
+        for value in [*numbers, *others]:
+            given = announcement_.option_defaults | {option: value}
+            accepted = True
+            try:
+                workload.options_type.model_validate_json(json.dumps(given), strict=True)
+            except ValidationError:
+                accepted = False
+            assert validator.is_valid(given) is accepted, given
+
+
+def test_announcement_survives_the_wire_with_its_digest(name: str) -> None:
+    announcement_ = announced(name)
+    received = WorkloadAnnouncement.model_validate_json(announcement_.model_dump_json())
+    assert received == announcement_
+    assert received.schema_sha256 == announcement_.schema_sha256
+    assert announcement_.available, announcement_.unavailable_because
+    assert announcement_.tool_version
+
+
+def test_space_and_time_can_be_foreseen_for_every_choice(name: str) -> None:
+    announcement_, workload = announced(name), all_workloads()[name]
+    for options in variants(workload):
+        values = {"memory.total_bytes": MEMORY_BYTES} | options.model_dump(mode="json")
+        assert evaluate(announcement_.bytes_needed, values) > 0
+        assert evaluate(announcement_.bytes_moved, values) >= evaluate(announcement_.bytes_needed, values)
+
+
+def test_commands_are_argument_lists_that_stay_in_their_place(name: str, place: Place) -> None:
+    workload = all_workloads()[name]
+    for options, direct_works in product(variants(workload), [True, False]):
+        steps = workload.steps(options, replace(place, direct_works=direct_works))
+        assert len({step.name for step in steps}) == len(steps) > 0
+        for step in steps:
+            assert all(type(argument) is str and argument for argument in step.argv)
+            assert step.target_id == place.target_id
+            assert step.phase
+            assert all(file.is_relative_to(place.directory) for file in step.declared_files)
+            assert all(file.parent == place.scratch for file in step.output_files)
+            for path in paths_in(step.argv[1:]):
+                inside = any(path.is_relative_to(root) for root in (place.directory, place.scratch, AGENT_PACKAGE))
+                assert inside or path in SYSTEM_PATHS, path
+
+
+def test_real_run_yields_exactly_the_declared_metrics(name: str, place: Place) -> None:
+    workload = all_workloads()[name]
+    declared = {metric.name: set(metric.labels) for metric in workload.metrics}
+    for number, given in enumerate(TINY[name]):
+        own = replace(place, directory=place.directory / str(number))
+        own.directory.mkdir()
+        parsed = real_run(workload, given, own)[1]
+        assert {sample.metric for sample in parsed.samples} == declared.keys()
+        for sample in parsed.samples:
+            assert set(sample.labels) == declared[sample.metric]
+            assert isfinite(sample.value)
+            assert sample.value >= 0
+            assert sample.target_id == place.target_id
+            SampleMessage(
+                metric=sample.metric, value=sample.value, labels=dict(sample.labels), target_id=sample.target_id
+            )
+        keys = [(sample.metric, tuple(sorted(sample.labels.items()))) for sample in parsed.samples]
+        assert len(set(keys)) == len(keys), "two samples of one run in one series"
+        assert {path.name for path in place.directory.parent.iterdir()} == {"run"}, "written outside the place"
+
+
+def test_run_that_was_cut_keeps_what_was_measured_before(name: str, place: Place) -> None:
+    workload = all_workloads()[name]
+    outcomes, whole = real_run(workload, TINY[name][0], place)
+    options = workload.options_type.model_validate(TINY[name][0])
+    for end in range(len(outcomes)):
+        partial = workload.parse(options, place, outcomes[:end])
+        assert list(partial.samples) == list(whole.samples)[: len(partial.samples)]
+    assert workload.parse(options, place, []) == Parsed([], workload.parse(options, place, []).flags)
+
+
+def test_output_cut_at_any_byte_is_right_or_refused(name: str, place: Place) -> None:
+    workload = all_workloads()[name]
+    outcomes, _ = real_run(workload, TINY[name][0], place)
+    options = workload.options_type.model_validate(TINY[name][0])
+    for outcome in outcomes:
+        whole = workload.parse(options, place, [outcome])
+        for cut in cuts(outcome):
+            try:
+                assert workload.parse(options, place, [cut]).samples == whole.samples
+            except OutputRefusedError:
+                continue
+
+
+def test_progress_is_a_growing_fraction_or_unknown(name: str, place: Place) -> None:
+    workload = all_workloads()[name]
+    for options in variants(workload):
+        for step in workload.steps(options, place):
+            seen = [
+                workload.progress(step, Counters(done, done, float(second)), "")
+                for second, done in enumerate([0, MIB, 2**30, 2**62])
+            ]
+            known = [fraction for fraction in seen if fraction is not None]
+            assert known == sorted(known)
+            assert all(0 <= fraction <= 1 for fraction in known)
+            assert len(known) in {0, len(seen)}
+
+
+def real_run(workload: Workload[Any], given: dict[str, object], place: Place) -> tuple[list[StepOutcome], Parsed]:
+    options = workload.options_type.model_validate(given)
+    outcomes = run_steps(workload.steps(options, place), place)
+    assert [workload.failure(outcome) for outcome in outcomes] == [None] * len(outcomes)
+    return outcomes, workload.parse(options, place, outcomes)
+
+
+def cuts(outcome: StepOutcome) -> list[StepOutcome]:
+    """The outcome with each of its texts ended early, at every byte or at 500 places of a long one."""
+    found = []
+    for length, text in ((len(outcome.stdout), "stdout"), (len(outcome.stderr), "stderr")):
+        ends = range(0, length, max(1, length // 500))
+        found += [replace(outcome, **{text: getattr(outcome, text)[:end]}) for end in ends]
+    for file, content in outcome.files.items():
+        ends = range(0, len(content), max(1, len(content) // 500))
+        found += [replace(outcome, files={**outcome.files, file: content[:end]}) for end in ends]
+    return found
+
+
+def paths_in(arguments: tuple[str, ...]) -> list[Path]:
+    values = [argument.rpartition("=")[2] for argument in arguments]
+    return [Path(value) for value in values if value.startswith("/")]

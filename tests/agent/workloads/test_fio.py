@@ -1,0 +1,268 @@
+import json
+from dataclasses import replace
+
+import pytest
+from factories.outcomes import DATA, as_step, captured, run_steps
+from pydantic import ValidationError
+
+from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
+from iotide_agent.workloads.fio import PERCENTILES, FioOptions, FioWorkload
+from iotide_agent.workloads.fio_report import merged_bins, percentile_seconds, read_report
+from iotide_wire.messages import FlagCode, FlagEffect
+
+MIB = 1024**2
+FIO = FioWorkload()
+COUNTERS = Counters(0, 0, 1.5)
+
+# capture: the options it was made with, and per direction: bytes, operations, milliseconds
+GOOD: dict[str, tuple[dict[str, object], dict[str, tuple[int, int, int]]]] = {
+    "seq_write_json": (
+        {"rw": "write", "file_size_bytes": 512 * MIB, "direct": False},
+        {"write": (536_870_912, 512, 2778)},
+    ),
+    "seq_write_16m": (
+        {"rw": "write", "file_size_bytes": 512 * MIB, "block_size_bytes": 16 * MIB, "direct": False},
+        {"write": (536_870_912, 32, 2228)},
+    ),
+    "seq_write_direct": (
+        {"rw": "write", "file_size_bytes": 512 * MIB},
+        {"write": (536_870_912, 512, 436)},
+    ),
+    "rand_read_percentiles": (
+        {"rw": "randread", "block_size_bytes": 4096, "runtime_seconds": 5, "io_engine": "libaio", "io_depth": 16},
+        {"read": (541_368_320, 132_170, 5002)},
+    ),
+    "rand_read_lat_psync": (
+        {"rw": "randread", "block_size_bytes": 4096, "runtime_seconds": 3},
+        {"read": (151_052_288, 36_878, 3001)},
+    ),
+    "mixed_rw": (
+        {"rw": "randrw", "block_size_bytes": 8192, "runtime_seconds": 3, "read_percent": 70},
+        {"read": (548_708_352, 66_981, 3001), "write": (233_340_928, 28_484, 3001)},
+    ),
+}
+FAILED = {
+    "e_bad_option": "fio: failed parsing rw=wrong",
+    "e_direct_einval_open": "EINVAL, Invalid argument: fio: looks like your file system does not support direct=1",
+    "e_direct_unaligned": "EINVAL, Invalid argument: fio: io_u error on file /mnt/t/mnt/ext4/f",
+    "e_edquot": "EDQUOT, Disk quota exceeded",
+    "e_eio_continue": "EIO, Input/output error",
+    "e_eio_fsync": "EIO, Input/output error",
+    "e_eio_write": "EIO, Input/output error",
+    "e_enospc": "ENOSPC, No space left on device: fio: io_u error on file /mnt/t/mnt/small/f",
+    "e_enospc_multi": "ENOSPC, No space left on device",
+    "e_estale_write": "ESTALE, Stale file handle",
+    "e_no_engine": "fio: engine nosuch not loadable",
+    "k_int": "interrupted",
+    "k_kill": "signal 9",
+    "k_term": "interrupted",
+    "k_usr1": "interrupted",
+    "rawread_ro": "EPERM, Operation not permitted",
+}
+
+
+def outcome_of(name: str, options: FioOptions, place: Place) -> StepOutcome:
+    """A capture as the measured step; the JSON stood on stdout, or in a file beside it."""
+    outcome = captured(f"fio/{name}")
+    if not outcome.stdout and name == "seq_write_json":
+        outcome = replace(outcome, stdout=(DATA / "fio/seq_write.json").read_text())
+    return as_step(outcome, FIO.steps(options, place)[-1])
+
+
+def parse(name: str, options: FioOptions, place: Place) -> Parsed:
+    return FIO.parse(options, place, [outcome_of(name, options, place)])
+
+
+def flags_of(parsed: Parsed) -> dict[FlagCode, FlagEffect]:
+    return {flag.code: flag.effect for flag in parsed.flags}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_rates_are_bytes_and_operations_by_milliseconds(name: str, place: Place) -> None:
+    given, directions = GOOD[name]
+    parsed = parse(name, FioOptions.model_validate(given), place)
+    values = {(sample.metric, sample.labels["operation"]): sample.value for sample in parsed.samples}
+    for operation, (moved, operations, milliseconds) in directions.items():
+        assert values["throughput", operation] == pytest.approx(moved / milliseconds * 1000)
+        assert values["iops", operation] == pytest.approx(operations / milliseconds * 1000)
+    assert {operation for _, operation in values} == directions.keys()
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_percentiles_from_the_bins_are_those_that_fio_prints(name: str, place: Place) -> None:
+    options = FioOptions.model_validate(GOOD[name][0])
+    text = next(iter(outcome_of(name, options, place).files.values()))
+    for operation in GOOD[name][1]:
+        printed = json.loads(text)["jobs"][0][operation]["clat_ns"]["percentile"]
+        job = read_report("measure", text).jobs[0]
+        bins = merged_bins([job.read if operation == "read" else job.write])
+        for percent in PERCENTILES.values():
+            key = f"{percent:.6f}"
+            if key in printed:
+                assert percentile_seconds(bins, percent) == pytest.approx(printed[key] * 1e-9)
+
+
+def test_recorded_median_and_tail(place: Place) -> None:
+    parsed = parse("rand_read_percentiles", FioOptions.model_validate(GOOD["rand_read_percentiles"][0]), place)
+    latency = {sample.labels["percentile"]: sample.value for sample in parsed.samples if sample.metric == "latency"}
+    assert latency["p50"] == pytest.approx(248_832e-9)
+    assert latency["p99"] == pytest.approx(5_210_112e-9)
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_failure_names_the_error_whatever_the_exit_status(name: str, place: Place) -> None:
+    reason = FIO.failure(outcome_of(name, FioOptions(), place))
+    assert reason is not None
+    assert FAILED[name] in reason
+
+
+def test_good_captures_are_no_failures(place: Place) -> None:
+    for name, (given, _) in GOOD.items():
+        assert FIO.failure(outcome_of(name, FioOptions.model_validate(given), place)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "problem"),
+    [
+        ("e_enospc_fill_fs", {"file_size_bytes": 128 * MIB}, "134217728 bytes were planned, it moved 55574528"),
+        ("e_eio_continue", {"file_size_bytes": 64 * MIB}, "error 5, 32 errors passed over"),
+        ("k_term", {"file_size_bytes": 3072 * MIB}, "3221225472 bytes were planned, it moved 134217728"),
+        ("mixed_rw", {"rw": "randrw", "runtime_seconds": 60}, "60 s were planned, it ran 3.001 s"),
+        ("multi_jobs_4targets", {"num_jobs": 2}, "2 jobs were planned, 4 report"),
+        ("bwlog", {"runtime_seconds": 6}, "bins hold another number"),
+        ("normal_text", {}, "no JSON"),
+        ("rand_read_percentiles", {"rw": "write"}, "no operation, or none that took a millisecond"),
+        ("k_kill", {}, "no JSON"),
+    ],
+)
+def test_report_that_contradicts_the_plan_is_refused(
+    name: str, given: dict[str, object], problem: str, place: Place
+) -> None:
+    with pytest.raises(OutputRefusedError, match=problem):
+        parse(name, FioOptions.model_validate(given), place)
+
+
+@pytest.mark.parametrize("name", ["seq_write_json", "rand_read_percentiles", "mixed_rw"])
+def test_cut_report_is_right_or_refused_at_every_byte(name: str, place: Place) -> None:
+    options = FioOptions.model_validate(GOOD[name][0])
+    outcome = outcome_of(name, options, place)
+    [(file, text)] = outcome.files.items()
+    whole = FIO.parse(options, place, [outcome])
+    for end in range(len(text)):
+        try:
+            assert FIO.parse(options, place, [replace(outcome, files={file: text[:end]})]) == whole
+        except OutputRefusedError:
+            continue
+
+
+def test_status_documents_before_the_end_do_not_count() -> None:
+    report = read_report("measure", captured("fio/status_interval").stdout)
+    assert report.jobs[0].write.runtime > 4000
+
+
+@pytest.mark.parametrize("rw", ["write", "read", "randwrite", "randread", "rw", "randrw"])
+def test_every_pattern_runs_for_real(rw: str, place: Place) -> None:
+    options = FioOptions.model_validate({"rw": rw, "file_size_bytes": 2 * MIB, "block_size_bytes": 64 * 1024})
+    steps = FIO.steps(options, place)
+
+    outcomes = run_steps(steps, place)
+    parsed = FIO.parse(options, place, outcomes)
+
+    assert [FIO.failure(outcome) for outcome in outcomes] == [None] * len(steps)
+    assert [step.name for step in steps] == (["measure"] if rw == "write" else ["layout", "measure"])
+    assert all(sample.value > 0 for sample in parsed.samples)
+    assert {path.name for path in place.directory.iterdir()} == {"iotide.0.0"}
+    assert flags_of(parsed)[FlagCode.DURATION] is FlagEffect.REJECTED
+
+
+def test_jobs_work_side_by_side_on_files_of_their_own(place: Place) -> None:
+    options = FioOptions(
+        rw="randread", num_jobs=3, io_engine="libaio", io_depth=4, file_size_bytes=MIB, runtime_seconds=1.0
+    )
+    steps = FIO.steps(options, place)
+
+    parsed = FIO.parse(options, place, run_steps(steps, place))
+
+    assert set(place.directory.iterdir()) == set(steps[0].declared_files)
+    assert all(file.stat().st_size == MIB for file in steps[0].declared_files)
+    assert flags_of(parsed)[FlagCode.DURATION] is FlagEffect.MARKED
+
+
+def test_size_that_no_block_divides_is_accepted(place: Place) -> None:
+    options = FioOptions(rw="randwrite", file_size_bytes=MIB + 4096, block_size_bytes=64 * 1024)
+    assert FIO.parse(options, place, run_steps(FIO.steps(options, place), place)).samples
+
+
+def test_missing_directory_is_an_error_and_not_made(place: Place) -> None:
+    lost = replace(place, directory=place.directory / "unmounted")
+    [outcome] = run_steps(FIO.steps(FioOptions(file_size_bytes=MIB), lost), lost)
+    assert FIO.failure(outcome) is not None
+    assert not lost.directory.exists()
+
+
+def test_colon_in_the_path_is_no_list_of_directories(place: Place) -> None:
+    odd = replace(place, directory=place.directory / "nfs:export")
+    odd.directory.mkdir()
+    run_steps(FIO.steps(FioOptions(file_size_bytes=MIB), odd), odd)
+    assert (odd.directory / "iotide.0.0").stat().st_size == MIB
+
+
+def test_nothing_is_preallocated(place: Place) -> None:
+    for step in FIO.steps(FioOptions(rw="randread"), place):
+        assert "--fallocate=none" in step.argv
+
+
+def test_refused_direct_falls_back_and_says_so(place: Place) -> None:
+    refusing = replace(place, direct_works=False)
+    options = FioOptions(file_size_bytes=MIB)
+    parsed = FIO.parse(options, refusing, run_steps(FIO.steps(options, refusing), refusing))
+    assert FlagCode.NO_DIRECT in flags_of(parsed)
+    assert FlagCode.CACHE_SIZE in flags_of(parsed)
+    assert {sample.labels["direct"] for sample in parsed.samples} == {False}
+
+
+def test_buffered_write_without_flush_is_rejected(place: Place) -> None:
+    given = GOOD["seq_write_json"][0] | {"end_fsync": False}
+    parsed = parse("seq_write_json", FioOptions.model_validate(given), place)
+    assert flags_of(parsed)[FlagCode.FSYNC] is FlagEffect.REJECTED
+
+
+def test_buffered_read_is_warm_where_no_cache_was_dropped(place: Place) -> None:
+    options = FioOptions.model_validate(GOOD["rand_read_lat_psync"][0] | {"direct": False})
+    warm = replace(outcome_of("rand_read_lat_psync", options, place), before_done=Before.SYNC)
+    assert FlagCode.CACHE_DROP in flags_of(FIO.parse(options, place, [warm]))
+
+
+def test_slowest_job_far_behind_is_a_straggler(place: Place) -> None:
+    options = FioOptions(num_jobs=2, file_size_bytes=512 * MIB, direct=False)
+    outcome = outcome_of("seq_write_json", options, place)
+    [(file, text)] = outcome.files.items()
+    report = json.loads(text)
+    slow = json.loads(json.dumps(report["jobs"][0]))
+    slow["write"]["runtime"] *= 10
+    report["jobs"].append(slow)
+    parsed = FIO.parse(options, place, [replace(outcome, files={file: json.dumps(report)})])
+    assert FlagCode.STRAGGLER in flags_of(parsed)
+
+
+def test_progress_is_time_where_there_is_a_run_time(place: Place) -> None:
+    [timed] = FIO.steps(FioOptions(runtime_seconds=3), place)
+    [sized] = FIO.steps(FioOptions(file_size_bytes=4 * MIB), place)
+    assert FIO.progress(timed, COUNTERS, "") == 0.5
+    assert FIO.progress(sized, Counters(MIB, 0, 1.0), "") == 0.25
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"io_depth": 8}, "needs io_engine libaio or io_uring"),
+        ({"rw": "trim"}, "rw"),
+        ({"block_size_bytes": 1000}, "block_size_bytes"),
+        ({"file_size_bytes": 0}, "file_size_bytes"),
+        ({"runtime_seconds": -1}, "runtime_seconds"),
+        ({"exec_prerun": "rm"}, "exec_prerun"),
+    ],
+)
+def test_bad_options_are_named(changed: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        FioOptions.model_validate(changed)

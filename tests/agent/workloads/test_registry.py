@@ -1,0 +1,121 @@
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from iotide_agent.probes.reader import CommandWant, Reader, Unavailable, Want
+from iotide_agent.workloads.registry import (
+    UnknownWorkloadError,
+    all_workloads,
+    announcement,
+    announcements,
+    workload,
+)
+
+PLUG_IN = """
+from typing import ClassVar
+from pydantic import Field
+from iotide_agent.workloads.base import Options, Parsed, Workload
+from iotide_wire.expressions import Number
+
+class Settings(Options):
+    blob_size_bytes: int = Field(title="Blob", description="No default.", json_schema_extra={"x-unit": "bytes"})
+    depth: int = 3
+
+class Blob(Workload[Settings]):
+    name: ClassVar[str] = "NAME"
+    title = description = "A third party's"
+    revision = 1
+    tool = "blobber"
+    package = "blob-tools"
+    version_argv = ("blobber", "-V")
+    metrics = ()
+    bytes_needed = bytes_moved = Number.of(1)
+    options_type = Settings
+    def steps(self, options, place):
+        return []
+    def parse(self, options, place, outcomes):
+        return Parsed([], [])
+"""
+
+
+class Told(Reader):
+    """Answers every want with the same text."""
+
+    def __init__(self, answer: str | Unavailable) -> None:
+        self.answer = answer
+        self.asked: list[Want] = []
+
+    def read(self, want: Want) -> str | Unavailable:
+        self.asked.append(want)
+        return self.answer
+
+
+@pytest.fixture(autouse=True)
+def _fresh_registry() -> Iterator[None]:
+    all_workloads.cache_clear()
+    yield
+    all_workloads.cache_clear()
+
+
+def install(site: Path, module: str, source: str, attribute: str = "Blob") -> None:
+    """As pip would leave it: a module and the metadata of its distribution."""
+    (site / f"{module}.py").write_text(source)
+    metadata = site / f"{module}-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[iotide.workloads]\n{module} = {module}:{attribute}\n")
+
+
+def test_installed_plug_in_is_announced_like_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path, "iotide_test_blob", PLUG_IN.replace("NAME", "blob"))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    told = Told("blobber 4.2\nCopyright\n")
+    [found] = [item for item in announcements(told) if item.name == "blob"]
+
+    assert found.tool_version == "blobber 4.2"
+    assert found.option_defaults == {"depth": 3}
+    assert found.options_schema["required"] == ["blob_size_bytes"]
+    assert CommandWant(("blobber", "-V"), "blob-tools") in told.asked
+
+
+@pytest.mark.parametrize(
+    ("source", "attribute"),
+    [
+        ("raise RuntimeError('broken')", "Blob"),
+        ("Blob = 3", "Blob"),
+        (PLUG_IN.replace("NAME", "dd"), "Blob"),
+        ("", "X"),
+    ],
+)
+def test_broken_or_double_plug_in_is_logged_and_left_out(
+    source: str, attribute: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = dict(all_workloads())
+    all_workloads.cache_clear()
+    monkeypatch.delitem(sys.modules, "iotide_test_broken", raising=False)
+    install(tmp_path, "iotide_test_broken", source, attribute)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert all_workloads().keys() == own.keys()
+    assert type(all_workloads()["dd"]) is type(own["dd"])
+    assert "iotide_test_broken" in caplog.text
+
+
+def test_absent_tool_is_announced_with_the_remedy() -> None:
+    because = "fio is not installed; install the package fio on this node"
+    found = announcement(workload("fio"), Told(Unavailable(because)))
+    assert (found.available, found.tool_version, found.unavailable_because) == (False, None, because)
+
+
+def test_workload_without_a_tool_is_always_available() -> None:
+    found = announcement(workload("create"), Told(Unavailable("nothing here")))
+    assert found.available
+    assert found.tool == "Python"
+
+
+def test_unknown_workload_names_those_that_there_are() -> None:
+    with pytest.raises(UnknownWorkloadError, match=r"'bonie' is not installed here; this agent has dd, create, fio"):
+        workload("bonie")

@@ -1,0 +1,104 @@
+"""Outcomes of steps: run for real, or dressed up from captured outputs."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+
+from iotide_agent.workloads.base import Before, Place, Step, StepOutcome
+
+DATA = Path(__file__).parents[1] / "data"
+MEMORY_BYTES = 8 * 1024**3
+
+
+def make_place(directory: Path) -> Place:
+    """A run's own place below `directory`, which is the target."""
+    run, scratch = directory / "target" / "run", directory / "scratch"
+    run.mkdir(parents=True)
+    scratch.mkdir()
+    return Place(
+        target_id=7,
+        directory=run,
+        scratch=scratch,
+        fstype="ext4",
+        direct_works=_direct_works(run),
+        facts={"memory.total_bytes": MEMORY_BYTES},
+    )
+
+
+def run_steps(steps: Sequence[Step], place: Place) -> list[StepOutcome]:
+    """Runs every step to its end, as the runner does, but without a deadline and without dropping caches."""
+    return [_run(step, place.scratch) for step in steps]
+
+
+def as_step(outcome: StepOutcome, step: Step) -> StepOutcome:
+    """The outcome as if it were of `step`: what went to stdout counts as its output file, where it has one."""
+    files = {path.name: outcome.stdout for path in step.output_files}
+    return replace(outcome, step=step, files=files, before_done=step.before)
+
+
+def _direct_works(directory: Path) -> bool:
+    trial = directory.parent / "trial"
+    try:
+        os.close(os.open(trial, os.O_CREAT | os.O_WRONLY | os.O_DIRECT))
+    except OSError:
+        return False
+    else:
+        return True
+    finally:
+        trial.unlink(missing_ok=True)
+
+
+def _run(step: Step, scratch: Path) -> StepOutcome:
+    stdout, stderr = scratch / "stdout", scratch / "stderr"
+    started_at, started = datetime.now(UTC), monotonic()
+    with stdout.open("wb") as out, stderr.open("wb") as err:
+        process = subprocess.Popen(step.argv, stdout=out, stderr=err, cwd=scratch, env={**os.environ, "LC_ALL": "C"})
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return StepOutcome(
+        step=step,
+        stdout=stdout.read_text(errors="replace"),
+        stderr=stderr.read_text(errors="replace"),
+        truncated=False,
+        files={path.name: path.read_text(errors="replace") for path in step.output_files if path.exists()},
+        exit_status=process.returncode if process.returncode >= 0 else None,
+        signal=-process.returncode if process.returncode < 0 else None,
+        started_at=started_at,
+        wall_seconds=monotonic() - started,
+        user_seconds=usage.ru_utime,
+        system_seconds=usage.ru_stime,
+        max_rss_bytes=usage.ru_maxrss * 1024,
+        before_done=Before.SYNC if step.before is Before.DROP else step.before,
+    )
+
+
+def captured(name: str) -> StepOutcome:
+    """A capture of tests/data, called `tool/name`; its step is the command as it was typed then."""
+    meta = json.loads((DATA / f"{name}.meta.json").read_text())
+    texts = {}
+    for stream in ("stdout", "stderr"):
+        with contextlib.suppress(FileNotFoundError):
+            texts[stream] = (DATA / f"{name}.{stream}").read_text(errors="replace")
+    step = Step(name="capture", phase="capture", argv=tuple(meta["cmd"].split()), target_id=7)
+    return StepOutcome(
+        step=step,
+        stdout=texts.get("stdout", ""),
+        stderr=texts.get("stderr", ""),
+        truncated=False,
+        files={},
+        exit_status=meta["rc"] if meta["rc"] >= 0 else None,
+        signal=signal.Signals(-meta["rc"]) if meta["rc"] < 0 else None,
+        started_at=datetime(2026, 11, 21, tzinfo=UTC),
+        wall_seconds=meta["wall_s"],
+        user_seconds=meta["user_s"],
+        system_seconds=meta["sys_s"],
+        max_rss_bytes=meta["maxrss_kib"] * 1024,
+        before_done=Before.DROP,
+    )
