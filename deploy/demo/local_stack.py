@@ -1,5 +1,6 @@
-"""A whole iotide on this machine, for the demo, the contract tests and the benches: server, agents, targets, a client."""
+"""A whole iotide on this machine, for demo, contract tests and benches: server, agents, targets, a client."""
 
+import json
 import os
 import signal
 import socket
@@ -17,6 +18,14 @@ import httpx
 
 BIN = Path(sys.executable).parent
 """Where the commands `iotide-server`, `iotide-agent` and `iotide` are installed."""
+
+_COMMAND_MARKS = {
+    "api": "iotide_server.cli\0api\0",
+    "scheduler": "iotide_server.cli\0scheduler\0",
+    "worker": "iotide_server.cli\0worker\0",
+    "redis": "-server 127.0.0.1",  # Redis and Valkey write their command line anew
+    "postgres": "postgres\0-D",
+}
 
 T = TypeVar("T")
 
@@ -78,6 +87,7 @@ class LocalStack:
         self.agents: list[Agent] = []
         self.api = httpx.Client(base_url=f"{self.url}/api/v1", timeout=30)
         self.token = ""
+        self._redis_port = free_port()
         self._server_arguments = list(server_arguments)
         self._server: subprocess.Popen[bytes] | None = None
 
@@ -102,10 +112,33 @@ class LocalStack:
             raise StackError("the server was not started")
         return self._server.pid
 
+    def part_pid(self, name: str) -> int:
+        """Process id of a part of the server: `api`, `scheduler`, `worker`, `redis` or `postgres`.
+
+        Raises:
+            StackError: it does not run now.
+        """
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parent = int(stat.read_text().rpartition(")")[2].split()[1])
+                command = stat.with_name("cmdline").read_text()
+            except OSError:  # it ended meanwhile
+                continue
+            if parent == self.server_pid and _COMMAND_MARKS[name] in command:
+                return int(stat.parent.name)
+        raise StackError(f"{name} does not run")
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment of the server's parts: `IOTIDE_DATABASE_URL`, `IOTIDE_REDIS_ADMIN_URL` and so on."""
+        variables: dict[str, str] = json.loads((self.directory / "server/environment.json").read_text())
+        return variables
+
     def start_server(self) -> None:
         """Start `iotide-server up` and wait until it is ready."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        argv = [BIN / "iotide-server", "up", "--state", self.directory / "server", "--port", str(self.port)]
+        ports = ["--port", str(self.port), "--redis-port", str(self._redis_port)]
+        argv = [BIN / "iotide-server", "up", "--state", self.directory / "server", *ports]
         with (self.directory / "server.log").open("ab") as log:
             self._server = subprocess.Popen(
                 [*map(str, argv), *self._server_arguments], stdout=log, stderr=log, start_new_session=True

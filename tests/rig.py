@@ -1,0 +1,124 @@
+"""A whole iotide with one cluster, one watched agent and one target, for contract tests, faults and benches."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from local_stack import Agent, LocalStack, wait_for
+from watched_loads import WatchedLoads
+
+NODE = "node-1"
+TARGET = "scratch"
+FIO_SMALL = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2}
+"""A load that takes as long as `runtime_seconds` says and needs 4 MiB."""
+
+_ENDED = {"finished", "failed", "cancelled"}
+_numbers = count(1)
+
+
+@dataclass(frozen=True)
+class Rig:
+    """One node and one target of scope `node`, alone in their cluster.
+
+    Attributes:
+        target: the approved directory that is the target; empty unless a run works there.
+        loads: what really ran on the node.
+    """
+
+    stack: LocalStack
+    cluster: str
+    cluster_id: int
+    agent: Agent
+    target: Path
+    target_id: int
+    loads: WatchedLoads
+
+    def plan(self, workload: str, options: Mapping[str, Any], **more: object) -> dict[str, Any]:
+        """A campaign plan of one cell on the rig's node and target; `more` are fields of the plan."""
+        return {
+            "name": f"{workload}-{next(_numbers)}",
+            "cluster": self.cluster,
+            "nodes": [NODE],
+            "targets": [TARGET],
+            "workloads": [{"workload": workload, "options": dict(options)}],
+            "repeats": 1,
+            **more,
+        }
+
+    def submit(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
+        """Submit such a plan; the campaign's id."""
+        campaign_id: int = self.stack.post("/campaigns", self.plan(workload, options, **more))["id"]
+        return campaign_id
+
+    def runs(self, campaign_id: int) -> list[dict[str, Any]]:
+        """The campaign's runs in detail, oldest first."""
+        items = self.stack.get("/runs", campaign_id=campaign_id, limit=500)["items"]
+        return [self.stack.get(f"/runs/{item['id']}") for item in sorted(items, key=lambda item: item["id"])]
+
+    def submit_one(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
+        """Submit a plan of one run; the run's id."""
+        return int(self.runs(self.submit(workload, options, **more))[0]["id"])
+
+    def run(self, run_id: int) -> dict[str, Any]:
+        """A run in detail."""
+        found: dict[str, Any] = self.stack.get(f"/runs/{run_id}")
+        return found
+
+    def wait_running(self, run_id: int) -> dict[str, Any]:
+        """The run as soon as its load reports progress."""
+
+        def running() -> dict[str, Any] | None:
+            run = self.run(run_id)
+            if run["state"] in _ENDED:
+                raise AssertionError(f"run {run_id} ended before it was seen running: {run['reason']}")
+            return run if run["progress"] else None
+
+        return wait_for(f"progress of run {run_id}", running, seconds=30)
+
+    def wait_ended(self, run_id: int, *, seconds: float = 60) -> dict[str, Any]:
+        """The run as soon as it has ended, however it did."""
+
+        def ended() -> dict[str, Any] | None:
+            run = self.run(run_id)
+            return run if run["state"] in _ENDED else None
+
+        return wait_for(f"the end of run {run_id}", ended, seconds=seconds)
+
+    def leftovers(self) -> list[str]:
+        """What lies on the target."""
+        return sorted(str(path.relative_to(self.target)) for path in self.target.rglob("*"))
+
+    def wait_clean(self, *, seconds: float = 15) -> None:
+        """Until no load runs and nothing of any run lies on the target."""
+
+        def clean() -> bool | None:
+            return None if self.leftovers() or self.loads.is_any_running() else True
+
+        wait_for(f"the clean-up of {self.target}", clean, seconds=seconds)
+
+
+@contextmanager
+def running_stack() -> Iterator[LocalStack]:
+    """A fresh stack in a directory that every user may enter, since a server started as root becomes another."""
+    directory = Path(tempfile.mkdtemp(prefix="iotide-"))
+    directory.chmod(0o755)
+    try:
+        with LocalStack(directory) as stack:
+            yield stack
+    finally:
+        shutil.rmtree(directory)
+
+
+def add_rig(stack: LocalStack, cluster: str, *, target: Path | None = None) -> Rig:
+    """A cluster with its node and target; without `target`, one on the disk that holds the stack."""
+    cluster_id = stack.add_cluster(cluster)
+    directory = target or stack.directory / "targets" / cluster
+    loads = WatchedLoads(stack.directory / "watched" / cluster)
+    agent = stack.add_agent(cluster_id, NODE, [directory], loads.environment)
+    target_id = stack.add_target(cluster_id, TARGET, directory, [agent.node_id])
+    return Rig(stack, cluster, cluster_id, agent, directory, target_id, loads)

@@ -1,0 +1,76 @@
+"""Tools put first on an agent's PATH that write their own log before they become the real ones: the tests' witness.
+
+What iotide believes about its loads is under test, so nothing of it is asked: the log says which loads started and
+when, and an inherited lock, free as soon as the last process of a load is gone, says whether one ran beside another.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_WITNESS = """#!/bin/sh
+at=$(date +%s%N)
+case "$*" in *--version*) exec {tool} "$@" ;; esac
+exec 9>>{directory}/running
+if flock -n 9; then company=alone; else company=beside-another; fi
+{{ printf '%s\\t%s\\t%s\\t%s' "$at" "$company" $$ {name}; printf '\\t%s' "$@"; echo; }} >>{directory}/log
+exec {tool} "$@"
+"""
+
+
+@dataclass(frozen=True)
+class LoadStart:
+    """A line of the log.
+
+    Attributes:
+        epoch_seconds: when the load was entered, before anything else.
+        is_alone: whether no process of an earlier load of this log was alive.
+        arguments: what the tool got, the tool's name first.
+    """
+
+    epoch_seconds: float
+    is_alone: bool
+    pid: int
+    arguments: tuple[str, ...]
+
+
+class WatchedLoads:
+    """The witnesses of one agent: a directory for its PATH, and what they saw."""
+
+    def __init__(self, directory: Path, tools: Iterable[str] = ("dd", "fio")) -> None:
+        self._directory = directory
+        bin_directory = directory / "bin"
+        bin_directory.mkdir(parents=True)
+        for name in tools:
+            tool = shutil.which(name)
+            if tool is None:
+                raise RuntimeError(f"{name} is not installed; ./dev installs what the tests need")
+            witness = bin_directory / name
+            witness.write_text(_WITNESS.format(tool=tool, directory=directory, name=name))
+            witness.chmod(0o755)
+        self.environment = {"PATH": f"{bin_directory}:{os.environ['PATH']}"}
+
+    def starts(self) -> list[LoadStart]:
+        """Every load that started, oldest first."""
+        log = self._directory / "log"
+        return [_read(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+    def is_any_running(self) -> bool:
+        """Whether any process of any load is alive."""
+        # Asked of /proc rather than of the lock: a load that starts while we hold it would look like a second one.
+        lock = str(self._directory / "running")
+        return any(_link_of(link) == lock for link in Path("/proc").glob("[0-9]*/fd/9"))
+
+
+def _link_of(link: Path) -> str | None:
+    try:
+        return str(link.readlink())
+    except OSError:  # it ended meanwhile, or is another user's
+        return None
+
+
+def _read(line: str) -> LoadStart:
+    at_nanoseconds, company, pid, *arguments = line.split("\t")
+    return LoadStart(int(at_nanoseconds) / 1e9, company == "alone", int(pid), tuple(arguments))
