@@ -1,0 +1,11 @@
+"""How anything tells the scheduler that there may be something to do: a notification, delivered when it commits."""
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+WAKE_CHANNEL = "iotide_wake"
+
+
+def wake_scheduler(session: Session, reason: str) -> None:
+    """Wake the scheduler after this transaction; several calls in one transaction are one wake-up each reason."""
+    session.execute(text("SELECT pg_notify(:channel, :reason)"), {"channel": WAKE_CHANNEL, "reason": reason})

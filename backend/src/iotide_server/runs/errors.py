@@ -1,0 +1,32 @@
+"""What can go wrong with runs."""
+
+from iotide_server.kit.errors import ConflictError, NotFoundError
+
+
+class RunNotFoundError(NotFoundError):
+    """No such run, or none that the caller may see."""
+
+    code = "run_not_found"
+
+    def __init__(self, run_id: int) -> None:
+        super().__init__(f"there is no run {run_id}", field="run_id", value=run_id)
+
+
+class RunEndedError(ConflictError):
+    """A run that finished or failed cannot be cancelled."""
+
+    code = "run_ended"
+
+    def __init__(self, run_id: int, state: str) -> None:
+        super().__init__(f"run {run_id} is {state} already", value=state, remedy="there is nothing left to cancel")
+
+
+class RunNotRetriableError(ConflictError):
+    """Only a run that failed or was cancelled can be tried again."""
+
+    code = "run_not_retriable"
+
+    def __init__(self, run_id: int, state: str) -> None:
+        super().__init__(
+            f"run {run_id} is {state}", value=state, remedy="retry runs that failed or were cancelled; submit a new one"
+        )

@@ -1,0 +1,164 @@
+"""SQL that changes runs: locks in the one order run, orders, leases, so that no two transactions wait in a circle."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy import BigInteger, Select, any_, literal, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Node
+from iotide_server.runs.lifecycle import AttemptState, RunState
+from iotide_server.runs.models import Attempt, Order, Run
+from iotide_wire.messages import OrderState
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class NewRuns:
+    """The runs of a campaign that is being submitted; its cells, their nodes and targets are rows already."""
+
+    campaign_id: int
+    cluster_id: int
+    repeats: int
+    exclusive: str
+    sort_key: float
+    time_limit_seconds: float
+    attempts_allowed: int
+    created_at: datetime
+
+
+def insert_runs(session: Session, new: NewRuns) -> None:
+    """Runs for each cell and repeat, waiting in the lines of their nodes.
+
+    Repeats are interleaved: the first repeat of every cell has lower ids than the second of any, so that a drift of
+    the machine falls on all cells alike.
+    """
+    run_ids = session.scalars(
+        text(
+            "INSERT INTO run (campaign_id, cell_id, cluster_id, repeat, exclusive, sort_key, time_limit_seconds,"
+            " attempts_allowed, created_at)"
+            " SELECT :campaign_id, cell.id, :cluster_id, repeat, :exclusive, :sort_key, :time_limit_seconds,"
+            " :attempts_allowed, :created_at"
+            " FROM cell CROSS JOIN generate_series(1, :repeats) AS repeat"
+            " WHERE cell.campaign_id = :campaign_id ORDER BY repeat, cell.ordinal RETURNING id"
+        ),
+        asdict(new),
+    ).all()
+    join_lines(session, run_ids)
+
+
+def join_lines(session: Session, run_ids: Sequence[int]) -> None:
+    """Let waiting runs stand in the line of each of their nodes."""
+    session.execute(
+        text(
+            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, exclusive, shared_target_ids)"
+            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, run.exclusive, ARRAY("
+            "  SELECT target.id FROM cell_target JOIN target ON target.id = cell_target.target_id"
+            "  WHERE cell_target.cell_id = run.cell_id AND target.scope = 'shared' ORDER BY target.id)"
+            " FROM run JOIN cell_node USING (cell_id) WHERE run.id = ANY(:run_ids)"
+        ),
+        {"run_ids": list(run_ids)},
+    )
+
+
+def lock_run(session: Session, run_id: int) -> Run | None:
+    """The run, locked against every other change of its state."""
+    return session.scalar(_locked(select(Run).where(Run.id == run_id)))
+
+
+def lock_open_runs(session: Session, campaign_id: int) -> Sequence[int]:
+    """The ids of the campaign's runs that have not ended, locked as `lock_run` does."""
+    return session.scalars(
+        text(
+            "SELECT id FROM run WHERE campaign_id = :campaign_id AND state IN ('waiting', 'active')"
+            " ORDER BY id FOR NO KEY UPDATE"
+        ),
+        {"campaign_id": campaign_id},
+    ).all()
+
+
+def lock_active_runs(session: Session, run_ids: Sequence[int]) -> Sequence[Run]:
+    """Those of the runs that are active, locked as `lock_run` does."""
+    wanted = literal(list(run_ids), ARRAY(BigInteger))
+    statement = select(Run).where(Run.id == any_(wanted), Run.state == RunState.ACTIVE).order_by(Run.id)
+    return session.scalars(_locked(statement)).all()
+
+
+def cancel_waiting(session: Session, run_ids: Sequence[int], reason: tuple[str, str], now: datetime) -> None:
+    """Cancel those of the locked runs that wait, and take them out of their lines."""
+    session.execute(
+        text(
+            "WITH cancelled AS ("
+            "  UPDATE run SET state = 'cancelled', reason_code = :code, reason = :words, ended_at = :now"
+            "  WHERE id = ANY(:run_ids) AND state = 'waiting' RETURNING id"
+            "), left_lines AS ("
+            "  DELETE FROM line_place USING cancelled WHERE line_place.run_id = cancelled.id"
+            ") INSERT INTO run_event (run_id, at, kind, text) SELECT id, :now, 'cancelled', :words FROM cancelled"
+        ),
+        {"run_ids": list(run_ids), "code": reason[0], "words": reason[1], "now": now},
+    )
+
+
+def open_attempt(session: Session, run_id: int) -> Attempt:
+    """The one open attempt of an active run."""
+    statement = select(Attempt).where(Attempt.run_id == run_id, Attempt.state == AttemptState.OPEN)
+    return session.scalars(_locked(statement)).one()
+
+
+def lock_orders(session: Session, attempt_id: int) -> Sequence[Order]:
+    """The orders of the attempt, locked against claims and beats; their run is locked before."""
+    return session.scalars(_locked(select(Order).where(Order.attempt_id == attempt_id).order_by(Order.id))).all()
+
+
+def _locked(statement: Select[T]) -> Select[T]:
+    """FOR NO KEY UPDATE, which lets others add rows that refer to these; what the session knew of them is read anew."""
+    return statement.with_for_update(key_share=True).execution_options(populate_existing=True)
+
+
+def run_of_order(session: Session, order_id: int) -> int | None:
+    """The id of the order's run."""
+    return session.scalar(select(Order.run_id).where(Order.id == order_id))
+
+
+def held_orders(session: Session, node_id: int) -> Sequence[tuple[Order, int]]:
+    """The orders that the node claimed and that have not ended, each with its fence."""
+    rows = session.execute(
+        select(Order, Attempt.fence)
+        .join(Attempt, Attempt.id == Order.attempt_id)
+        .where(Order.node_id == node_id, Order.state.not_in([OrderState.OFFERED, OrderState.ENDED]))
+        .order_by(Order.id)
+    )
+    return [(order, fence) for order, fence in rows]
+
+
+def node_name(session: Session, node_id: int) -> str:
+    """The node's name."""
+    return session.scalars(select(Node.name).where(Node.id == node_id)).one()
+
+
+def release_leases(session: Session, run_ids: Sequence[int], now: datetime) -> None:
+    """Give back what ended orders of these runs hold.
+
+    A node is free when its order has ended, targets and the cluster when the whole attempt has. Called once a
+    transaction with all its runs, after every state was written: the leases of all are released in one lock order.
+    """
+    session.flush()
+    due = session.scalars(
+        text(
+            "SELECT lease.id FROM lease JOIN node_order ON node_order.id = lease.order_id"
+            " JOIN attempt ON attempt.id = node_order.attempt_id"
+            " WHERE lease.active AND node_order.run_id = ANY(:run_ids)"
+            " AND (attempt.state <> 'open' OR (lease.resource_kind = 'node' AND node_order.state = 'ended'))"
+            " ORDER BY array_position(ARRAY['node', 'target', 'cluster'], lease.resource_kind), lease.resource_id"
+        ),
+        {"run_ids": list(run_ids)},
+    ).all()
+    if due:
+        session.execute(
+            text("UPDATE lease SET active = false, released_at = :now WHERE id = :id"),
+            [{"id": lease_id, "now": now} for lease_id in due],
+        )

@@ -1,0 +1,234 @@
+"""What happens to runs: every change of their states goes through here, one locked run at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.kit.wake import wake_scheduler
+from iotide_server.live import service as live
+from iotide_server.runs import repository
+from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError
+from iotide_server.runs.lifecycle import (
+    AttemptState,
+    NextOfRun,
+    OrderEnd,
+    RunState,
+    Tries,
+    after_attempt,
+    end_of_attempt,
+    require_move,
+    retried,
+)
+from iotide_server.runs.models import Attempt, Order, Run, RunEvent
+from iotide_wire.messages import HelloRequest, OrderState
+
+CANCELLED_BY_PERSON = "cancelled_by_person"
+"""Reason code of an open attempt that a person wants to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """That an order ended.
+
+    Attributes:
+        code, words: why, for programs and for people; None where there is nothing to explain.
+    """
+
+    end: OrderEnd
+    at: datetime
+    code: str | None = None
+    words: str | None = None
+
+
+def end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
+    """Write that an order ended, and what follows for the attempt, the run and the leases.
+
+    Args:
+        run: the order's, from `lock_run` of this transaction.
+    """
+    _end_order(session, run, order, ending)
+    _free(session, [run.id], ending.at)
+
+
+def _end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
+    attempt = repository.open_attempt(session, run.id)
+    orders = repository.lock_orders(session, attempt.id)
+    _close(session, run, order, ending)
+    if ending.end is not OrderEnd.FINISHED:
+        if attempt.reason_code is None or ending.end is OrderEnd.FAILED:
+            attempt.reason_code, attempt.reason = ending.code, ending.words
+        _stop(session, run, orders, ending.at)
+    _settle(session, run, attempt, orders, ending.at)
+
+
+def _free(session: Session, run_ids: Sequence[int], now: datetime) -> None:
+    repository.release_leases(session, run_ids, now)
+    wake_scheduler(session, "freed")
+
+
+def _close(session: Session, run: Run, order: Order, ending: Ending) -> None:
+    order.state, order.outcome, order.ended_at = OrderState.ENDED, ending.end, ending.at
+    order.next_offer_at = order.silent_since = None
+    where = repository.node_name(session, order.node_id)
+    words = f"{where}: {ending.end}" + (f": {ending.words}" if ending.words else "")
+    session.add(RunEvent(run_id=run.id, order_id=order.id, at=ending.at, kind=ending.end, text=words))
+    live.publish(session, "node", order.node_id, run.cluster_id)
+
+
+def _stop(session: Session, run: Run, orders: Sequence[Order], now: datetime) -> None:
+    """Withdraw offers that nobody claimed yet; have the others' nodes told to cancel."""
+    for order in orders:
+        if order.state == OrderState.OFFERED:
+            _close(session, run, order, Ending(OrderEnd.WITHDRAWN, now))
+        elif order.state != OrderState.ENDED and order.cancel_wanted_at is None:
+            order.cancel_wanted_at = order.next_offer_at = now
+            order.offers_made = 0
+
+
+def _settle(session: Session, run: Run, attempt: Attempt, orders: Sequence[Order], now: datetime) -> None:
+    """End the attempt when the last of its orders has ended, and move the run on."""
+    if any(order.state != OrderState.ENDED for order in orders):
+        live.publish(session, "run", run.id, run.cluster_id)
+        return
+    ends = {OrderEnd(order.outcome) for order in orders if order.outcome is not None}
+    ended = end_of_attempt(ends, cancel_wanted=attempt.reason_code == CANCELLED_BY_PERSON)
+    if ended is AttemptState.FINISHED:
+        attempt.reason_code = attempt.reason = None
+    attempt.state, attempt.ended_at = ended, now
+    following = after_attempt(ended, Tries(run.attempts_made, run.attempts_allowed, run.declines))
+    run.reason_code, run.reason = attempt.reason_code, _explained(attempt, following)
+    _move(session, run, following, now)
+
+
+def _explained(attempt: Attempt, following: NextOfRun) -> str | None:
+    gave_up = following.state is RunState.FAILED and attempt.state in {AttemptState.DECLINED, AttemptState.LOST}
+    if not gave_up:
+        return attempt.reason
+    tries = following.tries
+    how_often = f"{tries.declines} times" if attempt.state == AttemptState.DECLINED else f"in attempt {tries.made}"
+    return f"{attempt.state} {how_often}, the last time because: {attempt.reason}"
+
+
+def _move(session: Session, run: Run, following: NextOfRun, now: datetime) -> None:
+    require_move(RunState(run.state), following.state)
+    tries = following.tries
+    run.state, run.overdue = following.state, False
+    run.attempts_made, run.attempts_allowed, run.declines = tries.made, tries.allowed, tries.declines
+    if following.state is RunState.WAITING:
+        run.ended_at, run.started_at = None, None
+        run.not_before = now + following.delay if following.delay else None
+        session.flush()
+        repository.join_lines(session, [run.id])
+    else:
+        run.ended_at = now
+    live.publish(session, "run", run.id, run.cluster_id)
+    live.publish(session, "campaign", run.campaign_id, run.cluster_id)
+
+
+def lose_missing(session: Session, node_id: int, hello: HelloRequest, now: datetime) -> None:
+    """Count as lost what a new agent process no longer has on its disk: its own word is the evidence.
+
+    A process that says hello again while it runs is not asked: its claim may have been under way with the hello.
+    """
+    known = {(held.order_id, held.fence) for held in hello.holds}
+    missing = [
+        order
+        for order, fence in repository.held_orders(session, node_id)
+        if (order.id, fence) not in known and order.claimed_by != hello.agent_instance
+    ]
+    runs = {run.id: run for run in repository.lock_active_runs(session, [order.run_id for order in missing])}
+    for order in missing:
+        session.refresh(order)
+        if order.run_id in runs and order.state != OrderState.ENDED:
+            _end_order(session, runs[order.run_id], order, _lost(order, hello, now))
+    _free(session, list(runs), now)
+
+
+def _lost(order: Order, hello: HelloRequest, now: datetime) -> Ending:
+    words = "the agent no longer has the order"
+    if order.claimed_boot_id == hello.boot_id:
+        return Ending(OrderEnd.LOST, now, "lost_by_agent", words)
+    return Ending(OrderEnd.LOST, now, "lost_by_reboot", f"the node was rebooted and {words}")
+
+
+def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -> Run:
+    """End the run as soon as its nodes let go of it; at once when it only waits.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+        RunEndedError: it has ended otherwise.
+    """
+    run = _changeable(session, principal, run_id)
+    if run.state == RunState.CANCELLED:
+        return run
+    if run.state not in {RunState.WAITING, RunState.ACTIVE}:
+        raise RunEndedError(run.id, run.state)
+    before = run.state
+    _cancel(session, [run.id], principal.name, now)
+    session.refresh(run)
+    live.publish(session, "run", run.id, run.cluster_id)
+    _record(session, principal, "run_cancelled", run, before)
+    return run
+
+
+def cancel_campaign(session: Session, campaign_id: int, who: str, now: datetime) -> None:
+    """Cancel all runs of the campaign that have not ended."""
+    _cancel(session, repository.lock_open_runs(session, campaign_id), who, now)
+
+
+def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: datetime) -> None:
+    """Cancel locked runs that have not ended: the waiting ones in one statement, for they may be a hundred thousand."""
+    reason = (CANCELLED_BY_PERSON, f"cancelled by {who}")
+    active = repository.lock_active_runs(session, locked_run_ids)
+    repository.cancel_waiting(session, locked_run_ids, reason, now)
+    for run in active:
+        attempt = repository.open_attempt(session, run.id)
+        orders = repository.lock_orders(session, attempt.id)
+        attempt.reason_code, attempt.reason = reason
+        session.add(RunEvent(run_id=run.id, at=now, kind="cancel_wanted", text=reason[1]))
+        _stop(session, run, orders, now)
+        _settle(session, run, attempt, orders, now)
+    _free(session, [run.id for run in active], now)
+
+
+def retry(session: Session, principal: Principal, run_id: int, now: datetime) -> Run:
+    """Let a run that failed or was cancelled wait again, for one more attempt.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+        RunNotRetriableError: it is neither failed nor cancelled.
+    """
+    run = _changeable(session, principal, run_id)
+    if run.state not in {RunState.FAILED, RunState.CANCELLED}:
+        raise RunNotRetriableError(run.id, run.state)
+    before = run.state
+    run.reason_code = run.reason = None
+    words = f"to be tried again, asked for by {principal.name}"
+    session.add(RunEvent(run_id=run.id, at=now, kind="retried", text=words))
+    _move(session, run, NextOfRun(RunState.WAITING, retried(_tries(run))), now)
+    wake_scheduler(session, "retried")
+    _record(session, principal, "run_retried", run, before)
+    return run
+
+
+def _tries(run: Run) -> Tries:
+    return Tries(run.attempts_made, run.attempts_allowed, run.declines)
+
+
+def _changeable(session: Session, principal: Principal, run_id: int) -> Run:
+    run = repository.lock_run(session, run_id)
+    if run is None:
+        raise RunNotFoundError(run_id)
+    principal.require(Role.OPERATOR, run.cluster_id, RunNotFoundError(run_id))
+    return run
+
+
+def _record(session: Session, principal: Principal, action: str, run: Run, before: str) -> None:
+    change = Action(action, "run", run.id, run.cluster_id, before={"state": before}, after={"state": run.state})
+    audit.record(session, principal, change)
