@@ -41,16 +41,24 @@ class Load:
         pidfd: becomes readable when the process ended.
         pid: also its session and process group.
         start_ticks: with the pid it names the process, should the runner die.
-        ended: what came of it, JSON-ready, once it was reaped.
+        ended: whether it was reaped.
     """
 
     def __init__(self, step: StepCard, before_done: str, ordinal: int, surroundings: Surroundings) -> None:
         self.step = step
-        self.ended: dict[str, Any] | None = None
-        self._before_done = before_done
+        self.ended = False
+        self._record: dict[str, Any] = {
+            "name": step.name,
+            "before_done": before_done,
+            "started_at_epoch_seconds": time.time(),
+            "exit_status": None,
+            "signal": None,
+            "user_seconds": 0.0,
+            "system_seconds": 0.0,
+            "max_rss_bytes": 0,
+        }
         out_read, out_write = os.pipe()
         error_read, error_write = os.pipe()
-        self._started_at = time.time()
         self._started = time.monotonic()
         try:
             self.pid = _spawn(step.argv, out_write, error_write, surroundings)
@@ -60,53 +68,46 @@ class Load:
         stat = processes.stat_of(self.pid)
         self.start_ticks = stat.start_ticks if stat else 0
         self.pidfd = os.pidfd_open(self.pid)
-        stem = surroundings.output / f"{ordinal:03}-{step.name}"
-        limit_bytes = surroundings.output_limit_bytes
-        self.stdout = Capture(out_read, stem.with_name(f"{stem.name}.stdout"), limit_bytes)
-        self.stderr = Capture(error_read, stem.with_name(f"{stem.name}.stderr"), limit_bytes)
+        stem, limit_bytes = f"{ordinal:03}-{step.name}", surroundings.output_limit_bytes
+        self.stdout = Capture(out_read, surroundings.output / f"{stem}.stdout", limit_bytes)
+        self.stderr = Capture(error_read, surroundings.output / f"{stem}.stderr", limit_bytes)
 
     def reap(self) -> bool:
-        """Takes the exit status and the cost if the process has ended."""
-        if self.ended is not None:
+        """Takes exit status and cost if the process has ended; says whether it has."""
+        if self.ended:
             return True
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         if pid == 0:
             return False
-        wall_seconds = time.monotonic() - self._started
         code = os.waitstatus_to_exitcode(status)
-        self.ended = {
-            "name": self.step.name,
+        self._record |= {
+            "wall_seconds": time.monotonic() - self._started,
             "exit_status": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
-            "started_at_epoch_seconds": self._started_at,
-            "wall_seconds": wall_seconds,
             "user_seconds": usage.ru_utime,
             "system_seconds": usage.ru_stime,
             "max_rss_bytes": usage.ru_maxrss * 1024,
-            "before_done": self._before_done,
         }
+        self.ended = True
         return True
 
+    def succeeded(self) -> bool:
+        """Whether it ended with status 0."""
+        return self.ended and self._record["exit_status"] == 0
+
     def close(self) -> dict[str, Any]:
-        """Completes the record once no process can print into the pipes any more."""
+        """The record of the step, JSON-ready, once no process can print into the pipes any more."""
         self.stdout.finish()
         self.stderr.finish()
         os.close(self.pidfd)
-        never_ended = {
-            "name": self.step.name,
-            "exit_status": None,
-            "signal": None,
-            "started_at_epoch_seconds": self._started_at,
-            "wall_seconds": time.monotonic() - self._started,
-            "user_seconds": 0.0,
-            "system_seconds": 0.0,
-            "max_rss_bytes": 0,
-            "before_done": self._before_done,
-        }
-        return (self.ended or never_ended) | {
-            "stdout_left_out_bytes": self.stdout.left_out_bytes,
-            "stderr_left_out_bytes": self.stderr.left_out_bytes,
-        }
+        return (
+            {"wall_seconds": time.monotonic() - self._started}
+            | self._record
+            | {
+                "stdout_left_out_bytes": self.stdout.left_out_bytes,
+                "stderr_left_out_bytes": self.stderr.left_out_bytes,
+            }
+        )
 
 
 def _spawn(argv: Sequence[str], stdout: int, stderr: int, surroundings: Surroundings) -> int:
@@ -136,7 +137,7 @@ def _become(argv: Sequence[str], stdout: int, stderr: int, failure: int, surroun
         for descriptor in surroundings.inherited:
             os.set_inheritable(descriptor, True)
         os.chdir(surroundings.scratch)
-        os.execvpe(argv[0], argv, surroundings.environment)  # noqa: S606 - an argument list, and no shell is meant
+        os.execvpe(argv[0], tuple(argv), surroundings.environment)  # noqa: S606 - an argument list, and no shell is meant
     except BaseException as error:  # noqa: BLE001 - a forked child must never run on as a second runner
         os.write(failure, str(error).encode()[:1000])
     os._exit(_NOT_STARTED)

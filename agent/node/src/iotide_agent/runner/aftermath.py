@@ -1,0 +1,94 @@
+"""What a runner that was killed leaves behind, its load and its files, is ended, removed and written down."""
+
+import fcntl
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.card import Card, read_card
+from iotide_agent.runner.doorbell import ring
+from iotide_agent.runner.endings import PATIENCE_SECONDS
+from iotide_agent.runner.files import read_json
+from iotide_agent.runner.hand import HandFailedError, HandHungError
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.places import Places
+from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
+
+_NAP_SECONDS: Final = 0.02
+_REMOVE_SECONDS: Final = 600.0
+
+
+def lock_order(directory: Path) -> int:
+    """Takes the order's own lock, which the load inherits: it is free once the runner and all of the load are gone.
+
+    Raises:
+        BlockingIOError: some process of the order still lives.
+    """
+    descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def is_order_alive(directory: Path) -> bool:
+    """Whether any process of the order, runner or load, still lives."""
+    try:
+        os.close(lock_order(directory))
+    except BlockingIOError:
+        return True
+    return False
+
+
+def clean_up_after(directory: Path) -> None:
+    """Kills what still runs of the order, removes its directories and leaves `exit.json` in the dead runner's place."""
+    processes.become_subreaper()
+    card = read_card(directory)
+    phase: dict[str, Any] = read_json(directory / "phase.json") or {}
+    same_boot = phase.get("boot_id") == processes.boot_id()
+    ending = _why(phase, same_boot=same_boot)
+    if same_boot and not _kill(directory, phase):
+        left = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat]
+        names = "; ".join(str(found) for found in processes.stuck(left))
+        ending = Ending("failed", "stuck", f"{ending.reason}; cannot be killed, still holding the node: {names}")
+    settled = Settled([], _remove(card, [place["target_id"] for place in phase.get("places", [])]))
+    write_exit(directory, phase, ending, settled, Measured(phase.get("steps", [])))
+    ring(Path(card.agent_bell))
+
+
+def _why(phase: dict[str, Any], *, same_boot: bool) -> Ending:
+    if phase and not same_boot:
+        return Ending("failed", "lost_by_reboot", "the node was started anew during the run")
+    if phase.get("intent") and not phase.get("loads") and not phase.get("steps"):
+        reason = "the runner died between deciding to start the load and recording that it had"
+        return Ending("failed", "start_unknown", reason)
+    return Ending("failed", "runner_died", "the runner was killed; its load was ended with it")
+
+
+def _kill(directory: Path, phase: dict[str, Any]) -> bool:
+    """Kills every process that holds the order's lock or is a recorded load; False where one remains."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        loads = [load["pid"] for load in phase.get("loads", []) if processes.is_alive(load["pid"], load["start_ticks"])]
+        for group in loads:
+            processes.send_group(signal.SIGKILL, group)
+        if not loads and not is_order_alive(directory):
+            return True
+        processes.send(signal.SIGKILL, processes.holders(directory / "lock"))
+        time.sleep(_NAP_SECONDS)
+    return False
+
+
+def _remove(card: Card, made: list[int]) -> list[str]:
+    places = Places(card, made)
+    try:
+        return places.settle(Loop(), limit_seconds=_REMOVE_SECONDS).leftovers
+    except (HandHungError, HandFailedError) as error:
+        sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")
+        return places.possible()

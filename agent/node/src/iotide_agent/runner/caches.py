@@ -1,0 +1,74 @@
+"""What is done just before a step, outside its timing: writing dirty pages back and emptying caches."""
+
+import ctypes
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from iotide_agent.runner.card import Card
+
+_DROP: Final = Path("/proc/sys/vm/drop_caches")
+_DROP_PAGES_AND_INODES: Final = b"3\n"
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+
+
+def prepare_caches(wanted: str, card: Card, directories: Sequence[str], files: Sequence[str]) -> str:
+    """Does what a step wants before it and says what was really done: none, sync or drop.
+
+    A remount needs rights that an agent does not have, so it becomes a drop, which the step's record then says.
+    """
+    if wanted == "none":
+        return "none"
+    for directory in directories:
+        _sync_file_system(directory)
+    if wanted == "sync":
+        return "sync"
+    emptied = card.drop_caches and (_drop_by_command(card.drop_command) or _drop_all())
+    return "drop" if emptied or _drop_files(files) else "sync"
+
+
+def _sync_file_system(directory: str) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if _LIBC.syncfs(descriptor) != 0:
+            error = ctypes.get_errno()
+            raise OSError(error, f"syncfs of {directory}: {os.strerror(error)}")
+    finally:
+        os.close(descriptor)
+
+
+def _drop_all() -> bool:
+    try:
+        descriptor = os.open(_DROP, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.write(descriptor, _DROP_PAGES_AND_INODES) > 0
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _drop_by_command(command: Sequence[str]) -> bool:
+    if not command:
+        return False
+    status = os.spawnvp(os.P_WAIT, command[0], tuple(command))  # noqa: S606 - an argument list from agent.toml
+    return status == 0
+
+
+def _drop_files(files: Sequence[str]) -> bool:
+    """Drops the pages of these files; False where none of them exists, so nothing can have been dropped."""
+    dropped = False
+    for name in files:
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        try:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            dropped = True
+        finally:
+            os.close(descriptor)
+    return dropped

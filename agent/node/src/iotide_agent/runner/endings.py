@@ -1,0 +1,81 @@
+"""How a run is ended: why, in the words of the wire, and how its processes are made to leave."""
+
+import os
+import signal
+from collections.abc import Sequence
+from typing import Final
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.load import Load
+from iotide_agent.runner.loop import Loop
+
+GRACE_SECONDS: Final = 10.0
+"""From TERM to KILL: fio and bonnie++ write their results and remove their files in this time."""
+CANCEL_GRACE_SECONDS: Final = 2.0
+"""The same for a run whose results nobody wants."""
+PATIENCE_SECONDS: Final = 10.0
+"""How long a killed process may take to disappear before it counts as stuck."""
+_FIRST_NAP_SECONDS: Final = 0.002
+_LONGEST_NAP_SECONDS: Final = 0.1
+
+
+class RunEndedError(Exception):
+    """The run must end now.
+
+    Attributes:
+        outcome: finished, failed, cancelled or declined.
+        code: stable reason code.
+    """
+
+    def __init__(self, outcome: str, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.code = code
+
+
+def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float) -> int:
+    """Ends what still runs of the loads: TERM to their groups, KILL after the grace, then a sweep of what escaped.
+
+    Returns:
+        how many processes had left their group and were found by their chain of parents.
+
+    Raises:
+        RunEndedError: some process cannot be killed; it is named with what it waits for.
+    """
+    running = [load for load in loads if not load.reap()]
+    for load in running:
+        processes.send_group(signal.SIGTERM, load.pid)
+    until = processes.boottime() + grace_seconds
+    while not all(load.reap() for load in loads) and processes.boottime() < until:
+        loop.turn(until)
+    for load in loads:
+        processes.send_group(signal.SIGKILL, load.pid)
+    return _sweep(loop, loads)
+
+
+def _sweep(loop: Loop, loads: Sequence[Load]) -> int:
+    own = {load.pid for load in loads}
+    escaped: set[int] = set()
+    until = processes.boottime() + PATIENCE_SECONDS
+    nap_seconds = _FIRST_NAP_SECONDS
+    while left := _living_descendants(own):
+        if processes.boottime() >= until:
+            names = "; ".join(str(found) for found in processes.stuck(left))
+            raise RunEndedError("failed", "stuck", f"cannot be killed, still holding the node: {names}")
+        escaped |= {stat.pid for stat in left} - own
+        processes.send(signal.SIGKILL, [stat.pid for stat in left])
+        loop.turn(processes.boottime() + nap_seconds)
+        nap_seconds = min(2 * nap_seconds, _LONGEST_NAP_SECONDS)
+    for load in loads:
+        load.reap()
+    return len(escaped)
+
+
+def _living_descendants(own: set[int]) -> list[processes.Stat]:
+    living = []
+    for stat in processes.descendants(os.getpid()):
+        if stat.state not in "ZX":
+            living.append(stat)
+        elif stat.parent == os.getpid() and stat.pid not in own:
+            os.waitpid(stat.pid, os.WNOHANG)  # an orphan that came to us; a load itself is reaped with its cost
+    return living

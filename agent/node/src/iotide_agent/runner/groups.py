@@ -1,0 +1,125 @@
+"""Runs the groups of steps one after another, those of a group side by side, and keeps a record of each."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.capture import Capture
+from iotide_agent.runner.card import StepCard
+from iotide_agent.runner.endings import CANCEL_GRACE_SECONDS, GRACE_SECONDS, RunEndedError, end_loads
+from iotide_agent.runner.load import Load, StartError, Surroundings
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.sampler import Sampler
+
+
+class Groups:
+    """The steps of a run while they run.
+
+    Attributes:
+        records: of the steps that ended, JSON-ready.
+        escaped_processes: found outside their group and killed.
+        sampler: what looks at them.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        surroundings: Surroundings,
+        curve_file: Path,
+        *,
+        check: Callable[[], None],
+        note: Callable[[list[Load]], None],
+    ) -> None:
+        """Begins to sample.
+
+        Args:
+            check: raises RunEndedError when the run must end.
+            note: told of the loads whenever some have started, so that they can be found should the runner die.
+        """
+        self._loop = loop
+        self._surroundings = surroundings
+        self._check = check
+        self._note = note
+        self._loads: list[Load] = []
+        self.records: list[dict[str, Any]] = []
+        self.escaped_processes = 0
+        self.sampler = Sampler(curve_file, self._printed)
+        loop.every(self.sampler.tick)
+
+    def run(self, group: Sequence[StepCard], before_done: Sequence[str], until: float) -> None:
+        """Runs the steps of one group to their end.
+
+        Args:
+            until: CLOCK_BOOTTIME at which `check` will have something to say at the latest.
+
+        Raises:
+            RunEndedError: a step failed or the run must end; nothing of the group runs any more.
+        """
+        ordinal = len(self.records)
+        self.sampler.begin_step(ordinal)
+        grace_seconds = GRACE_SECONDS
+        try:
+            for offset, (step, done) in enumerate(zip(group, before_done, strict=True)):
+                self._start(step, done, ordinal + offset)
+            self._note(self._loads)
+            while not all(load.ended for load in self._loads):
+                self._check()
+                self._loop.turn(until)
+        except RunEndedError as error:
+            grace_seconds = CANCEL_GRACE_SECONDS if error.outcome == "cancelled" else GRACE_SECONDS
+            raise
+        finally:
+            succeeded = self._end(grace_seconds)
+        if not succeeded:
+            raise RunEndedError("failed", "step_failed", f"step {group[0].name} did not succeed")
+
+    def finish(self) -> None:
+        """Stops sampling."""
+        self._loop.every(None)
+        self.sampler.finish()
+
+    def _start(self, step: StepCard, before_done: str, ordinal: int) -> None:
+        try:
+            load = Load(step, before_done, ordinal, self._surroundings)
+        except StartError as error:
+            raise RunEndedError("failed", "tool_missing", str(error)) from error
+        self._loads.append(load)
+        self._loop.watch(load.pidfd, lambda: self._take_end(load))
+        for capture in (load.stdout, load.stderr):
+            self._watch_output(capture)
+
+    def _watch_output(self, capture: Capture) -> None:
+        def drain() -> None:
+            capture.drain()
+            if not capture.open:
+                self._loop.ignore(capture.fileno())
+
+        self._loop.watch(capture.fileno(), drain)
+
+    def _take_end(self, load: Load) -> None:
+        self.sampler.look()  # the figures of a zombie can still be read, those of a reaped process cannot
+        if load.reap():
+            self._loop.ignore(load.pidfd)
+
+    def _end(self, grace_seconds: float) -> bool:
+        try:
+            self.escaped_processes += end_loads(self._loop, self._loads, grace_seconds)
+        finally:
+            for load in self._loads:
+                for descriptor in (load.pidfd, load.stdout.fileno(), load.stderr.fileno()):
+                    self._loop.ignore(descriptor)
+                self.records.append(load.close())
+            succeeded = all(load.succeeded() for load in self._loads)
+            self._loads = []
+        return succeeded
+
+    def _printed(self) -> tuple[int, str]:
+        captures = [capture for load in self._loads for capture in (load.stdout, load.stderr)]
+        tails = (capture.last_line() for capture in captures if capture.total_bytes)
+        return sum(capture.total_bytes for capture in captures), "\n".join(tails)
+
+
+def seconds_left(until: float) -> float:
+    """Seconds until a time of CLOCK_BOOTTIME, at least one."""
+    return max(1.0, until - processes.boottime())

@@ -1,0 +1,109 @@
+"""A hand: a forked child that touches the target for the runner, so that a dead mount hangs it and not the runner."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.workspace import TargetRefusedError
+
+_KILL_SECONDS: Final = 2.0
+
+Check = Callable[[], None]
+"""Raises when the run must end; asked whenever something happened."""
+
+
+class HandHungError(Exception):
+    """The hand did not come back: its target does not answer."""
+
+
+class HandFailedError(Exception):
+    """The hand met an error that is neither the target's nor the order's."""
+
+
+def by_hand(loop: Loop, work: Callable[[], Any], *, limit_seconds: float, check: Check) -> Any:  # noqa: ANN401 - JSON
+    """What `work` returns, a JSON value, done in a forked child while the loop goes on turning.
+
+    Raises:
+        TargetRefusedError: as `work` raised it.
+        HandHungError: no answer within `limit_seconds`; the child was killed, or left where it sleeps in the kernel.
+        HandFailedError: `work` raised something else.
+    """
+    answer_read, answer_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _work(work, answer_write)
+    os.close(answer_write)
+    pidfd = os.pidfd_open(pid)
+    until = processes.boottime() + limit_seconds
+    loop.watch(pidfd, _nothing)
+    try:
+        while not _has_ended(pidfd):
+            check()
+            if processes.boottime() >= until:
+                raise HandHungError(f"no answer for {limit_seconds:g} s, {_why(pid)}")
+            loop.turn(until)
+        return _answer(answer_read)
+    finally:
+        loop.ignore(pidfd)
+        _end(pid, pidfd)
+        os.close(answer_read)
+        os.close(pidfd)
+
+
+def _nothing() -> None:
+    """The loop's turn is all that the end of a hand has to cause."""
+
+
+def _work(work: Callable[[], Any], answer: int) -> None:
+    status = 1
+    try:
+        processes.die_with_parent()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        try:
+            reply = {"result": work()}
+        except TargetRefusedError as error:
+            reply = {"refused": {"code": error.code, "sentence": str(error)}}
+        os.write(answer, json.dumps(reply).encode())
+        status = 0
+    except BaseException as error:  # noqa: BLE001 - a forked child must never run on as a second runner
+        os.write(answer, json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
+    os._exit(status)
+
+
+def _answer(descriptor: int) -> Any:  # noqa: ANN401 - JSON
+    os.set_blocking(descriptor, False)
+    try:
+        text = os.read(descriptor, 65_536)  # a pipe's capacity: the hand could not have written more
+    except BlockingIOError:
+        text = b""
+    reply = json.loads(text or b'{"failed": "the child ended without a word"}')
+    if "refused" in reply:
+        raise TargetRefusedError(reply["refused"]["code"], reply["refused"]["sentence"])
+    if "failed" in reply:
+        raise HandFailedError(reply["failed"])
+    return reply["result"]
+
+
+def _has_ended(pidfd: int) -> bool:
+    return os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _end(pid: int, pidfd: int) -> None:
+    """Kills and reaps the child, but waits only a moment: in D state it would be for ever."""
+    processes.send(signal.SIGKILL, [pid])
+    until = time.monotonic() + _KILL_SECONDS
+    while time.monotonic() < until:
+        if _has_ended(pidfd):
+            os.waitpid(pid, 0)
+            return
+        time.sleep(0.01)
+
+
+def _why(pid: int) -> str:
+    stat = processes.stat_of(pid)
+    return str(processes.stuck([stat])[0]) if stat else "the child is gone"

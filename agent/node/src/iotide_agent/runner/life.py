@@ -1,0 +1,195 @@
+"""The life of one order on its node: places made, leave awaited, steps run, all of it removed, the end written down."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.aftermath import clean_up_after, lock_order
+from iotide_agent.runner.caches import prepare_caches
+from iotide_agent.runner.card import Go, StepCard, read_card, read_go
+from iotide_agent.runner.doorbell import Doorbell, ring
+from iotide_agent.runner.endings import RunEndedError
+from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.groups import Groups, seconds_left
+from iotide_agent.runner.hand import HandFailedError, HandHungError, by_hand
+from iotide_agent.runner.load import Load, Surroundings
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.places import Places, make_places
+from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
+from iotide_agent.runner.workspace import TargetRefusedError
+
+PREPARE_SECONDS: Final = 30.0
+"""A target that does not answer for this long is declined."""
+REMOVE_SECONDS: Final = 600.0
+STUCK_REMOVE_SECONDS: Final = 10.0
+"""The same where a load cannot be killed: its target will hardly answer."""
+
+
+class Runner:
+    """One order's runner: single-threaded, so that forking is safe and nothing can be missed between two looks."""
+
+    def __init__(self, directory: Path, inherited: tuple[int, ...]) -> None:
+        """Takes over an order's directory.
+
+        Args:
+            inherited: descriptors of the node's lock, which every load keeps open.
+        """
+        self._directory = directory
+        self._card = read_card(directory)
+        self._loop = Loop()
+        self._bell = Doorbell(directory / "bell")
+        self._loop.watch(self._bell.fileno(), self._hear_bell)
+        self._was_rung = True
+        self._inherited = inherited
+        self._told_to_end = False
+        self._ends_by: float | None = None
+        self._groups: Groups | None = None
+        self._places = Places(self._card)
+        self._phase: dict[str, Any] = {}
+
+    def live(self) -> None:
+        """Lives through the order and leaves `exit.json`, whatever happens but its own sudden death."""
+        processes.become_subreaper()
+        signal.signal(signal.SIGTERM, self._hear_term)
+        own = processes.stat_of(os.getpid())
+        self._note(boot_id=processes.boot_id(), pid=os.getpid(), start_ticks=own.start_ticks if own else 0)
+        ending = self._ending()
+        if self._groups:
+            self._groups.finish()
+        self._note(phase="settling")
+        settled = self._settle(STUCK_REMOVE_SECONDS if ending.code == "stuck" else REMOVE_SECONDS)
+        write_exit(self._directory, self._phase, ending, settled, self._measured())
+        ring(Path(self._card.agent_bell))
+
+    def _ending(self) -> Ending:
+        try:
+            self._prepare()
+            self._perform(self._await_go())
+        except RunEndedError as error:
+            return Ending(error.outcome, error.code, str(error))
+        except Exception as error:  # noqa: BLE001 - a fault of ours must still remove the files and report
+            sys.excepthook(*sys.exc_info())
+            reason = f"the runner met an error of its own: {type(error).__name__}: {error}"
+            return Ending("failed", "agent_fault", reason)
+        return Ending("finished", None, None)
+
+    def _prepare(self) -> None:
+        self._note(phase="preparing")
+        made = make_places(self._loop, self._places, limit_seconds=PREPARE_SECONDS, check=self._check)
+        self._note(phase="ready", places=[place._asdict() | {"mount": place.mount._asdict()} for place in made])
+
+    def _await_go(self) -> Go:
+        until = processes.boottime() + self._card.time_limit_seconds
+        while (go := read_go(self._directory)) is None:
+            self._check()
+            if processes.boottime() >= until:
+                raise RunEndedError("declined", "go_never_came", "the leave to start never came")
+            self._loop.turn(until)
+        if go.at_epoch_seconds is not None:
+            start_at = processes.boottime() + go.at_epoch_seconds - time.time()
+            while processes.boottime() < start_at:
+                self._check()
+                self._loop.turn(start_at)
+        return go
+
+    def _perform(self, go: Go) -> None:
+        self._ends_by = processes.boottime() + self._card.time_limit_seconds
+        # Durable and before any load: after a crash "may have started" and "never started" must not look alike.
+        self._note(durable=True, phase="running", intent=True, started_at_epoch_seconds=time.time())
+        scratch, output = self._directory / "scratch", self._directory / "out"
+        for directory in (scratch, output):
+            directory.mkdir(mode=0o700, exist_ok=True)
+        environment = {"PATH": self._card.search_path, "LC_ALL": "C", "HOME": str(scratch), "TMPDIR": str(scratch)}
+        surroundings = Surroundings(scratch, output, self._card.output_limit_bytes, self._inherited, environment)
+        curves = self._directory / "curve.jsonl"
+        self._groups = Groups(self._loop, surroundings, curves, check=self._check, note=self._note_loads)
+        for group in go.groups:
+            before_done = [self._before(step) for step in group]
+            self._note(step=len(self._groups.records))
+            self._groups.run(group, before_done, self._ends_by)
+            self._note(loads=[], steps=self._groups.records)
+
+    def _before(self, step: StepCard) -> str:
+        def work() -> str:
+            self._places.verify()
+            return prepare_caches(step.before, self._card, self._places.directories(), step.declared_files)
+
+        limit_seconds = seconds_left(self._ends_by or 0.0)
+        try:
+            done = by_hand(self._loop, work, limit_seconds=limit_seconds, check=self._check)
+        except HandHungError as error:
+            raise RunEndedError("failed", "target_hangs", f"before step {step.name}: {error}") from error
+        except TargetRefusedError as error:
+            raise RunEndedError("failed", error.code, f"before step {step.name}: {error}") from error
+        except HandFailedError as error:
+            raise RunEndedError("failed", "target_error", f"before step {step.name}: {error}") from error
+        return str(done)
+
+    def _settle(self, limit_seconds: float) -> Settled:
+        try:
+            return self._places.settle(self._loop, limit_seconds=limit_seconds)
+        except (HandHungError, HandFailedError) as error:
+            sys.stderr.write(f"settle_failed error={error}\n")
+            return Settled([], self._places.possible())
+
+    def _check(self) -> None:
+        if self._was_rung:
+            self._was_rung = False
+            self._check_cancel()
+        if self._told_to_end:
+            raise RunEndedError("failed", "node_shut_down", "the runner was told to end, as at a shutdown of the node")
+        if self._ends_by is not None and processes.boottime() >= self._ends_by:
+            limit_seconds = self._card.time_limit_seconds
+            raise RunEndedError("failed", "time_limit", f"the time limit of {limit_seconds:g} s passed")
+
+    def _check_cancel(self) -> None:
+        cancel = read_json(self._directory / "cancel.json")
+        if cancel is not None:
+            raise RunEndedError("cancelled", "cancelled", cancel["reason"])
+
+    def _note_loads(self, loads: list[Load]) -> None:
+        self._note(loads=[{"pid": load.pid, "start_ticks": load.start_ticks} for load in loads])
+
+    def _note(self, *, durable: bool = False, **changes: Any) -> None:  # noqa: ANN401 - JSON
+        self._phase |= changes
+        replace_file(self._directory / "phase.json", json.dumps(self._phase), durable=durable)
+        ring(Path(self._card.agent_bell))
+
+    def _measured(self) -> Measured:
+        if self._groups is None:
+            return Measured([])
+        usage = os.times()
+        return Measured(
+            self._groups.records,
+            self._groups.escaped_processes,
+            self._groups.sampler.longest_still_seconds,
+            self._groups.sampler.cpu_seconds,
+            usage.user + usage.system,
+        )
+
+    def _hear_bell(self) -> None:
+        self._bell.quiet()
+        self._was_rung = True
+
+    def _hear_term(self, _number: int, _frame: object) -> None:
+        self._told_to_end = True
+        self._bell.ring_self()
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the runner: ORDER_DIRECTORY, then descriptors of the node's lock, or `--aftermath` of one that died."""
+    directory = Path(arguments[0])
+    if arguments[1:] == ["--aftermath"]:
+        clean_up_after(directory)
+        return 0
+    inherited = tuple(int(number) for number in arguments[1:])
+    for descriptor in inherited:
+        os.set_inheritable(descriptor, False)  # until a load is started
+    own_lock = lock_order(directory)
+    Runner(directory, (own_lock, *inherited)).live()
+    return 0

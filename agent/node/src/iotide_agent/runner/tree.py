@@ -1,0 +1,106 @@
+"""How many bytes the processes of a load have written and read, children that come and go included."""
+
+import os
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from iotide_agent.runner import processes
+
+_SOURCES: Final = frozenset({"/dev/zero", "/dev/urandom", "/dev/random"})
+_SINK: Final = "/dev/null"
+
+
+class Bytes(NamedTuple):
+    """Bytes in all since a load began."""
+
+    written: int
+    read: int
+
+
+class _Member:
+    """A process of the load, its /proc/PID/io kept open."""
+
+    def __init__(self, pid: int, parent: int) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.seen = Bytes(0, 0)
+        try:
+            self._io = os.open(f"/proc/{pid}/io", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._io = -1  # gone already, or a setuid tool whose figures are not ours to read
+
+    def read(self) -> None:
+        """Looks again; what was seen last stays where the process has gone."""
+        if self._io < 0:
+            return
+        try:
+            fields = os.pread(self._io, 512, 0).split()
+        except OSError:
+            return
+        asked_read, asked_written, stored_read, stored_written = (int(fields[index]) for index in (1, 3, 9, 11))
+        # The calls' own count misses aio, io_uring and mmap; the storage count misses tmpfs and what a cache answers.
+        # What dd takes from /dev/zero or gives to /dev/null never was on a target.
+        written = max(stored_written, 0 if self._link(1) == _SINK else asked_written)
+        read = max(stored_read, 0 if self._link(0) in _SOURCES else asked_read)
+        self.seen = Bytes(max(written, self.seen.written), max(read, self.seen.read))
+
+    def close(self) -> None:
+        if self._io >= 0:
+            os.close(self._io)
+
+    def _link(self, descriptor: int) -> str:
+        try:
+            return os.readlink(f"/proc/{self.pid}/fd/{descriptor}")  # noqa: PTH115 - no Path needed, runs each second
+        except OSError:
+            return ""
+
+
+class LoadTree:
+    """The processes below this one, found by what is new in /proc; a kernel need not offer lists of children."""
+
+    def __init__(self) -> None:
+        self._root = os.getpid()
+        self._foreign = set(processes.all_pids())
+        self._members: dict[int, _Member] = {}
+        self._gone = Bytes(0, 0)
+
+    def total(self) -> Bytes:
+        """Bytes of all members so far."""
+        self._look()
+        for member in self._members.values():
+            member.read()
+        return _sum((self._gone, *(member.seen for member in self._members.values())))
+
+    def stats(self) -> list[processes.Stat]:
+        """The members that still exist."""
+        return [stat for stat in map(processes.stat_of, self._members) if stat is not None]
+
+    def close(self) -> None:
+        """Closes the files that were kept open."""
+        for member in self._members.values():
+            member.close()
+        self._members.clear()
+
+    def _look(self) -> None:
+        present = set(processes.all_pids())
+        self._foreign &= present
+        self._leave(self._members.keys() - present)
+        unknown = present - self._foreign - self._members.keys() - {self._root}
+        parents = {stat.pid: stat.parent for stat in map(processes.stat_of, unknown) if stat is not None}
+        while joined := {pid for pid, parent in parents.items() if parent == self._root or parent in self._members}:
+            for pid in joined:
+                self._members[pid] = _Member(pid, parents.pop(pid))
+        self._foreign |= parents.keys()
+
+    def _leave(self, gone: Iterable[int]) -> None:
+        left = {pid: self._members.pop(pid) for pid in gone}
+        for member in left.values():
+            member.close()
+            # The kernel adds a reaped child's figures to its parent; where that is one of ours they are counted there.
+            if member.parent not in self._members:
+                self._gone = _sum((self._gone, member.seen))
+
+
+def _sum(parts: Iterable[Bytes]) -> Bytes:
+    written, read = zip(*parts, strict=True)
+    return Bytes(sum(written), sum(read))

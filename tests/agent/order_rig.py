@@ -1,0 +1,152 @@
+"""A real runner on a real directory, as the supervisor would start it."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from iotide_agent.runner import __file__ as runner_package
+from iotide_agent.runner import processes
+from iotide_agent.runner.card import Card, Go, StepCard, TargetCard, write_card, write_go
+from iotide_agent.runner.doorbell import Doorbell, ring
+from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.mounts import mount_of
+
+T = TypeVar("T")
+RUNNER = Path(runner_package).parent
+DIRECTORY_NAME = "iotide-run-7-1"
+
+
+def target_card(path: Path, **changes: object) -> TargetCard:
+    """A target as it really is mounted, but for the changes."""
+    descriptor = os.open(path, os.O_RDONLY)
+    mount = mount_of(descriptor)
+    os.close(descriptor)
+    values: dict[str, Any] = {
+        "target_id": 1,
+        "path": str(path),
+        "fstype": mount.fstype,
+        "source": mount.source,
+        "reserve_bytes": 0,
+        "bytes_needed": 0,
+    }
+    return TargetCard(**(values | changes))
+
+
+def step(*argv: str, name: str = "step", before: str = "none", files: Sequence[Path] = ()) -> StepCard:
+    """A step of a run."""
+    return StepCard(name, argv, before, tuple(str(file) for file in files))
+
+
+def python(program: str) -> tuple[str, ...]:
+    """The argument list of a small load in Python."""
+    return (sys.executable, "-I", "-S", "-c", program)
+
+
+class Rig:
+    """One order with its directory, target and bell.
+
+    Attributes:
+        place: the run's own directory on the target.
+    """
+
+    def __init__(self, base: Path, **card: object) -> None:
+        self.directory = base / "orders" / "7"
+        self.directory.mkdir(parents=True)
+        self.target = base / "target"
+        self.target.mkdir(exist_ok=True)
+        self.place = self.target / DIRECTORY_NAME
+        self.bell = Doorbell(base / "wake")
+        values: dict[str, Any] = {
+            "order_id": 7,
+            "fence": 70,
+            "directory_name": DIRECTORY_NAME,
+            "targets": (target_card(self.target),),
+            "approved": (str(self.target),),
+            "agent_bell": str(base / "wake"),
+            "search_path": os.environ["PATH"],
+            "drop_caches": False,
+            "drop_command": (),
+            "time_limit_seconds": 60.0,
+            "output_limit_bytes": 1024**2,
+        }
+        self.card = Card(**(values | card))
+        write_card(self.directory, self.card)
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *arguments: str) -> None:
+        """Starts the runner."""
+        with (self.directory / "runner.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(RUNNER / "__main__.py"), str(self.directory), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def until(self, is_so: Callable[[], T], limit_seconds: float = 20.0) -> T:
+        """What `is_so` answers, once it is true; asked at every ring of the bell and every 20 ms besides."""
+        ends_at = time.monotonic() + limit_seconds
+        while not (answer := is_so()):
+            assert time.monotonic() < ends_at, (self.directory / "runner.log").read_text()
+            select.select([self.bell], [], [], 0.02)
+            self.bell.quiet()
+        return answer
+
+    def phase(self) -> dict[str, Any]:
+        """What the runner noted last."""
+        return read_json(self.directory / "phase.json") or {}
+
+    def until_phase(self, phase: str) -> dict[str, Any]:
+        """Waits for a phase."""
+        self.until(lambda: self.phase().get("phase") == phase or self.ended())
+        return self.phase()
+
+    def go(self, *groups: Sequence[StepCard], at: float | None = None) -> None:
+        """Lets the load start."""
+        write_go(self.directory, Go(at, tuple(tuple(group) for group in groups)))
+        ring(self.directory / "bell")
+
+    def cancel(self) -> None:
+        """Cancels the run as the supervisor does."""
+        replace_file(self.directory / "cancel.json", '{"reason": "the user said so"}', durable=False)
+        ring(self.directory / "bell")
+
+    def ended(self) -> dict[str, Any] | None:
+        """The runner's last word, once it is written."""
+        ending: dict[str, Any] | None = read_json(self.directory / "exit.json")
+        return ending
+
+    def until_ended(self) -> dict[str, Any]:
+        """Waits for the end of the run and of its runner."""
+        ending = self.until(self.ended)
+        assert ending is not None
+        assert self.process is not None
+        assert self.process.wait(10) == 0, (self.directory / "runner.log").read_text()
+        return ending
+
+    def run(self, *groups: Sequence[StepCard]) -> dict[str, Any]:
+        """The whole life of an order."""
+        self.start()
+        self.until_phase("ready")
+        self.go(*groups)
+        return self.until_ended()
+
+    def output(self, name: str) -> str:
+        """What a step printed."""
+        return (self.directory / "out" / name).read_text(errors="replace")
+
+    def close(self) -> None:
+        """Ends what a failed test left running."""
+        if self.process is None:
+            return
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        processes.send(signal.SIGKILL, processes.holders(self.directory / "lock"))
