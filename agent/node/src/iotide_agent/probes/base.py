@@ -1,0 +1,65 @@
+"""What every probe is: which mounts it knows, what it wants read, and how it turns the texts into facts."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar, Final
+
+from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.reader import Reader, Unavailable, Want
+from iotide_wire.facts import Facts
+
+Texts = Mapping[Want, str | Unavailable]
+"""What was read so far; a want that is missing was not asked for yet."""
+
+MAX_ROUNDS: Final = 8
+"""A stack of block devices deeper than this is read no further."""
+
+
+class Probe(ABC):
+    """One kind of file system, or what lies below it; no input or output of its own.
+
+    Facts are what stays the same from run to run until somebody changes the system: free space and counters are none,
+    because a fact that changes is an event on every series it belongs to.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def matches(self, mount: Mount) -> bool:
+        """Whether this probe has anything to say of `mount`; several may."""
+
+    @abstractmethod
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """What must be read; asked again with what was read, until nothing new is wanted."""
+
+    @abstractmethod
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """What the texts say, in base units; "unavailable, because ..." where a tool is absent."""
+
+
+def gather(reader: Reader, wants: Callable[[Texts], Iterable[Want]]) -> Texts:
+    """Reads what is wanted, and what is wanted because of it."""
+    texts: dict[Want, str | Unavailable] = {}
+    for _ in range(MAX_ROUNDS):
+        new = [want for want in wants(texts) if want not in texts]
+        if not new:
+            break
+        texts |= {want: reader.read(want) for want in new}
+    return texts
+
+
+def text_of(texts: Texts, want: Want) -> str:
+    """The text of a want, stripped; empty where there is none."""
+    text = texts.get(want, "")
+    return "" if isinstance(text, Unavailable) else text.strip()
+
+
+def unavailable_fact(reason: Unavailable) -> str:
+    """How a fact says that it could not be found out."""
+    return f"unavailable, because {reason.because}"
+
+
+def named_numbers(text: str) -> dict[str, str]:
+    """`KEY=value` lines, as in uevent or os-release, quotes around values removed."""
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+    return {key.strip(): value.strip().strip('"') for key, _, value in pairs}

@@ -1,0 +1,166 @@
+"""Local file systems on a block device: ext2, ext3, ext4, XFS and Btrfs, by what their own tools say."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Final
+
+from iotide_agent.probes.base import Probe, Texts, named_numbers, text_of, unavailable_fact
+from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.reader import CommandWant, FileWant, Unavailable, Want
+from iotide_wire.facts import Facts
+
+_EXT_FIELDS: Final = {
+    "Block size": "ext.block_bytes",
+    "Inode size": "ext.inode_bytes",
+    "RAID stride": "ext.stride_blocks",
+    "RAID stripe width": "ext.stripe_width_blocks",
+    "Reserved block count": "ext.reserved_blocks",
+}
+_EXT_LINE: Final = re.compile(r"^([A-Z][^:\n]*):[ \t]*(.*)$", re.MULTILINE)
+_EXT_STATES: Final = frozenset({"needs_recovery", "orphan_present"})
+"""Features that come and go by themselves while the file system is mounted."""
+_XFS_SECTION: Final = re.compile(r"^(\S[^=\n]*?)? *=", re.MULTILINE)
+_XFS_NUMBER: Final = re.compile(r"([A-Za-z][\w-]*)=(\d+)")
+_XFS_FEATURES: Final = (
+    "crc",
+    "finobt",
+    "sparse",
+    "rmapbt",
+    "reflink",
+    "bigtime",
+    "inobtcount",
+    "nrext64",
+    "lazy-count",
+)
+_BTRFS_PROFILE: Final = re.compile(r"^(Data|Metadata|System), ?(\w+):", re.MULTILINE)
+
+
+class ExtProbe(Probe):
+    """The ext family: layout from the superblock, effective options (defaults too) from the kernel."""
+
+    name: ClassVar[str] = "ext"
+
+    def matches(self, mount: Mount) -> bool:
+        """Mounts of ext2, ext3 and ext4."""
+        return mount.fstype in {"ext2", "ext3", "ext4"}
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """The device's kernel name, then the superblock and the options under that name."""
+        uevent = FileWant(f"/sys/dev/block/{mount.device}/uevent")
+        yield uevent
+        device = named_numbers(text_of(texts, uevent)).get("DEVNAME")
+        if device:
+            yield _superblock(device)
+            yield _options(device)
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Features, block and inode size, stripe geometry, reserve, effective options."""
+        uevent = FileWant(f"/sys/dev/block/{mount.device}/uevent")
+        device = named_numbers(text_of(texts, uevent)).get("DEVNAME", "")
+        options = text_of(texts, _options(device))
+        facts: Facts = {"ext.options": ",".join(sorted(options.splitlines()))} if options else {}
+        superblock = texts.get(_superblock(device), Unavailable("the device has no name in /sys/dev/block"))
+        if isinstance(superblock, Unavailable):
+            return facts | {"ext.features": unavailable_fact(superblock)}
+        fields = dict(_EXT_LINE.findall(superblock))
+        features = sorted(set(fields.get("Filesystem features", "").split()) - _EXT_STATES)
+        numbers = {fact: fields.get(field, "").strip() for field, fact in _EXT_FIELDS.items()}
+        return facts | {
+            "ext.features": ",".join(features),
+            **{fact: int(number) for fact, number in numbers.items() if number.isdecimal()},
+        }
+
+
+class XfsProbe(Probe):
+    """XFS: geometry by xfs_info."""
+
+    name: ClassVar[str] = "xfs"
+
+    def matches(self, mount: Mount) -> bool:
+        """Mounts of xfs."""
+        return mount.fstype == "xfs"
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """The geometry."""
+        del texts
+        yield _geometry(mount)
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Block, inode and sector size, allocation groups, stripe unit and width, log, features."""
+        geometry = texts.get(_geometry(mount), Unavailable("xfs_info was not asked"))
+        if isinstance(geometry, Unavailable):
+            return {"xfs.geometry": unavailable_fact(geometry)}
+        sections = dict(_xfs_sections(geometry))
+        meta, data, log = (sections.get(name, {}) for name in ("meta-data", "data", "log"))
+        if not ("isize" in meta and "bsize" in data and "blocks" in log):
+            return {"xfs.geometry": "unavailable, because xfs_info printed nothing that is known"}
+        block_bytes = data["bsize"]
+        everything = meta | log
+        return {
+            "xfs.block_bytes": block_bytes,
+            "xfs.inode_bytes": meta["isize"],
+            "xfs.sector_bytes": meta.get("sectsz"),
+            "xfs.allocation_group_count": meta.get("agcount"),
+            "xfs.stripe_unit_bytes": data.get("sunit", 0) * block_bytes,
+            "xfs.stripe_width_bytes": data.get("swidth", 0) * block_bytes,
+            "xfs.log": "internal" if re.search(r"^log +=internal", geometry, re.MULTILINE) else "external",
+            "xfs.log_bytes": log["blocks"] * log.get("bsize", block_bytes),
+            "xfs.features": ",".join(sorted(name for name in _XFS_FEATURES if everything.get(name))),
+        }
+
+
+class BtrfsProbe(Probe):
+    """Btrfs: profiles of data and metadata, which decide where copies and stripes go."""
+
+    name: ClassVar[str] = "btrfs"
+
+    def matches(self, mount: Mount) -> bool:
+        """Mounts of btrfs."""
+        return mount.fstype == "btrfs"
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """The usage by profile."""
+        del texts
+        yield _btrfs_usage(mount)
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Profiles and how many devices there are; several profiles of one kind are joined by commas."""
+        usage = texts.get(_btrfs_usage(mount), Unavailable("btrfs was not asked"))
+        if isinstance(usage, Unavailable):
+            return {"btrfs.data_profile": unavailable_fact(usage)}
+        found = _BTRFS_PROFILE.findall(usage)
+        _, _, unallocated = usage.partition("Unallocated:\n")
+        facts: Facts = {
+            f"btrfs.{kind.lower()}_profile": ",".join(sorted({profile for name, profile in found if name == kind}))
+            for kind in ("Data", "Metadata", "System")
+        }
+        return facts | {"btrfs.device_count": len(unallocated.strip().splitlines())}
+
+
+def _superblock(device: str) -> CommandWant:
+    return CommandWant(("tune2fs", "-l", f"/dev/{device}"), "e2fsprogs")
+
+
+def _options(device: str) -> FileWant:
+    return FileWant(f"/proc/fs/ext4/{device}/options")
+
+
+def _geometry(mount: Mount) -> CommandWant:
+    return CommandWant(("xfs_info", mount.mount_point), "xfsprogs")
+
+
+def _btrfs_usage(mount: Mount) -> CommandWant:
+    return CommandWant(("btrfs", "filesystem", "usage", mount.mount_point), "btrfs-progs")
+
+
+def _xfs_sections(geometry: str) -> Iterator[tuple[str, dict[str, int]]]:
+    """The numbers of each section; lines that begin with ` =` go on with the section above."""
+    starts = [match for match in _XFS_SECTION.finditer(geometry) if match[1]]
+    ends = [match.start() for match in starts[1:]] + [len(geometry)]
+    for match, end in zip(starts, ends, strict=True):
+        numbers = _XFS_NUMBER.findall(geometry[match.end() : end])
+        section: dict[str, int] = {}
+        for name, number in numbers:
+            # The log repeats the sector size and gives its own stripe unit; the first mention is the section's own.
+            section.setdefault(name, int(number))
+        yield match[1].strip(), section

@@ -1,0 +1,103 @@
+"""What /proc/self/mountinfo says: every mount of this node, and which of them holds a path."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from iotide_agent.probes.reader import FileWant
+
+MOUNTINFO: Final = FileWant("/proc/self/mountinfo")
+PSEUDO_FSTYPES: Final = frozenset(
+    {
+        "autofs",
+        "binder",
+        "binfmt_misc",
+        "bpf",
+        "cgroup",
+        "cgroup2",
+        "configfs",
+        "debugfs",
+        "devpts",
+        "devtmpfs",
+        "efivarfs",
+        "fusectl",
+        "hugetlbfs",
+        "mqueue",
+        "nsfs",
+        "proc",
+        "pstore",
+        "rpc_pipefs",
+        "securityfs",
+        "selinuxfs",
+        "sysfs",
+        "tracefs",
+    }
+)
+"""File systems without files that anybody would measure."""
+_FIELDS_BEFORE_TAGS: Final = 6
+_FIELDS_AFTER_TAGS: Final = 3
+_OCTAL: Final = re.compile(rb"\\([0-7]{3})")
+
+
+class MountinfoError(ValueError):
+    """A line of mountinfo is not as proc(5) says; the text shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One mount.
+
+    Attributes:
+        device: `major:minor` of the file system; major 0 where no block device of its own stands behind it.
+        root: which directory of the file system is mounted; another than / is a bind mount or a subvolume.
+        options: per-mount and per-file-system options, sorted, each once.
+    """
+
+    mount_point: str
+    fstype: str
+    source: str
+    device: str
+    root: str
+    options: tuple[str, ...]
+
+
+def parse_mountinfo(text: str) -> list[Mount]:
+    """The mounts in the order of the file, in which a later one covers an earlier one at the same place.
+
+    Raises:
+        MountinfoError: a line has too few fields.
+    """
+    return [_parse_line(line) for line in text.splitlines()]
+
+
+def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
+    """The mount on which an absolute path without symbolic links stands."""
+    above = {str(parent) for parent in (PurePosixPath(path), *PurePosixPath(path).parents)}
+    candidates = [mount for mount in mounts if mount.mount_point in above]
+    # The deepest mount point wins, and among equals the last one mounted.
+    return max(reversed(candidates), key=lambda mount: len(PurePosixPath(mount.mount_point).parts), default=None)
+
+
+def _parse_line(line: str) -> Mount:
+    fields = line.split(" ")
+    separator = fields.index("-", _FIELDS_BEFORE_TAGS) if "-" in fields[_FIELDS_BEFORE_TAGS:] else len(fields)
+    if len(fields) - separator <= _FIELDS_AFTER_TAGS:
+        raise MountinfoError(f"a line of mountinfo has too few fields: {line!r}")
+    _, _, device, root, mount_point, mount_options = fields[:_FIELDS_BEFORE_TAGS]
+    fstype, source, file_system_options = fields[separator + 1 : separator + 1 + _FIELDS_AFTER_TAGS]
+    return Mount(
+        mount_point=_decoded(mount_point),
+        fstype=_decoded(fstype),
+        source=_decoded(source),
+        device=device,
+        root=_decoded(root),
+        options=tuple(sorted({*mount_options.split(","), *_decoded(file_system_options).split(",")})),
+    )
+
+
+def _decoded(field: str) -> str:
+    r"""The field with the kernel's octal escapes undone: `mfs\043host` is `mfs#host`, `\040` a space."""
+    raw = _OCTAL.sub(lambda match: bytes((int(match[1], 8),)), field.encode(errors="replace"))
+    return raw.decode(errors="replace")

@@ -1,0 +1,124 @@
+"""The probes of this agent and the facts that they find on the node, for hello and for the environment of each run."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
+from importlib.metadata import entry_points
+from itertools import chain
+from typing import Final
+
+from iotide_agent.probes import node
+from iotide_agent.probes.base import Probe, Texts, gather, unavailable_fact
+from iotide_agent.probes.block import BlockProbe
+from iotide_agent.probes.generic import GenericProbe
+from iotide_agent.probes.local import BtrfsProbe, ExtProbe, XfsProbe
+from iotide_agent.probes.mounts import MOUNTINFO, PSEUDO_FSTYPES, Mount, holding, parse_mountinfo
+from iotide_agent.probes.reader import CommandWant, Reader, SystemReader, Unavailable, Want
+from iotide_agent.probes.tmpfs import TmpfsProbe
+from iotide_wire.facts import Facts, MountFacts
+
+ENTRY_POINT_GROUP: Final = "iotide.probes"
+MAX_MOUNTS: Final = 1000
+
+_logger = logging.getLogger(__name__)
+_OWN: Final[tuple[type[Probe], ...]] = (GenericProbe, ExtProbe, XfsProbe, BtrfsProbe, TmpfsProbe, BlockProbe)
+
+
+class MountsUnknownError(RuntimeError):
+    """The kernel's list of mounts cannot be read, so no target could be guarded."""
+
+
+@cache
+def all_probes() -> Mapping[str, Probe]:
+    """Every probe by name, the agent's own first; a broken plug-in is logged and left out."""
+    probes: dict[str, Probe] = {own.name: own() for own in _OWN}
+    for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+        try:
+            probe: Probe = entry_point.load()()
+        except Exception:
+            # Whatever a third party's module raises at import must not take the agent's own probes with it.
+            _logger.exception("probe_plug_in_broken entry_point=%s", entry_point.value)
+            continue
+        probes.setdefault(probe.name, probe)
+    return probes
+
+
+def collect_facts(approved_directories: Sequence[str], reader: Reader | None = None) -> tuple[Facts, list[MountFacts]]:
+    """Facts of the node, and of each approved directory and each mount that holds files.
+
+    Only the mounts at, above or below an approved directory are looked at closely; the rest is what mountinfo says, so
+    that a dead mount that is none of the agent's business costs nothing.
+
+    Args:
+        approved_directories: absolute paths without symbolic links, from the agent's own configuration.
+
+    Raises:
+        MountsUnknownError: /proc/self/mountinfo cannot be read.
+    """
+    reader = reader or SystemReader()
+    mountinfo = reader.read(MOUNTINFO)
+    if isinstance(mountinfo, Unavailable):
+        raise MountsUnknownError(mountinfo.because)
+    mounts = parse_mountinfo(mountinfo)
+    found = [
+        *(_looked_at(path, mount, reader) for path in approved_directories if (mount := holding(mounts, path))),
+        *(
+            _looked_at(mount.mount_point, mount, reader) if _is_below(mount, approved_directories) else _listed(mount)
+            for mount in _visible(mounts)
+            if mount.mount_point not in approved_directories
+        ),
+    ]
+    return node.facts(gather(reader, node.wants)), found[:MAX_MOUNTS]
+
+
+def mount_facts(mount: Mount, reader: Reader) -> Facts:
+    """What every probe that knows the mount says of it."""
+    probes = [probe for probe in all_probes().values() if probe.matches(mount)]
+    texts = gather(reader, partial(_all_wants, probes, mount))
+    facts: Facts = {}
+    for probe in probes:
+        facts |= probe.facts(mount, texts)
+    return facts
+
+
+def _all_wants(probes: Iterable[Probe], mount: Mount, texts: Texts) -> Iterable[Want]:
+    return chain.from_iterable(probe.wants(mount, texts) for probe in probes)
+
+
+def _visible(mounts: Sequence[Mount]) -> list[Mount]:
+    """The mounts that hold files and are not covered by a later one at the same place, by mount point."""
+    last = {mount.mount_point: mount for mount in mounts}
+    return [last[point] for point in sorted(last) if last[point].fstype not in PSEUDO_FSTYPES]
+
+
+def _is_below(mount: Mount, directories: Sequence[str]) -> bool:
+    return any(mount.mount_point.startswith(f"{directory.rstrip('/')}/") for directory in directories)
+
+
+def _looked_at(path: str, mount: Mount, reader: Reader) -> MountFacts:
+    # stat as a command, because statvfs in this process would hang with a dead mount and take the agent with it.
+    space = reader.read(CommandWant(("stat", "--file-system", "--format=%S %b %a", path), "coreutils"))
+    facts = mount_facts(mount, reader)
+    if isinstance(space, Unavailable):
+        return _as_message(path, mount, facts | {"mount.space": unavailable_fact(space)}, approved=True)
+    block_bytes, blocks, free_blocks = (int(number) for number in space.split())
+    seen = _as_message(path, mount, facts, approved=True)
+    return seen.model_copy(update={"total_bytes": block_bytes * blocks, "free_bytes": block_bytes * free_blocks})
+
+
+def _listed(mount: Mount) -> MountFacts:
+    return _as_message(mount.mount_point, mount, all_probes()["generic"].facts(mount, {}), approved=False)
+
+
+def _as_message(path: str, mount: Mount, facts: Facts, *, approved: bool) -> MountFacts:
+    return MountFacts(
+        path=path,
+        mount_point=mount.mount_point,
+        fstype=mount.fstype,
+        source=mount.source,
+        mount_options=",".join(mount.options),
+        total_bytes=None,
+        free_bytes=None,
+        approved=approved,
+        facts=facts,
+    )

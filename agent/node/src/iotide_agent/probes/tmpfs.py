@@ -1,0 +1,36 @@
+"""tmpfs: memory that looks like a file system, so its size and page size are what matters."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from iotide_agent.probes.base import Probe, Texts
+from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.reader import Want
+from iotide_wire.facts import Facts
+
+_FACTORS: Final = {"k": 1024, "m": 1024**2, "g": 1024**3}
+
+
+class TmpfsProbe(Probe):
+    """Reads nothing but the mount's options."""
+
+    name: ClassVar[str] = "tmpfs"
+
+    def matches(self, mount: Mount) -> bool:
+        """Mounts of tmpfs; devtmpfs is none that anybody writes to."""
+        return mount.fstype == "tmpfs"
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """Nothing."""
+        del mount, texts
+        return ()
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Size limit, huge pages and whether it may be swapped out."""
+        del texts
+        options = dict(option.partition("=")[::2] for option in mount.options)
+        facts: Facts = {"tmpfs.huge": options.get("huge", "never"), "tmpfs.swappable": "noswap" not in options}
+        size = options.get("size", "")
+        digits, suffix = (size[:-1], size[-1:]) if size[-1:] in _FACTORS else (size, "")
+        # Without the option the kernel takes half of the memory, which memory.total_bytes says already.
+        return facts | {"tmpfs.size_bytes": int(digits) * _FACTORS.get(suffix, 1)} if digits.isdecimal() else facts
