@@ -1,7 +1,6 @@
 """Tables of results: numbers, their series and points, per-second curves and raw output."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, LargeBinary, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
@@ -59,7 +58,10 @@ class Point(Identified, Base):
 
     Attributes:
         at: when the first of its runs started.
-        run_count: runs behind it; values are in the series' base unit.
+        median, low, high: in the series' base unit.
+        run_count: runs behind it.
+        variation_ratio, robust_spread_ratio: how far they scatter, see `iotide_server.statistics.summary.Summary`.
+        flags: codes of the flags of its runs, sorted.
     """
 
     __tablename__ = "point"
@@ -72,7 +74,9 @@ class Point(Identified, Base):
     low: Mapped[float]
     high: Mapped[float]
     run_count: Mapped[int]
-    flags: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
+    variation_ratio: Mapped[float | None]
+    robust_spread_ratio: Mapped[float | None]
+    flags: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
 
     __table_args__ = (UniqueConstraint("series_id", "cell_id"), Index("ix_point_series_id_at", "series_id", "at"))
 

@@ -1,0 +1,105 @@
+"""Results against what was announced: what arrives is measured by the catalogue before any of it is stored."""
+
+import hashlib
+from array import array
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.results.curves import Stretch
+from iotide_server.results.errors import (
+    ArtefactTooLargeError,
+    DigestMismatchError,
+    LabelNotDeclaredError,
+    MetricNotDeclaredError,
+    TargetNotMeasuredError,
+)
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.messages import CurvePiece, SampleMessage
+
+MAX_ARTEFACT_BYTES = 16 * 1024 * 1024
+_LONGEST_STEP_SECONDS = 86_400.0
+_YEARS = range(1970, 9000)  # beyond them sums of times leave the calendar
+
+
+def check_samples(
+    samples: Sequence[SampleMessage], metrics: Mapping[str, MetricSpec], target_ids: frozenset[int]
+) -> None:
+    """Refuse a sample that the workload's announcement or the run's targets do not cover.
+
+    Raises:
+        MetricNotDeclaredError, LabelNotDeclaredError, TargetNotMeasuredError: with the place of the first such sample.
+    """
+    for index, sample in enumerate(samples):
+        metric = metrics.get(sample.metric)
+        if metric is None:
+            raise MetricNotDeclaredError(
+                f"the workload announced no metric {sample.metric}",
+                field=f"samples[{index}].metric",
+                value=sample.metric,
+                remedy=f"announce it, or send one of {', '.join(sorted(metrics))}",
+            )
+        undeclared = sorted(sample.labels.keys() - set(metric.labels))
+        if undeclared:
+            raise LabelNotDeclaredError(
+                f"metric {metric.name} was announced without a label {undeclared[0]}",
+                field=f"samples[{index}].labels.{undeclared[0]}",
+                value=sample.labels[undeclared[0]],
+                remedy=f"announce it, or send only {', '.join(metric.labels) or 'no label'}",
+            )
+        if sample.target_id is not None and sample.target_id not in target_ids:
+            raise TargetNotMeasuredError(
+                f"the run does not load target {sample.target_id}",
+                field=f"samples[{index}].target_id",
+                value=sample.target_id,
+                remedy=f"send one of {', '.join(map(str, sorted(target_ids)))}, or null",
+            )
+
+
+def check_curve(piece: CurvePiece) -> Stretch:
+    """The piece as a stretch that PostgreSQL can hold.
+
+    Raises:
+        InvalidInputError: a value that is no finite float4, or a time or a step that only a broken clock gives.
+    """
+    values = tuple(array("f", piece.values))  # what a float4 keeps of them, infinite where it cannot
+    for given, kept in zip(piece.values, values, strict=True):
+        if not isfinite(kept):
+            raise InvalidInputError(
+                f"curve {piece.counter}: {given} is no finite 32-bit number",
+                field="curves.values",
+                value=given,
+                remedy="leave out what was not measured and begin a new piece after it",
+            )
+    if piece.step_seconds > _LONGEST_STEP_SECONDS or piece.started_at.year not in _YEARS:
+        raise InvalidInputError(
+            f"curve {piece.counter}: no counter is read every {piece.step_seconds} s from {piece.started_at} on",
+            field="curves.started_at",
+            value=piece.started_at,
+            remedy="check the node's clock and the sampler's step",
+        )
+    return Stretch(piece.started_at, piece.step_seconds, values)
+
+
+def check_artefact(name: str, sha256: str, content: bytes) -> None:
+    """Refuse content that is too large or not what its digest says.
+
+    Raises:
+        ArtefactTooLargeError: more than MAX_ARTEFACT_BYTES.
+        DigestMismatchError: names both digests.
+    """
+    if len(content) > MAX_ARTEFACT_BYTES:
+        raise ArtefactTooLargeError(
+            f"artefact {name} has {len(content)} bytes; at most {MAX_ARTEFACT_BYTES} are kept",
+            field=name,
+            value=len(content),
+            remedy="cut it, and say in it that it was cut",
+        )
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise DigestMismatchError(
+            f"artefact {name} has the digest {found}, not {sha256}",
+            field="sha256",
+            value=sha256,
+            remedy="send it again; it was changed on its way or after its digest was taken",
+        )

@@ -1,0 +1,60 @@
+"""What can go wrong with results."""
+
+from typing import ClassVar
+
+from iotide_server.kit.errors import ConflictError, InvalidInputError, IotideError, NotFoundError
+
+
+class MetricNotDeclaredError(InvalidInputError):
+    """A sample names a metric that its workload never announced."""
+
+    code = "metric_not_declared"
+
+
+class LabelNotDeclaredError(InvalidInputError):
+    """A sample has a label that its metric never announced."""
+
+    code = "label_not_declared"
+
+
+class TargetNotMeasuredError(InvalidInputError):
+    """A sample names a target that its run does not load."""
+
+    code = "target_not_measured"
+
+
+class DigestMismatchError(InvalidInputError):
+    """Content is not what its digest says."""
+
+    code = "digest_mismatch"
+
+
+class ArtefactTooLargeError(IotideError):
+    """An artefact is larger than the server keeps."""
+
+    status: ClassVar[int] = 413
+    code = "body_too_large"
+
+
+class ArtefactMissingError(ConflictError):
+    """A result names an artefact that was not uploaded before."""
+
+    code = "artefact_missing"
+
+
+class ArtefactNotFoundError(NotFoundError):
+    """No such artefact, or none that the caller may see."""
+
+    code = "artefact_not_found"
+
+    def __init__(self, artefact_id: int) -> None:
+        super().__init__(f"there is no artefact {artefact_id}", field="artefact_id", value=artefact_id)
+
+
+class SeriesNotFoundError(NotFoundError):
+    """No such series, or none that the caller may see."""
+
+    code = "series_not_found"
+
+    def __init__(self, series_id: int) -> None:
+        super().__init__(f"there is no series {series_id}", field="series_id", value=series_id)

@@ -1,0 +1,200 @@
+"""SQL that reads results for people and for other slices."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Result, Row, Select, select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.results.curves import Stretch
+from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Point, Sample, Series
+from iotide_server.results.schemas import SeriesFilter
+from iotide_server.runs.models import Order, Run
+
+AnyRow = Row[Any]
+
+_DESCRIBED_SERIES = """
+    SELECT series.*,
+           ARRAY(SELECT name FROM node WHERE id = ANY(series.node_ids) ORDER BY name) AS node_names,
+           ARRAY(SELECT name FROM target WHERE id = ANY(series.target_ids) ORDER BY name) AS target_names,
+           (SELECT count(*) FROM point WHERE series_id = series.id) AS point_count,
+           newest.median AS last_value,
+           newest.at AS last_at
+    FROM series
+    LEFT JOIN LATERAL (SELECT median, at FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1) AS newest
+           ON true
+"""
+_ONE_SERIES = text(_DESCRIBED_SERIES + "WHERE series.id = :id")
+_SERIES_PAGE = text(
+    _DESCRIBED_SERIES
+    + """
+    WHERE (CAST(:visible AS bigint[]) IS NULL OR series.cluster_id = ANY(:visible))
+      AND (CAST(:cluster_id AS bigint) IS NULL OR series.cluster_id = :cluster_id)
+      AND (CAST(:node_id AS bigint) IS NULL OR :node_id = ANY(series.node_ids))
+      AND (CAST(:target_id AS bigint) IS NULL OR :target_id = ANY(series.target_ids))
+      AND (CAST(:workload AS text) IS NULL OR series.workload = :workload)
+      AND (CAST(:metric AS text) IS NULL OR series.metric = :metric)
+      AND series.id < :before_id
+    ORDER BY series.id DESC
+    LIMIT :limit
+    """
+)
+
+_LAST_RATES = text(
+    """
+    WITH newest AS (
+        SELECT wanted.target_id, found.cell_id
+        FROM unnest(CAST(:target_ids AS bigint[])) AS wanted (target_id)
+        CROSS JOIN LATERAL (
+            SELECT point.cell_id FROM point JOIN series ON series.id = point.series_id
+            WHERE series.unit = 'bytes_per_second' AND point.median > 0 AND wanted.target_id = ANY(series.target_ids)
+            ORDER BY series.workload = :workload DESC, point.at DESC
+            LIMIT 1
+        ) AS found
+    )
+    SELECT newest.target_id, count(*) / sum(1 / point.median) AS rate_bytes_per_second
+    FROM newest
+    JOIN point ON point.cell_id = newest.cell_id
+    JOIN series ON series.id = point.series_id
+    WHERE series.unit = 'bytes_per_second' AND point.median > 0
+    GROUP BY newest.target_id
+    """
+)
+
+_CAMPAIGN_SAMPLES = text(
+    """
+    SELECT campaign.id AS campaign_id, campaign.name AS campaign, cell.ordinal AS cell, run.id AS run_id, run.repeat,
+           attempt.ordinal AS attempt, run.state, run.validity,
+           ARRAY(SELECT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag) AS flags,
+           run.started_at, run.ended_at,
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name) AS nodes,
+           ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS targets,
+           workload.name AS workload, workload.revision AS workload_revision, cell.options,
+           series.id AS series_id, series.metric, series.labels, sample.value, series.unit
+    FROM campaign
+    JOIN cell ON cell.campaign_id = campaign.id
+    JOIN workload ON workload.id = cell.workload_id
+    JOIN run ON run.cell_id = cell.id
+    JOIN sample ON sample.run_id = run.id
+    JOIN series ON series.id = sample.series_id
+    JOIN node_order ON node_order.id = sample.order_id
+    JOIN attempt ON attempt.id = node_order.attempt_id
+    WHERE campaign.id = :campaign_id
+    ORDER BY cell.ordinal, run.repeat, sample.id
+    """
+)
+_FETCHED_ROWS = 1000
+
+
+def series(session: Session, series_id: int) -> AnyRow | None:
+    """A series with its names and newest point."""
+    return session.execute(_ONE_SERIES, {"id": series_id}).one_or_none()
+
+
+def series_page(
+    session: Session, visible: frozenset[int] | None, wanted: SeriesFilter, paging: PageRequest
+) -> Slice[AnyRow]:
+    """Series of the visible clusters (None: all) with their names and newest point, newest series first."""
+    rows = session.execute(
+        _SERIES_PAGE,
+        {
+            **asdict(wanted),
+            "visible": None if visible is None else list(visible),
+            "before_id": paging.before_id,
+            "limit": paging.limit + 1,
+        },
+    ).all()
+    return paging.cut(rows, key=lambda row: int(row.id))
+
+
+def _samples() -> Select[*tuple[Any, ...]]:
+    described = (Series.metric, Series.title, Series.unit, Series.better, Series.labels)
+    return select(
+        Sample.id, Sample.run_id, Sample.order_id, Sample.series_id, Sample.target_id, Sample.value, *described
+    ).join(Series, Series.id == Sample.series_id)
+
+
+def samples_page(
+    session: Session,
+    visible: frozenset[int] | None,
+    paging: PageRequest,
+    *,
+    run_id: int | None,
+    series_id: int | None,
+) -> Slice[AnyRow]:
+    """Samples with what their series says of them, newest first."""
+    statement = _samples().where(Sample.id < paging.before_id)
+    if visible is not None:
+        statement = statement.where(Series.cluster_id.in_(visible))
+    if run_id is not None:
+        statement = statement.where(Sample.run_id == run_id)
+    if series_id is not None:
+        statement = statement.where(Sample.series_id == series_id)
+    rows = session.execute(statement.order_by(Sample.id.desc()).limit(paging.limit + 1)).all()
+    return paging.cut(rows, key=lambda row: int(row.id))
+
+
+def run_samples(session: Session, run_id: int) -> Sequence[AnyRow]:
+    """All samples of a run in the order in which its node gave them."""
+    return session.execute(_samples().where(Sample.run_id == run_id).order_by(Sample.id)).all()
+
+
+def environment(session: Session, sha256: str) -> Mapping[str, Any] | None:
+    """The facts with this digest."""
+    return session.scalar(select(Environment.facts).where(Environment.sha256 == sha256))
+
+
+def run_curves(session: Session, run_id: int) -> Iterator[tuple[int, str, Stretch]]:
+    """Every stored stretch of a run with its order and counter, counters together and in time order."""
+    statement = (
+        select(CurveChunk)
+        .join(Order, Order.id == CurveChunk.order_id)
+        .where(Order.run_id == run_id)
+        .order_by(CurveChunk.order_id, CurveChunk.counter, CurveChunk.started_at)
+    )
+    for row in session.scalars(statement):
+        yield row.order_id, row.counter, Stretch(row.started_at, row.step_seconds, tuple(row.values))
+
+
+def run_artefacts(session: Session, run_id: int) -> Sequence[Artefact]:
+    """The artefacts of a run by order and name."""
+    return session.scalars(
+        select(Artefact).where(Artefact.run_id == run_id).order_by(Artefact.order_id, Artefact.name)
+    ).all()
+
+
+def artefact(session: Session, artefact_id: int) -> tuple[Artefact, int] | None:
+    """An artefact and the cluster of its run."""
+    statement = select(Artefact, Run.cluster_id).join(Run, Run.id == Artefact.run_id).where(Artefact.id == artefact_id)
+    return session.execute(statement).one_or_none()
+
+
+def blob(session: Session, sha256: str) -> bytes:
+    """The content with this digest."""
+    return session.scalars(select(Blob.content).where(Blob.sha256 == sha256)).one()
+
+
+def cell_points(session: Session, cell_ids: Sequence[int]) -> Sequence[tuple[Point, Series]]:
+    """The points of cells with their series, in an order that stays."""
+    statement = (
+        select(Point, Series)
+        .join(Series, Series.id == Point.series_id)
+        .where(Point.cell_id.in_(cell_ids))
+        .order_by(Point.cell_id, Series.id)
+    )
+    return session.execute(statement).all()
+
+
+def last_rates(session: Session, target_ids: Sequence[int], workload: str) -> dict[int, float]:
+    """By target, the harmonic mean of the rates in the newest cell that measured any, those of `workload` first."""
+    rows = session.execute(_LAST_RATES, {"target_ids": list(target_ids), "workload": workload})
+    return {row.target_id: row.rate_bytes_per_second for row in rows}
+
+
+def campaign_samples(session: Session, campaign_id: int) -> Result[Any]:
+    """All samples of a campaign with everything that describes them, fetched as they are consumed."""
+    options = {"stream_results": True, "yield_per": _FETCHED_ROWS}
+    return session.execute(_CAMPAIGN_SAMPLES, {"campaign_id": campaign_id}, execution_options=options)

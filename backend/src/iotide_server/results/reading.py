@@ -1,0 +1,187 @@
+"""What people and other slices read of results."""
+
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from io import StringIO
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.kit.db import Database
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.results import queries
+from iotide_server.results.curves import thin
+from iotide_server.results.errors import ArtefactNotFoundError, SeriesNotFoundError
+from iotide_server.results.models import Artefact, Point
+from iotide_server.results.models import Series as SeriesRow
+from iotide_server.results.queries import AnyRow
+from iotide_server.results.schemas import CellResult, Curve, Sample, Series, SeriesFilter
+from iotide_server.runs.errors import RunNotFoundError
+from iotide_server.runs.models import Run
+from iotide_server.statistics.summary import tier, variation
+
+
+def list_series(session: Session, principal: Principal, wanted: SeriesFilter, paging: PageRequest) -> Slice[AnyRow]:
+    """The series that the caller may see, newest first."""
+    return queries.series_page(session, principal.visible_clusters(), wanted, paging)
+
+
+def series(session: Session, principal: Principal, series_id: int) -> Series:
+    """One series.
+
+    Raises:
+        SeriesNotFoundError: there is none that the caller may see.
+    """
+    missing = SeriesNotFoundError(series_id)
+    found = queries.series(session, series_id)
+    if found is None:
+        raise missing
+    principal.require(Role.VIEWER, found.cluster_id, missing)
+    return Series.model_validate(found)
+
+
+def list_samples(
+    session: Session, principal: Principal, paging: PageRequest, *, run_id: int | None, series_id: int | None
+) -> Slice[AnyRow]:
+    """The samples that the caller may see, newest first."""
+    visible = principal.visible_clusters()
+    return queries.samples_page(session, visible, paging, run_id=run_id, series_id=series_id)
+
+
+def run_samples(session: Session, run_id: int) -> list[Sample]:
+    """All samples of a run, in the order in which its node gave them."""
+    return [Sample.model_validate(row) for row in queries.run_samples(session, run_id)]
+
+
+def environment(session: Session, sha256: str | None) -> Mapping[str, Any]:
+    """The facts under which a run ran; empty while they are not known."""
+    return (sha256 and queries.environment(session, sha256)) or {}
+
+
+def run_curves(session: Session, principal: Principal, run_id: int, max_points: int) -> list[Curve]:
+    """The curves of a run, each thinned to at most `max_points` means.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+    """
+    _visible_run(session, principal, run_id)
+    curves = []
+    for (order_id, counter), rows in groupby(queries.run_curves(session, run_id), key=lambda row: row[:2]):
+        thinned = thin([stretch for _, _, stretch in rows], max_points)
+        curves.append(
+            Curve(
+                order_id=order_id,
+                counter=counter,
+                started_at=thinned.started_at,
+                step_seconds=thinned.step_seconds,
+                values=list(thinned.values),
+            )
+        )
+    return curves
+
+
+def _visible_run(session: Session, principal: Principal, run_id: int) -> None:
+    missing = RunNotFoundError(run_id)
+    run = session.get(Run, run_id)
+    if run is None:
+        raise missing
+    principal.require(Role.VIEWER, run.cluster_id, missing)
+
+
+def run_artefacts(session: Session, principal: Principal, run_id: int) -> Sequence[Artefact]:
+    """The raw output of a run, by order and name.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+    """
+    _visible_run(session, principal, run_id)
+    return queries.run_artefacts(session, run_id)
+
+
+def artefact_content(session: Session, principal: Principal, artefact_id: int) -> tuple[Artefact, bytes]:
+    """A piece of raw output with its content.
+
+    Raises:
+        ArtefactNotFoundError: there is none that the caller may see.
+    """
+    missing = ArtefactNotFoundError(artefact_id)
+    found = queries.artefact(session, artefact_id)
+    if found is None:
+        raise missing
+    artefact, cluster_id = found
+    principal.require(Role.VIEWER, cluster_id, missing)
+    return artefact, queries.blob(session, artefact.sha256)
+
+
+def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[CellResult]]:
+    """What the valid runs of each cell say, metric by metric, as far as their points are computed."""
+    results: dict[int, list[CellResult]] = defaultdict(list)
+    for point, of_series in queries.cell_points(session, cell_ids):
+        results[point.cell_id].append(_cell_result(point, of_series))
+    return results
+
+
+def _cell_result(point: Point, of_series: SeriesRow) -> CellResult:
+    ratio = point.variation_ratio
+    return CellResult(
+        series_id=of_series.id,
+        metric=of_series.metric,
+        title=of_series.title,
+        unit=of_series.unit,
+        better=of_series.better,
+        labels=of_series.labels,
+        n=point.run_count,
+        median=point.median,
+        low=point.low,
+        high=point.high,
+        tier=tier(point.run_count),
+        variation_ratio=ratio,
+        robust_spread_ratio=point.robust_spread_ratio,
+        variation=None if ratio is None else variation(ratio),
+    )
+
+
+def last_rates_bytes_per_second(session: Session, target_ids: Sequence[int], workload: str) -> dict[int, float]:
+    """By target, the rate at which it last moved bytes; a target that nothing measured is left out.
+
+    Takes the newest cell of `workload` there, else the newest of any, and the harmonic mean of its rates, so that
+    bytes over rate is the time that those bytes took.
+    """
+    return queries.last_rates(session, target_ids, workload)
+
+
+def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:
+    """All samples of a campaign as CSV in pieces of many lines: a header, then one number a line.
+
+    Values are in base units, times in UTC, options and labels in JSON. Opens a transaction of its own, because the
+    answer is sent after the request's has ended.
+    """
+    with database.transaction() as session:
+        samples = queries.campaign_samples(session, campaign_id)
+        yield _csv_lines([tuple(samples.keys())])
+        for rows in samples.partitions():
+            yield _csv_lines(rows)
+
+
+def _csv_lines(rows: Iterable[Sequence[object]]) -> str:
+    lines = StringIO()
+    csv.writer(lines, lineterminator="\n").writerows([_csv_value(value) for value in row] for row in rows)
+    return lines.getvalue()
+
+
+def _csv_value(value: object) -> object:
+    match value:
+        case dict():
+            return json.dumps(value, sort_keys=True)
+        case list():
+            return " ".join(value)
+        case datetime():
+            return value.isoformat()
+        case _:
+            return value

@@ -1,0 +1,180 @@
+"""SQL that stores results; what reads them for people is in `reading`."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.kit.db import Json
+from iotide_server.results.curves import Stretch
+from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Sample, Series
+from iotide_server.runs.models import Order
+from iotide_server.workloads.models import Workload, WorkloadBaseline
+from iotide_wire.catalogue import MetricSpec
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCell:
+    """A cell with what its series are known by."""
+
+    id: int
+    cluster_id: int
+    node_ids: frozenset[int]
+    target_ids: frozenset[int]
+    workload: str
+    series_revision: int
+    options: Json
+    options_sha256: str
+    metrics: Mapping[str, MetricSpec]
+    baseline: WorkloadBaseline
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A stretch with the id of its row."""
+
+    id: int
+    stretch: Stretch
+
+
+def measured_cell(session: Session, cell_id: int) -> MeasuredCell:
+    """The cell with its nodes, targets and workload."""
+    cell, cluster_id, workload, baseline = session.execute(
+        select(Cell, Campaign.cluster_id, Workload, WorkloadBaseline)
+        .join(Campaign, Campaign.id == Cell.campaign_id)
+        .join(Workload, Workload.id == Cell.workload_id)
+        .join(WorkloadBaseline, WorkloadBaseline.name == Workload.name)
+        .where(Cell.id == cell_id)
+    ).one()
+    metrics = map(MetricSpec.model_validate, workload.metrics)
+    return MeasuredCell(
+        id=cell.id,
+        cluster_id=cluster_id,
+        node_ids=frozenset(session.scalars(select(CellNode.node_id).where(CellNode.cell_id == cell_id))),
+        target_ids=frozenset(session.scalars(select(CellTarget.target_id).where(CellTarget.cell_id == cell_id))),
+        workload=workload.name,
+        series_revision=_series_revision(session, workload),
+        options=cell.options,
+        options_sha256=cell.options_sha256,
+        metrics={metric.name: metric for metric in metrics},
+        baseline=baseline,
+    )
+
+
+def _series_revision(session: Session, workload: Workload) -> int:
+    """The last revision that breaks series, up to the one that was run: a newer one may be announced meanwhile."""
+    breaking = select(func.max(Workload.revision)).where(
+        Workload.name == workload.name, Workload.breaks_series, Workload.revision <= workload.revision
+    )
+    return session.scalar(breaking) or 1
+
+
+def ensure_series(session: Session, rows: Mapping[str, Json]) -> dict[str, int]:
+    """Ids of series by the digest of their key; those that are missing are made, whoever else makes them too.
+
+    Args:
+        rows: columns by digest.
+    """
+    known = _series_ids(session, rows)
+    # Sorted, so that two results with the same new series wait for each other instead of deadlocking.
+    missing = [rows[digest] for digest in sorted(rows.keys() - known.keys())]
+    if missing:
+        session.execute(upsert(Series).on_conflict_do_nothing(index_elements=[Series.key_sha256]), missing)
+        known = _series_ids(session, rows)
+    return known
+
+
+def _series_ids(session: Session, digests: Iterable[str]) -> dict[str, int]:
+    statement = select(Series.key_sha256, Series.id).where(Series.key_sha256.in_(list(digests)))
+    return dict(session.execute(statement).all())
+
+
+def replace_samples(session: Session, order_id: int, rows: Sequence[Json]) -> None:
+    """The samples of an order are exactly `rows`."""
+    session.execute(delete(Sample).where(Sample.order_id == order_id))
+    if rows:
+        session.execute(insert(Sample), rows)
+
+
+def ensure_environment(session: Session, sha256: str, facts: Json) -> None:
+    """Store the facts once for all runs that share them."""
+    statement = upsert(Environment).values(sha256=sha256, facts=facts)
+    session.execute(statement.on_conflict_do_nothing(index_elements=[Environment.sha256]))
+
+
+def earlier_result_in_attempt(session: Session, order: Order) -> bool:
+    """Whether another node of the same attempt has delivered its result."""
+    statement = select(Order.id).where(
+        Order.attempt_id == order.attempt_id, Order.id != order.id, Order.result_sha256.is_not(None)
+    )
+    return session.scalar(statement.limit(1)) is not None
+
+
+def artefact_digests(session: Session, order_id: int) -> dict[str, str]:
+    """Digests of an order's artefacts by name."""
+    statement = select(Artefact.name, Artefact.sha256).where(Artefact.order_id == order_id)
+    return dict(session.execute(statement).all())
+
+
+def put_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:
+    """Store the content once by its digest, and the artefact by its name; a second upload replaces the first."""
+    session.execute(
+        upsert(Blob).values(sha256=sha256, content=content).on_conflict_do_nothing(index_elements=[Blob.sha256])
+    )
+    row: dict[str, Any] = {"sha256": sha256, "size_bytes": len(content)}
+    session.execute(
+        upsert(Artefact)
+        .values(run_id=order.run_id, order_id=order.id, name=name, **row)
+        .on_conflict_do_update(index_elements=[Artefact.order_id, Artefact.name], set_=row)
+    )
+
+
+def lock_order(session: Session, order_id: int) -> None:
+    """Wait for whoever else stores curves of the order."""
+    session.execute(select(Order.id).where(Order.id == order_id).with_for_update(key_share=True))
+
+
+def chunks_between(
+    session: Session, order_id: int, counters: Iterable[str], first: datetime, last: datetime
+) -> dict[str, dict[datetime, StoredChunk]]:
+    """The rows that start between two moments, by counter and start."""
+    statement = select(CurveChunk).where(
+        CurveChunk.order_id == order_id,
+        CurveChunk.counter.in_(list(counters)),
+        CurveChunk.started_at.between(first, last),
+    )
+    found: dict[str, dict[datetime, StoredChunk]] = defaultdict(dict)
+    for row in session.scalars(statement):
+        stretch = Stretch(row.started_at, row.step_seconds, tuple(row.values))
+        found[row.counter][row.started_at] = StoredChunk(row.id, stretch)
+    return found
+
+
+def grow_chunks(session: Session, values_by_id: Mapping[int, Sequence[float]]) -> None:
+    """Append values to rows."""
+    statement = text("UPDATE curve_chunk SET values = values || CAST(:values AS real[]) WHERE id = :id")
+    rows = [{"id": chunk_id, "values": list(values)} for chunk_id, values in values_by_id.items()]
+    if rows:
+        session.execute(statement, rows)
+
+
+def add_chunks(session: Session, order_id: int, stretches: Sequence[tuple[str, Stretch]]) -> None:
+    """New rows by counter; one that starts where another of its counter does is not stored."""
+    rows = [
+        {
+            "order_id": order_id,
+            "counter": counter,
+            "started_at": stretch.started_at,
+            "step_seconds": stretch.step_seconds,
+            "values": list(stretch.values),
+        }
+        for counter, stretch in stretches
+    ]
+    if rows:
+        session.execute(upsert(CurveChunk).on_conflict_do_nothing(), rows)

@@ -1,0 +1,67 @@
+"""Routes of results: series, samples, curves and raw output."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from iotide_server.accounts.rules import Viewer
+from iotide_server.kit.pagination import Page, Paging
+from iotide_server.kit.web import Id, Tx, errors
+from iotide_server.results import reading
+from iotide_server.results.schemas import Artefact, Curve, OptionalId, Sample, Series, SeriesFilter
+
+router = APIRouter(tags=["results"])
+
+
+@router.get("/series", summary="List series")
+def list_series(
+    principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[SeriesFilter, Depends()]
+) -> Page[Series]:
+    """The series that you may see, newest first; filters narrow it."""
+    return reading.list_series(session, principal, wanted, paging).page(Series.model_validate)
+
+
+@router.get("/series/{series_id}", summary="Show a series", responses=errors(404))
+def get_series(principal: Viewer, session: Tx, series_id: Id) -> Series:
+    """One series; its points are at /series/{id}/points."""
+    return reading.series(session, principal, series_id)
+
+
+@router.get("/samples", summary="List samples")
+def list_samples(
+    principal: Viewer, session: Tx, paging: Paging, run_id: OptionalId = None, series_id: OptionalId = None
+) -> Page[Sample]:
+    """Single numbers, newest first; a campaign's are at /campaigns/{id}/samples.csv all at once."""
+    samples = reading.list_samples(session, principal, paging, run_id=run_id, series_id=series_id)
+    return samples.page(Sample.model_validate)
+
+
+@router.get("/runs/{run_id}/curves", summary="Show the curves of a run", responses=errors(404))
+def list_run_curves(
+    principal: Viewer,
+    session: Tx,
+    run_id: Id,
+    max_points: Annotated[int, Query(ge=1, le=10_000, description="Values in each curve at most")] = 600,
+) -> Page[Curve]:
+    """Per-second values of each counter, as means of equal spans where there are more than `max_points`."""
+    return Page(items=reading.run_curves(session, principal, run_id, max_points), next_cursor=None)
+
+
+@router.get("/runs/{run_id}/artefacts", summary="List the raw output of a run", responses=errors(404))
+def list_run_artefacts(principal: Viewer, session: Tx, run_id: Id) -> Page[Artefact]:
+    """What the tools wrote, by order and name."""
+    artefacts = reading.run_artefacts(session, principal, run_id)
+    return Page(items=[Artefact.model_validate(artefact) for artefact in artefacts], next_cursor=None)
+
+
+@router.get(
+    "/artefacts/{artefact_id}",
+    summary="Fetch raw output",
+    response_class=Response,
+    responses={**errors(404), 200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def get_artefact(principal: Viewer, session: Tx, artefact_id: Id) -> Response:
+    """The bytes as the tool wrote them, always as a download."""
+    artefact, content = reading.artefact_content(session, principal, artefact_id)
+    headers = {"Content-Disposition": f'attachment; filename="{artefact.name}"', "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type="text/plain; charset=utf-8", headers=headers)

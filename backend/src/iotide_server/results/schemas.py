@@ -1,0 +1,108 @@
+"""What the API gives for results."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import Field
+
+from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.web import Output
+from iotide_server.statistics.summary import Tier, Variation
+from iotide_wire.units import Unit
+
+Better = Literal["higher", "lower", "neither"]
+Labels = Annotated[dict[str, str | int | float | bool], Field(examples=[{"operation": "write"}])]
+Metric = Annotated[str, Field(examples=["write_rate"])]
+
+
+OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFilter:
+    """Which series are wanted, as query parameters; what is left out stays open."""
+
+    cluster_id: OptionalId = None
+    node_id: OptionalId = None
+    target_id: OptionalId = None
+    workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
+    metric: Annotated[str | None, Query(max_length=100, examples=["write_rate"])] = None
+
+
+class Sample(Output):
+    """One number of a run, in its metric's base unit."""
+
+    id: int
+    run_id: int
+    order_id: int
+    series_id: int
+    target_id: int | None
+    metric: Metric
+    title: str
+    unit: Unit
+    better: Better
+    labels: Labels
+    value: float
+
+
+class Series(Output):
+    """All points with one key; `options` are those that differ from the workload's frozen defaults."""
+
+    id: int
+    cluster_id: int
+    node_names: list[str]
+    target_names: list[str]
+    workload: str
+    options: dict[str, Any]
+    metric: Metric
+    title: str
+    unit: Unit
+    better: Better
+    labels: Labels
+    point_count: int
+    last_value: float | None
+    last_at: datetime | None
+
+
+class CellResult(Output):
+    """What the valid runs of a cell say about one metric.
+
+    `tier` is what so many runs allow to be shown; the spreads are null below four runs.
+    """
+
+    series_id: int
+    metric: Metric
+    title: str
+    unit: Unit
+    better: Better
+    labels: Labels
+    n: int
+    median: float
+    low: float
+    high: float
+    tier: Tier
+    variation_ratio: float | None
+    robust_spread_ratio: float | None
+    variation: Variation | None
+
+
+class Curve(Output):
+    """Per-second values of one counter, as means over `step_seconds`; null where nothing was measured."""
+
+    order_id: int
+    counter: Annotated[str, Field(examples=["write_bytes_per_second"])]
+    started_at: datetime
+    step_seconds: float
+    values: list[float | None]
+
+
+class Artefact(Output):
+    """A piece of raw output; its content is at /artefacts/{id}."""
+
+    id: int
+    name: str
+    order_id: int
+    sha256: str
+    size_bytes: int

@@ -1,0 +1,164 @@
+"""What other slices ask of results: store what a node measured."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.db import Json
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.work import want_work
+from iotide_server.results import repository
+from iotide_server.results.checks import check_artefact, check_curve, check_samples
+from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
+from iotide_server.results.errors import ArtefactMissingError
+from iotide_server.results.keys import SeriesKey
+from iotide_server.results.repository import MeasuredCell
+from iotide_server.runs.models import Order, Run
+from iotide_server.workloads.service import series_options
+from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Flag, FlagEffect, Outcome, SampleMessage
+
+POINTS = "points"
+"""Kind of the work that recomputes a cell's points; its key is the cell."""
+
+
+def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime) -> None:
+    """Store the result of an order: samples, flags, environment and curves; its artefacts must be there already.
+
+    Asks for the points of the cell to be computed when the run finished. Doing it again changes nothing.
+
+    Raises:
+        InvalidInputError: samples or curves that the workload's announcement does not cover.
+        ArtefactMissingError: an artefact was not uploaded before, or another under that name.
+    """
+    run = session.get_one(Run, order.run_id)
+    cell = repository.measured_cell(session, run.cell_id)
+    check_samples(finish.samples, cell.metrics, cell.target_ids)
+    _check_artefacts(session, order, finish.artefacts)
+    repository.replace_samples(session, order.id, _sample_rows(session, cell, order, finish.samples))
+    store_curves(session, order.id, finish.curves)
+    _describe(session, run, order, finish)
+    if finish.outcome is Outcome.FINISHED:
+        want_work(session, POINTS, cell.id, now)
+
+
+def _check_artefacts(session: Session, order: Order, artefacts: Sequence[ArtefactFact]) -> None:
+    stored = repository.artefact_digests(session, order.id)
+    for index, artefact in enumerate(artefacts):
+        if stored.get(artefact.name) != artefact.sha256:
+            raise ArtefactMissingError(
+                f"artefact {artefact.name} with digest {artefact.sha256} was not uploaded"
+                f" (stored: {stored.get(artefact.name, 'none')})",
+                field=f"artefacts[{index}]",
+                value=artefact.name,
+                remedy="upload it, then send the result again",
+            )
+
+
+def _sample_rows(
+    session: Session, cell: MeasuredCell, order: Order, samples: Sequence[SampleMessage]
+) -> list[dict[str, object]]:
+    digests = [_series_key(cell, sample).sha256 for sample in samples]
+    rows = {digest: _series_row(cell, sample, digest) for digest, sample in zip(digests, samples, strict=True)}
+    series = repository.ensure_series(session, rows)
+    return [
+        {
+            "run_id": order.run_id,
+            "order_id": order.id,
+            "series_id": series[digest],
+            "target_id": sample.target_id,
+            "value": sample.value,
+        }
+        for digest, sample in zip(digests, samples, strict=True)
+    ]
+
+
+def _series_key(cell: MeasuredCell, sample: SampleMessage) -> SeriesKey:
+    return SeriesKey(
+        cluster_id=cell.cluster_id,
+        node_ids=cell.node_ids,
+        target_ids=cell.target_ids,
+        workload=cell.workload,
+        series_revision=cell.series_revision,
+        options_sha256=cell.options_sha256,
+        metric=sample.metric,
+        labels=sample.labels,
+    )
+
+
+def _series_row(cell: MeasuredCell, sample: SampleMessage, digest: str) -> Json:
+    metric = cell.metrics[sample.metric]
+    return {
+        "key_sha256": digest,
+        "cluster_id": cell.cluster_id,
+        "node_ids": sorted(cell.node_ids),
+        "target_ids": sorted(cell.target_ids),
+        "workload": cell.workload,
+        "series_revision": cell.series_revision,
+        "options": series_options(cell.baseline, cell.options),
+        "options_sha256": cell.options_sha256,
+        "metric": metric.name,
+        "title": metric.title,
+        "unit": metric.unit,
+        "better": metric.better,
+        "labels": sample.labels,
+    }
+
+
+def _describe(session: Session, run: Run, order: Order, finish: FinishRequest) -> None:
+    """Flags, validity and environment of the run; flags of the other nodes of the same attempt stay."""
+    own = [flag.model_dump(mode="json") for flag in finish.flags]
+    others = run.flags if repository.earlier_result_in_attempt(session, order) else []
+    run.flags = others + [flag for flag in own if flag not in others]
+    is_rejected = any(Flag.model_validate(flag).effect is FlagEffect.REJECTED for flag in run.flags)
+    run.validity = "rejected" if is_rejected else "valid"
+    run.environment_sha256 = canonical_sha256(finish.environment)
+    repository.ensure_environment(session, run.environment_sha256, finish.environment)
+    session.flush()
+
+
+def store_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:
+    """Store a piece of raw output, once however often it is sent.
+
+    Raises:
+        ArtefactTooLargeError: more than 16 MiB.
+        DigestMismatchError: the content has another digest.
+    """
+    check_artefact(name, sha256, content)
+    repository.put_artefact(session, order, name, sha256, content)
+
+
+def store_curves(session: Session, order_id: int, pieces: Iterable[CurvePiece]) -> None:
+    """Append per-second values to the order's curves; what is already known changes nothing.
+
+    Raises:
+        InvalidInputError: values or times that cannot be stored.
+    """
+    arrived: dict[str, list[Stretch]] = defaultdict(list)
+    for piece in pieces:
+        arrived[piece.counter].append(check_curve(piece))
+    if not arrived:
+        return
+    repository.lock_order(session, order_id)
+    stored = repository.chunks_between(session, order_id, arrived, *_reach(arrived.values()))
+    grown: dict[int, tuple[float, ...]] = {}
+    added: list[tuple[str, Stretch]] = []
+    for counter, stretches in arrived.items():
+        rows = stored.get(counter, {})
+        for woven in weave((row.stretch for row in rows.values()), stretches):
+            row = rows.get(woven.started_at)
+            if row is None:
+                added.append((counter, woven))
+            elif len(woven.values) > len(row.stretch.values):
+                grown[row.id] = woven.values[len(row.stretch.values) :]
+    repository.grow_chunks(session, grown)
+    repository.add_chunks(session, order_id, added)
+
+
+def _reach(arrived: Iterable[Sequence[Stretch]]) -> tuple[datetime, datetime]:
+    """Between which moments a stored row that touches the arrived stretches can start."""
+    stretches = [stretch for counter in arrived for stretch in counter]
+    longest_row = timedelta(seconds=(MAX_CHUNK_VALUES + 1) * max(stretch.step_seconds for stretch in stretches))
+    first = min(stretch.started_at for stretch in stretches)
+    return first - longest_row, max(stretch.ended_at for stretch in stretches)

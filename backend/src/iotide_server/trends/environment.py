@@ -1,0 +1,36 @@
+"""What changed around a series between two of its runs, as a flag that a sceptic can read."""
+
+from collections.abc import Mapping
+
+from iotide_wire.facts import FactValue
+from iotide_wire.messages import Flag, FlagCode, FlagEffect
+
+_NAMED_FACTS = 20
+
+
+def environment_change(
+    before: Mapping[str, FactValue], after: Mapping[str, FactValue], run_before_id: int
+) -> Flag | None:
+    """The flag for a run whose facts differ from those of the series' previous run; None where they are the same."""
+    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    if not names:
+        return None
+    return Flag(
+        code=FlagCode.ENV_CHANGED,
+        effect=FlagEffect.MARKED,
+        measured=_listed(after, names),
+        limit=f"as in run {run_before_id}: {_listed(before, names)}",
+    )
+
+
+def _listed(facts: Mapping[str, FactValue], names: list[str]) -> str:
+    parts = [f"{name} = {_shown(facts.get(name))}" for name in names[:_NAMED_FACTS]]
+    if len(names) > _NAMED_FACTS:
+        parts.append(f"and {len(names) - _NAMED_FACTS} more")
+    return "; ".join(parts)
+
+
+def _shown(value: FactValue) -> str:
+    """A fact, short enough for twenty of them to fit into a sentence for a person."""
+    shown = "absent" if value is None else str(value)
+    return shown if len(shown) <= 80 else f"{shown[:80]} ..."  # noqa: PLR2004 - half a line

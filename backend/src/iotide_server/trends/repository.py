@@ -1,0 +1,120 @@
+"""SQL of points and of the runs behind them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import delete, func, select, text
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns.models import Cell
+from iotide_server.kit.db import Json
+from iotide_server.results.models import Environment, Point, Sample
+from iotide_server.runs.models import Attempt, Order, Run
+from iotide_server.trends.points import CellPoint, RunValue
+
+# One series stands for all of a run: they differ in metric and labels only, and so have the same previous run.
+_PREVIOUS_RUNS = text(
+    """
+    SELECT run.id, previous.id AS previous_id, previous.environment_sha256 AS previous_sha256
+    FROM run
+    JOIN LATERAL (SELECT min(series_id) AS series_id FROM sample WHERE run_id = run.id) AS kept ON true
+    JOIN LATERAL (
+        SELECT earlier.id, earlier.environment_sha256
+        FROM sample JOIN run AS earlier ON earlier.id = sample.run_id
+        WHERE sample.series_id = kept.series_id
+          AND earlier.state = 'finished' AND earlier.validity = 'valid' AND earlier.environment_sha256 IS NOT NULL
+          AND (earlier.started_at, earlier.id) < (run.started_at, run.id)
+        ORDER BY earlier.started_at DESC, earlier.id DESC
+        LIMIT 1
+    ) AS previous ON true
+    WHERE run.cell_id = :cell_id AND run.state = 'finished'
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreviousRun:
+    """The run before another one in its series."""
+
+    id: int
+    environment_sha256: str
+
+
+def lock_cell(session: Session, cell_id: int) -> Cell | None:
+    """The cell, kept from others who compute its points at the same time."""
+    return session.scalar(select(Cell).where(Cell.id == cell_id).with_for_update(key_share=True))
+
+
+def lock_finished_runs(session: Session, cell_id: int) -> Sequence[Run]:
+    """The finished runs of a cell, in the order in which everyone locks runs."""
+    statement = select(Run).where(Run.cell_id == cell_id, Run.state == "finished").order_by(Run.id)
+    locked = statement.with_for_update(key_share=True).execution_options(populate_existing=True)
+    return session.scalars(locked).all()
+
+
+def previous_runs(session: Session, cell_id: int) -> dict[int, PreviousRun]:
+    """By finished run of the cell, the valid run before it in its series."""
+    rows = session.execute(_PREVIOUS_RUNS, {"cell_id": cell_id})
+    return {row.id: PreviousRun(row.previous_id, row.previous_sha256) for row in rows}
+
+
+def facts(session: Session, digests: Sequence[str]) -> dict[str, Json]:
+    """Environments by digest."""
+    statement = select(Environment.sha256, Environment.facts).where(Environment.sha256.in_(digests))
+    return dict(session.execute(statement).all())
+
+
+def run_values(session: Session, cell_id: int) -> list[RunValue]:
+    """The numbers of the cell's valid finished runs; those of attempts that did not finish are left out."""
+    statement = (
+        select(Sample.series_id, Run.id, func.coalesce(Run.started_at, Run.created_at), Run.flags, Sample.value)
+        .join(Run, Run.id == Sample.run_id)
+        .join(Order, Order.id == Sample.order_id)
+        .join(Attempt, Attempt.id == Order.attempt_id)
+        .where(Run.cell_id == cell_id, Run.state == "finished", Run.validity == "valid", Attempt.state == "finished")
+        .order_by(Sample.id)
+    )
+    return [
+        RunValue(series_id, run_id, started_at, frozenset(flag["code"] for flag in flags), value)
+        for series_id, run_id, started_at, flags, value in session.execute(statement)
+    ]
+
+
+def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set[int]:
+    """The points of the cell are exactly `points`; answers the series whose point is new, changed or gone."""
+    gone = delete(Point).where(Point.cell_id == cell.id, Point.series_id.not_in([point.series_id for point in points]))
+    touched = set(session.scalars(gone.returning(Point.series_id)))
+    if points:
+        statement = upsert(Point)
+        columns = ("at", "median", "low", "high", "run_count", "variation_ratio", "robust_spread_ratio", "flags")
+        new = {column: statement.excluded[column] for column in columns}
+        session.execute(
+            statement.on_conflict_do_update(index_elements=[Point.series_id, Point.cell_id], set_=new),
+            [_row(cell, point) for point in points],
+        )
+    return touched | {point.series_id for point in points}
+
+
+def _row(cell: Cell, point: CellPoint) -> dict[str, Any]:
+    summary = point.summary
+    return {
+        "series_id": point.series_id,
+        "cell_id": cell.id,
+        "campaign_id": cell.campaign_id,
+        "at": point.at,
+        "median": summary.median,
+        "low": summary.low,
+        "high": summary.high,
+        "run_count": summary.run_count,
+        "variation_ratio": summary.variation_ratio,
+        "robust_spread_ratio": summary.robust_spread_ratio,
+        "flags": list(point.flags),
+    }
+
+
+def newest_points(session: Session, series_id: int, limit: int) -> list[Point]:
+    """The newest points of a series, in time order."""
+    statement = select(Point).where(Point.series_id == series_id).order_by(Point.at.desc(), Point.id.desc())
+    return list(reversed(session.scalars(statement.limit(limit)).all()))

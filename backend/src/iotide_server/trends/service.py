@@ -1,0 +1,57 @@
+"""What follows a result: the points of its cell, and a mark where the environment changed."""
+
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns.models import Campaign
+from iotide_server.live import service as live
+from iotide_server.results import reading as results
+from iotide_server.runs.models import Run
+from iotide_server.trends import repository
+from iotide_server.trends.environment import environment_change
+from iotide_server.trends.points import cell_points
+from iotide_server.trends.schemas import Points
+from iotide_wire.messages import FlagCode
+
+
+def recompute_points(session: Session, cell_id: int) -> None:
+    """Make the points of a cell say what its valid finished runs say; harmless to do twice, also at once.
+
+    Marks its runs whose environment differs from the previous run's first, so that the points carry the mark, and
+    tells browsers which series changed.
+    """
+    cell = repository.lock_cell(session, cell_id)
+    if cell is None:
+        return
+    cluster_id = session.get_one(Campaign, cell.campaign_id).cluster_id
+    runs = repository.lock_finished_runs(session, cell_id)
+    _mark_environment_changes(session, cell_id, runs)
+    touched = repository.put_points(session, cell, cell_points(repository.run_values(session, cell_id)))
+    for series_id in sorted(touched):
+        live.publish(session, "series", series_id, cluster_id)
+
+
+def _mark_environment_changes(session: Session, cell_id: int, runs: Sequence[Run]) -> None:
+    previous = repository.previous_runs(session, cell_id)
+    digests = {run.environment_sha256 for run in runs} | {run.environment_sha256 for run in previous.values()}
+    facts = repository.facts(session, [digest for digest in digests if digest is not None])
+    for run in runs:
+        before = previous.get(run.id)
+        change = None
+        if before is not None and run.environment_sha256 is not None:
+            change = environment_change(facts[before.environment_sha256], facts[run.environment_sha256], before.id)
+        flags = [flag for flag in run.flags if flag["code"] != FlagCode.ENV_CHANGED]
+        run.flags = flags if change is None else [*flags, change.model_dump(mode="json")]
+    session.flush()
+
+
+def series_points(session: Session, principal: Principal, series_id: int, limit: int) -> Points:
+    """The newest points of a series in time order, column by column.
+
+    Raises:
+        SeriesNotFoundError: there is none that the caller may see.
+    """
+    series = results.series(session, principal, series_id)
+    return Points.of(series, repository.newest_points(session, series_id, limit))

@@ -1,0 +1,180 @@
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from factories.measured import Measured, finish, sample
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.db import Database
+from iotide_server.results import service as results
+from iotide_server.results.models import Point
+from iotide_server.runs.models import Run
+from iotide_server.trends.service import recompute_points
+from iotide_wire.facts import FactValue
+from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+REJECTION = Flag(code=FlagCode.ERRORS, effect=FlagEffect.REJECTED, measured="1 error", limit="none")
+MARK = Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured="12 s", limit="30 s")
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    return Measured(session, NOW)
+
+
+def points(session: Session) -> list[Point]:
+    session.expire_all()
+    return list(session.scalars(select(Point).order_by(Point.at)))
+
+
+def flag_codes(session: Session, run: Run) -> list[str]:
+    session.refresh(run)
+    return [flag["code"] for flag in run.flags]
+
+
+def test_a_point_is_the_median_and_range_of_the_runs_of_its_cell(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    for minutes, value in enumerate([104.0, 100.0, 102.0, 101.0]):
+        measured.deliver(cell, finish(NOW, sample(value)), minutes=minutes + 5)
+    recompute_points(session, cell.id)
+    (point,) = points(session)
+    assert (point.median, point.low, point.high, point.run_count) == (101.5, 100.0, 104.0, 4)
+    assert point.at == NOW + timedelta(minutes=5)
+    assert (point.cell_id, point.campaign_id) == (cell.id, cell.campaign_id)
+    assert point.variation_ratio == pytest.approx(0.01678, abs=1e-5)
+    assert point.flags == []
+
+
+def test_each_campaign_adds_a_point_to_the_series(session: Session, measured: Measured) -> None:
+    for day, value in enumerate([100.0, 90.0]):
+        cell = measured.cell()
+        measured.deliver(cell, finish(NOW, sample(value)), minutes=day * 1440)
+        recompute_points(session, cell.id)
+    before, after = points(session)
+    assert before.series_id == after.series_id
+    assert (before.median, after.median) == (100.0, 90.0)
+
+
+def test_computing_again_changes_nothing(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    measured.deliver(cell, finish(NOW, sample(1.0), flags=(MARK,)))
+    recompute_points(session, cell.id)
+    once = [(point.id, point.median, point.flags) for point in points(session)]
+    recompute_points(session, cell.id)
+    assert [(point.id, point.median, point.flags) for point in points(session)] == once
+
+
+def test_rejected_runs_do_not_count_and_marked_ones_do(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    measured.deliver(cell, finish(NOW, sample(1000.0), flags=(REJECTION,)))
+    measured.deliver(cell, finish(NOW, sample(100.0), flags=(MARK,)))
+    recompute_points(session, cell.id)
+    (point,) = points(session)
+    assert (point.median, point.run_count, point.flags) == (100.0, 1, ["DURATION"])
+
+
+def test_a_point_whose_last_valid_run_was_rejected_is_gone(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    run = measured.deliver(cell, finish(NOW, sample(100.0)))
+    recompute_points(session, cell.id)
+    run.validity = "rejected"
+    session.flush()
+    recompute_points(session, cell.id)
+    assert points(session) == []
+
+
+def test_partial_numbers_of_a_failed_attempt_do_not_count_after_the_retry(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    run = measured.run(cell)
+    cut = measured.order(run, 1)
+    results.ingest(session, cut, finish(NOW, sample(5.0), outcome=Outcome.FAILED), NOW)
+    measured.end(run, cut, "failed")
+    whole = measured.order(run, 2)
+    results.ingest(session, whole, finish(NOW, sample(100.0)), NOW)
+    measured.end(run, whole)
+    recompute_points(session, cell.id)
+    (point,) = points(session)
+    assert (point.median, point.run_count) == (100.0, 1)
+
+
+def test_several_numbers_of_one_run_count_as_one(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    run = measured.run(cell)
+    order = measured.order(run)
+    results.ingest(session, order, finish(NOW, sample(1.0), sample(2.0), sample(9.0)), NOW)
+    measured.end(run, order)
+    recompute_points(session, cell.id)
+    (point,) = points(session)
+    assert (point.median, point.run_count) == (2.0, 1)
+
+
+def test_runs_that_scatter_flag_their_point(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    for value in (100.0, 120.0, 90.0, 110.0):
+        measured.deliver(cell, finish(NOW, sample(value)))
+    recompute_points(session, cell.id)
+    assert points(session)[0].flags == ["CV"]
+
+
+def test_the_first_run_after_a_change_of_the_environment_is_marked(session: Session, measured: Measured) -> None:
+    old: dict[str, FactValue] = {"kernel.release": "6.1.0-11", "mount.options": "rw,noatime"}
+    new = old | {"kernel.release": "6.1.0-12"}
+    first = measured.deliver(measured.cell(), finish(NOW, sample(1.0), environment=old), minutes=0)
+    cell = measured.cell()
+    changed = measured.deliver(cell, finish(NOW, sample(1.0), environment=new), minutes=10)
+    after = measured.deliver(cell, finish(NOW, sample(1.0), environment=new), minutes=20)
+    recompute_points(session, cell.id)
+    recompute_points(session, cell.id)
+    session.refresh(changed)
+    assert changed.flags == [
+        {
+            "code": "ENV_CHANGED",
+            "effect": "marked",
+            "measured": "kernel.release = 6.1.0-12",
+            "limit": f"as in run {first.id}: kernel.release = 6.1.0-11",
+        }
+    ]
+    assert flag_codes(session, first) == flag_codes(session, after) == []
+    assert points(session)[-1].flags == ["ENV_CHANGED"]
+
+
+def test_another_series_does_not_count_as_the_run_before(session: Session, measured: Measured) -> None:
+    measured.deliver(
+        measured.cell(file_size_bytes=4096), finish(NOW, sample(1.0), environment={"kernel.release": "5"}), minutes=0
+    )
+    cell = measured.cell()
+    run = measured.deliver(cell, finish(NOW, sample(1.0), environment={"kernel.release": "6"}), minutes=10)
+    recompute_points(session, cell.id)
+    assert flag_codes(session, run) == []
+
+
+def test_browsers_are_told_which_series_changed(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    measured.deliver(cell, finish(NOW, sample(1.0)))
+    recompute_points(session, cell.id)
+    news = session.execute(text("SELECT subject_id, cluster_id FROM change WHERE kind = 'series'")).all()
+    assert [tuple(row) for row in news] == [(points(session)[0].series_id, measured.cluster.id)]
+
+
+def test_a_cell_that_is_gone_needs_no_points(session: Session) -> None:
+    recompute_points(session, 999)
+    assert points(session) == []
+
+
+def test_computing_at_once_makes_one_point(database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell = measured.cell()
+        for value in (1.0, 2.0, 3.0):
+            measured.deliver(cell, finish(NOW, sample(value)))
+
+    def compute(_: int) -> None:
+        with database.transaction() as session:
+            recompute_points(session, cell.id)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(compute, range(16)))
+    with database.transaction() as session:
+        assert [(point.median, point.run_count) for point in points(session)] == [(2.0, 3)]
