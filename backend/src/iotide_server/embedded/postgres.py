@@ -90,7 +90,7 @@ class PrivatePostgres:
             account=self.state.account,
             stop_signal=signal.SIGINT,  # fast: rolls back what is open; TERM would wait for every client
             stop_deadline_seconds=60.0,
-            is_bare=True,
+            is_bare=self.state.is_open,
         )
 
     def create_owner(self) -> None:
@@ -214,7 +214,10 @@ def _make_cluster(postgres: PrivatePostgres) -> None:
     options = ("--encoding=UTF8", "--locale=C", "--auth=scram-sha-256", "--data-checksums", "--pwfile")
     made = subprocess.run(
         launch_command(
-            (*initdb, *options, str(password_file)), stop_signal=signal.SIGKILL, account=state.account, is_bare=True
+            (*initdb, *options, str(password_file)),
+            stop_signal=signal.SIGKILL,
+            account=state.account,
+            is_bare=state.is_open,
         ),
         cwd=state.root,
         capture_output=True,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from iotide_server.embedded.problems import StartError
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_KEEPCAPS = 8
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT = 47
@@ -72,37 +73,38 @@ def code_locations() -> list[Path]:
     return [Path(sys.executable).resolve(), *(Path(entry) for entry in sys.path if Path(entry).exists())]
 
 
-def become(account: Account, *, must_read: Iterable[Path]) -> bool:
+def become(account: Account, *, must_reach: Iterable[Path]) -> list[Path]:
     """Turn this process, started as root, into the account for good; no later program can gain rights again.
 
-    Code below a directory that only root may enter (a clone in /root) stays readable: then, and only then, the process
-    keeps the one capability to read files, for itself and for the children that `surrender` does not strip of it.
+    What lies below a directory that only root may enter (a clone in /root) stays in reach: then, and only then, the
+    process keeps the one capability to read files, for itself and for the children that are not launched bare.
 
     Returns:
-        Whether that capability was kept.
+        What is reached by that capability alone; empty when it was given up.
 
     Raises:
-        StartError: the code is unreadable for the account and the capability is not root's to give.
+        StartError: something is out of reach, and the capability is not root's to give (as in many containers).
     """
     if account.is_current:
-        return False
+        return []
     _prctl(_PR_SET_KEEPCAPS, 1)
     _set_ids(account)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     # access(2) answers for the bare user here, whatever capability is left.
-    hidden = [path for path in must_read if not os.access(path, os.R_OK)]
+    hidden = [path for path in must_reach if not os.access(path, os.R_OK)]
     if not hidden:
-        _set_capabilities(0)
-        return False
+        surrender()
+        return []
     try:
         _set_capabilities(1 << _CAP_DAC_READ_SEARCH)
         _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_DAC_READ_SEARCH)
     except OSError as error:
         raise StartError(
             f"The services run as {account.name}, who may not read {hidden[0]}.",
-            remedy="Install iotide where everyone may read it, for instance below /opt or /srv.",
+            remedy="Install iotide where everyone may read it, for instance below /opt, and choose a state directory"
+            " that this user can enter with --state, for instance /var/lib/iotide.",
         ) from error
-    return True
+    return hidden
 
 
 def become_bare(account: Account) -> None:
@@ -121,8 +123,7 @@ def surrender() -> None:
 
 def die_with_parent(parent_pid: int, signal_number: int) -> None:
     """Ask the kernel to send this process the signal when its parent ends, and exit if it has ended already."""
-    pr_set_pdeathsig = 1
-    _prctl(pr_set_pdeathsig, signal_number)
+    _prctl(_PR_SET_PDEATHSIG, signal_number)
     if os.getppid() != parent_pid:
         sys.exit("the parent ended before its child began")
 
@@ -136,21 +137,6 @@ def can_execute(path: Path, account: Account) -> bool:
         ["test", "-x", str(path)], user=account.uid, group=account.gid, extra_groups=[], cwd="/", check=False
     )
     return asked.returncode == 0
-
-
-def check_reachable(directory: Path, account: Account) -> None:
-    """Check that the account may work in the directory, from inside a process that has become it.
-
-    Raises:
-        StartError: naming the directory above it that is closed to the account.
-    """
-    if os.access(directory, os.R_OK | os.W_OK | os.X_OK):
-        return
-    closed = next((part for part in reversed(directory.parents) if not os.access(part, os.X_OK)), directory)
-    raise StartError(
-        f"The services run as {account.name}, who may not enter {closed}.",
-        remedy="Choose a state directory that this user can reach with --state, for instance /var/lib/iotide.",
-    )
 
 
 def _set_ids(account: Account) -> None:

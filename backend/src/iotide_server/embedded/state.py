@@ -35,6 +35,11 @@ class StateDirectory:
     root: Path
     account: Account
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the account can enter it without any capability, see `privileges.become`."""
+        return os.access(self.root, os.X_OK)
+
     def directory(self, name: str) -> Path:
         """A directory inside, made when absent; `name` may have several parts."""
         path = self.root

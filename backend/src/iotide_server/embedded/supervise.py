@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,6 @@ _POLL_SECONDS = 0.05
 _FIRST_DELAY_SECONDS = 0.5
 _LONGEST_DELAY_SECONDS = 30.0
 _STEADY_SECONDS = 60.0
-_LAST_OUTPUT_SECONDS = 2.0
 _CHUNK_BYTES = 65_536
 
 
@@ -35,8 +34,8 @@ class Part:
 
     name: str
     command: tuple[str, ...]
-    is_ready: Callable[[], bool]
     account: Account
+    is_ready: Callable[[], bool] = lambda: True
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: signal.Signals = signal.SIGTERM
     start_deadline_seconds: float = 60.0
@@ -88,11 +87,25 @@ class Supervisor:
             StartError: it ended or was not ready in time; its last lines are in the message.
             StoppedError: a signal came first.
         """
-        running = _Running(part, PartLog(self._logs / f"{part.name}.log", part.name), await self._spawn(part))
-        running.copy_output()
-        self._running.append(running)
+        running = await self._launch(part)
         await self._until_ready(running)
         running.keeper = asyncio.create_task(self._keep(running))
+
+    async def run(self, part: Part) -> None:
+        """Run the part to its end; its readiness is not asked.
+
+        Raises:
+            StartError: it ended with another status than 0; its last lines are in the message.
+            StoppedError: a signal came first.
+        """
+        running = await self._launch(part)
+        await _first_of(running.process.wait(), self._stopping.wait())
+        if self._stopping.is_set():
+            raise StoppedError
+        if running.process.returncode != 0:
+            raise running.failure(f"ended with status {running.process.returncode}")
+        self._running.remove(running)
+        running.output.close()
 
     async def wait(self) -> None:
         """Until a signal asks to stop."""
@@ -104,15 +117,21 @@ class Supervisor:
         for running in reversed(self._running):
             running.end_wanted.set()
             await (running.keeper or self._end(running))
-            await running.close()
+            running.output.close()
         self._running.clear()
 
-    async def _spawn(self, part: Part) -> Process:
+    async def _launch(self, part: Part) -> "_Running":
+        output = _Output(PartLog(self._logs / f"{part.name}.log", part.name))
+        running = _Running(part, output, await self._spawn(part, output))
+        self._running.append(running)
+        return running
+
+    async def _spawn(self, part: Part, output: "_Output") -> Process:
         return await asyncio.create_subprocess_exec(
             *part.launch(),
             stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=STDOUT,
+            stdout=output.write_end,
+            stderr=output.write_end,
             env={**os.environ, **part.environment},
             pass_fds=(self._lock_descriptor,),
             start_new_session=True,  # a Ctrl-C at the terminal reaches the supervisor alone
@@ -123,7 +142,6 @@ class Supervisor:
         deadline = loop.time() + part.start_deadline_seconds
         while not await asyncio.to_thread(part.is_ready):
             if running.process.returncode is not None:
-                await running.close()
                 raise running.failure(f"ended with status {running.process.returncode} before it was ready")
             if loop.time() > deadline:
                 raise running.failure(f"was not ready within {part.start_deadline_seconds:g} s")
@@ -138,16 +156,17 @@ class Supervisor:
             if running.end_wanted.is_set():
                 await self._end(running)
                 return
+            if self._stopping.is_set():
+                return
             delay_seconds = restart_delay_seconds(delay_seconds, ran_seconds=loop.time() - started)
             self._say(
                 f"{running.part.name} ended with status {running.process.returncode};"
-                f" starting it again in {delay_seconds:g} s (its lines: {running.log.path})"
+                f" starting it again in {delay_seconds:g} s (its lines: {running.output.log.path})"
             )
             _kill_group(running.process.pid)
             if await _is_set_within(self._stopping, delay_seconds):
                 return
-            running.process = await self._spawn(running.part)
-            running.copy_output()
+            running.process = await self._spawn(running.part, running.output)
 
     async def _end(self, running: "_Running") -> None:
         process, part = running.process, running.part
@@ -164,34 +183,48 @@ class Supervisor:
 @dataclass
 class _Running:
     part: Part
-    log: PartLog
+    output: "_Output"
     process: Process
     end_wanted: asyncio.Event = field(default_factory=asyncio.Event)
-    readers: set[asyncio.Task[None]] = field(default_factory=set)
     keeper: asyncio.Task[None] | None = None
 
-    def copy_output(self) -> None:
-        """Begin to copy the output of the process as it is now into the log, until its last writer has gone."""
-        reader = asyncio.create_task(_copy(self.process, self.log))
-        self.readers.add(reader)
-        reader.add_done_callback(self.readers.discard)
-
-    async def close(self) -> None:
-        """Take what is still to be read; a grandchild that keeps the pipe open is not waited for."""
-        if self.readers:
-            await asyncio.wait(self.readers, timeout=_LAST_OUTPUT_SECONDS)
-        self.log.close()
-
     def failure(self, what: str) -> StartError:
-        lines = "".join(f"\n  {line}" for line in self.log.last_lines)
-        return StartError(f"{self.part.name} {what}:{lines}", remedy=f"All its lines are in {self.log.path}.")
+        self.output.take_all()
+        lines = "".join(f"\n  {line}" for line in self.output.log.last_lines)
+        return StartError(f"{self.part.name} {what}:{lines}", remedy=f"All its lines are in {self.output.log.path}.")
 
 
-async def _copy(process: Process, log: PartLog) -> None:
-    if process.stdout is None:
-        raise RuntimeError("the process was started without a pipe")
-    while chunk := await process.stdout.read(_CHUNK_BYTES):
-        log.write(chunk)
+class _Output:
+    """One pipe into a part's log for all its starts.
+
+    Ours rather than asyncio's, whose `wait` may not return while a grandchild holds the pipe of a dead process
+    (https://github.com/python/cpython/issues/119710, fixed in Python 3.12.4).
+    """
+
+    def __init__(self, log: PartLog) -> None:
+        self.log = log
+        self._read_end, self.write_end = os.pipe()
+        os.set_blocking(self._read_end, False)
+        asyncio.get_running_loop().add_reader(self._read_end, self._take)
+
+    def take_all(self) -> None:
+        """Write to the log all that is there to be read."""
+        while self._take():
+            pass
+
+    def _take(self) -> bool:
+        try:
+            self.log.write(os.read(self._read_end, _CHUNK_BYTES))
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        self.take_all()
+        self.log.close()
+        asyncio.get_running_loop().remove_reader(self._read_end)
+        os.close(self._read_end)
+        os.close(self.write_end)
 
 
 async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:

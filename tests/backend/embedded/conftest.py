@@ -1,0 +1,49 @@
+"""What the tests of the private services share."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from services import free_port, running, temporary_state
+
+from iotide_server.embedded import postgres
+from iotide_server.embedded.redis import PrivateRedis, prepare_redis
+from iotide_server.embedded.state import StateDirectory
+
+
+@pytest.fixture
+def state() -> Iterator[StateDirectory]:
+    with temporary_state() as directory:
+        yield directory
+
+
+@pytest.fixture
+def only_wheels(monkeypatch: pytest.MonkeyPatch, state: StateDirectory) -> None:
+    """A machine without PostgreSQL and Redis."""
+    programs = state.directory("bin")
+    (programs / "test").symlink_to(shutil.which("test") or "")
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setattr(postgres, "_DEBIAN_DIRECTORY", programs)
+
+
+@pytest.fixture(params=["installed", "wheel"])
+def redis(request: pytest.FixtureRequest, state: StateDirectory) -> Iterator[PrivateRedis]:
+    """A Redis of this test: the best of this machine, and the wheel's."""
+    if request.param == "wheel":
+        request.getfixturevalue("only_wheels")
+    private = prepare_redis(state, port=free_port())
+    with running(private.part(), state):
+        yield private
+
+
+def wait_until(is_true: Callable[[], bool], *, seconds: float = 20.0) -> None:
+    """Poll a condition of another process.
+
+    Raises:
+        AssertionError: it did not come true in time.
+    """
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.02)

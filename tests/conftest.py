@@ -1,0 +1,3 @@
+"""Fixtures for the whole test suite."""
+
+pytest_plugins = ["services"]
