@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from iotide_wire.plan import Exclusivity
@@ -60,3 +61,27 @@ def needs(
         Need(Resource(ResourceKind.CLUSTER, cluster_id), cluster_mode),
     ]
     return tuple(sorted(wanted, key=lambda need: need.resource.lock_order))
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """A resource as the database counts its leases.
+
+    Attributes:
+        slots: how many may share it; None: any number.
+        usable: False for a node that is silent, retired or has a problem: nothing starts on it.
+        free_from: when its present leases end at the latest by their runs' time limits; None when that cannot be said,
+            because a run on it is overdue or its node silent.
+    """
+
+    shared: int
+    exclusive: int
+    slots: int | None = None
+    usable: bool = True
+    free_from: datetime | None = None
+
+    def admits(self, mode: Mode) -> bool:
+        """Whether one more lease of that mode fits."""
+        if self.exclusive or (mode is Mode.EXCLUSIVE and self.shared):
+            return False
+        return self.slots is None or self.shared < self.slots

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from iotide_server.runs.resources import Mode, Need, Resource, ResourceKind
+from iotide_server.runs.resources import Mode, Need, Occupancy, Resource, ResourceKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,30 +32,6 @@ class Waiting:
         return timedelta(seconds=self.time_limit_seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
-    """A resource as the database counts its leases.
-
-    Attributes:
-        slots: how many may share it; None: any number.
-        usable: False for a node that is silent, retired or has a problem: nothing starts on it.
-        free_from: when its present leases end at the latest by their runs' time limits; None when that cannot be said,
-            because a run on it is overdue or its node silent.
-    """
-
-    shared: int
-    exclusive: int
-    slots: int | None = None
-    usable: bool = True
-    free_from: datetime | None = None
-
-    def admits(self, mode: Mode) -> bool:
-        """Whether one more lease of that mode fits."""
-        if self.exclusive or (mode is Mode.EXCLUSIVE and self.shared):
-            return False
-        return self.slots is None or self.shared < self.slots
-
-
 def contested(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy]) -> frozenset[Resource]:
     """The resources that keep a run from starting and whose `free_from` the match therefore wants to know."""
     return frozenset(
@@ -66,9 +42,9 @@ def contested(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy]
 def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], now: datetime) -> list[Waiting]:
     """The runs that start now, in order.
 
-    Each takes all that it needs or nothing. One that has room on a node and waits for something else keeps what it needs
-    for itself from the moment at which the rest is free at the latest; a later run may use that only if its time
-    limit ends before (EASY backfill). One order over all lines and bounded runs: no deadlock and no starvation. A
+    Each takes all that it needs or nothing. One that has room on a node and waits for something else keeps what it
+    needs for itself from the moment at which the rest is free at the latest; a later run may use that only if its
+    time limit ends before (EASY backfill). One order over all lines and bounded runs: no deadlock and no starvation. A
     run that waits for something whose end nobody knows keeps nothing, or one dead node would stop the cluster.
     """
     board = _Board(dict(occupied), now)

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
-from iotide_server.scheduling.matching import Occupancy, Waiting, contested, match
+from iotide_server.runs.resources import Mode, Occupancy, Resource, ResourceKind, needs
+from iotide_server.scheduling.matching import Waiting, contested, match
 from iotide_wire.plan import Exclusivity
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)

@@ -1,0 +1,96 @@
+"""What can go wrong with campaigns."""
+
+from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from iotide_wire.units import format_bytes
+
+
+class CampaignNotFoundError(NotFoundError):
+    """No such campaign, or none that the caller may see."""
+
+    code = "campaign_not_found"
+
+    def __init__(self, campaign_id: int) -> None:
+        super().__init__(f"there is no campaign {campaign_id}", field="campaign_id", value=campaign_id)
+
+
+class CampaignTooLargeError(InvalidInputError):
+    """The matrix means more runs than a campaign may have."""
+
+    code = "campaign_too_large"
+
+    def __init__(self, runs: int, allowed: int) -> None:
+        super().__init__(
+            f"the plan means {runs} runs; a campaign has at most {allowed}",
+            field="repeats",
+            value=runs,
+            remedy="take fewer nodes, targets, swept values or repeats, or submit several campaigns",
+        )
+
+
+class RepeatedEntryError(InvalidInputError):
+    """Something stands twice in a list whose entries make cells."""
+
+    code = "repeated_entry"
+
+    def __init__(self, field: str, value: object) -> None:
+        super().__init__(
+            f"{field}: {value} stands there twice",
+            field=field,
+            value=value,
+            remedy="name it once; repeats says how often each cell is run",
+        )
+
+
+class SweptAndSetError(InvalidInputError):
+    """An option has both one value and a list of values."""
+
+    code = "option_swept_and_set"
+
+    def __init__(self, field: str, option: str) -> None:
+        super().__init__(
+            f"{field}: {option} is also among the options",
+            field=field,
+            remedy=f"leave {option} out of options or out of sweep",
+        )
+
+
+class TargetNotOnNodeError(ConflictError):
+    """A node of the plan does not have a target of the plan."""
+
+    code = "target_not_on_node"
+
+    def __init__(self, field: str, target: str, node: str) -> None:
+        super().__init__(
+            f"target {target} is not on node {node}",
+            field=field,
+            value=target,
+            remedy=f"leave {node} or {target} out, or define a target that {node} has too",
+        )
+
+
+class NotEnoughSpaceError(ConflictError):
+    """A run would not fit on its target."""
+
+    code = "not_enough_space"
+
+    def __init__(self, field: str, where: str, needed_bytes: float, free_bytes: int) -> None:
+        super().__init__(
+            f"{field} needs {format_bytes(needed_bytes)} with its reserve; {where} has {format_bytes(free_bytes)} free",
+            field=field,
+            value=int(needed_bytes),
+            remedy="take smaller sizes or another target, or free space there",
+        )
+
+
+class IdempotencyKeyReusedError(ConflictError):
+    """The same key came with another plan."""
+
+    code = "idempotency_key_reused"
+
+    def __init__(self, key: str, campaign_id: int) -> None:
+        super().__init__(
+            f"the key was used for campaign {campaign_id} with another plan",
+            field="Idempotency-Key",
+            value=key,
+            remedy="make a new key for each campaign",
+        )

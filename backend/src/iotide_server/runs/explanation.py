@@ -1,0 +1,83 @@
+"""Why a run still waits, in words for the person who waits for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from iotide_server.clusters.beats import SILENT_AFTER
+from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
+
+MOST_HOLDERS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A resource that the run needs, as it is now.
+
+    Attributes:
+        holders: runs that have an active lease on it, the lowest ids first.
+        seen_at: for a node, when it was last heard of; None: never.
+        problem: for a node, why the scheduler passes it over.
+    """
+
+    kind: ResourceKind
+    name: str
+    mode: Mode
+    occupancy: Occupancy
+    holders: Sequence[int] = ()
+    is_retired: bool = False
+    seen_at: datetime | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What is known of a waiting run.
+
+    Attributes:
+        not_before: after a declined attempt it waits until then, because of `last_reason`.
+        ahead: runs that stand before it in its nodes' lines.
+    """
+
+    wanted: Sequence[Wanted]
+    not_before: datetime | None
+    last_reason: str | None
+    ahead: int
+
+
+def waiting_because(wait: Wait, now: datetime) -> str:
+    """One sentence with everything that keeps the run from starting now."""
+    reasons = [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
+    if wait.not_before is not None and wait.not_before > now:
+        after = f" after: {wait.last_reason}" if wait.last_reason else ""
+        reasons.insert(0, f"it is not tried again before {_clock(wait.not_before)}{after}")
+    if wait.ahead:
+        reasons.append("1 run stands before it" if wait.ahead == 1 else f"{wait.ahead} runs stand before it")
+    return "; ".join(reasons) or "it is about to start"
+
+
+def _obstacle(wanted: Wanted, now: datetime) -> str | None:
+    what = f"{wanted.kind} {wanted.name}"
+    if wanted.is_retired:
+        return f"{what} was retired"
+    if wanted.problem is not None:
+        return f"{what}: {wanted.problem}"
+    if wanted.kind is ResourceKind.NODE:
+        if wanted.seen_at is None:
+            return f"{what} has never been heard of; start its agent"
+        if now - wanted.seen_at > SILENT_AFTER:
+            return f"{what} has been silent since {_clock(wanted.seen_at)}"
+    if wanted.occupancy.admits(wanted.mode):
+        return None
+    alone = " and it wants to be alone there" if wanted.mode is Mode.EXCLUSIVE else ""
+    return f"{what} is taken by {_runs(wanted.holders)}{alone}"
+
+
+def _runs(holders: Sequence[int]) -> str:
+    shown = ", ".join(str(run_id) for run_id in holders[:MOST_HOLDERS_SHOWN])
+    more = " and more" if len(holders) > MOST_HOLDERS_SHOWN else ""
+    return f"run {shown}" if len(holders) == 1 else f"runs {shown}{more}"
+
+
+def _clock(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,127 @@
+"""SQL that reads runs for people and for other slices."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from sqlalchemy import Row, select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Node
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.runs.models import Attempt, Order, RunEvent
+from iotide_server.runs.schemas import RunFilter
+
+AnyRow = Row[Any]
+
+_DESCRIBED_RUNS: Final = """
+    SELECT run.*, campaign.name AS campaign_name, workload.name AS workload, cell.options,
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS node_names,
+           ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS target_names,
+           CASE run.state WHEN 'finished' THEN 1.0 WHEN 'active' THEN slowest.progress END AS progress,
+           CASE run.state WHEN 'active' THEN slowest.phase END AS phase
+    FROM run
+    JOIN campaign ON campaign.id = run.campaign_id
+    JOIN cell ON cell.id = run.cell_id
+    JOIN workload ON workload.id = cell.workload_id
+    LEFT JOIN LATERAL (
+        SELECT node_order.progress, coalesce(nullif(node_order.phase, ''), node_order.state) AS phase
+        FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id
+        WHERE node_order.run_id = run.id AND attempt.state = 'open'
+        ORDER BY node_order.progress NULLS FIRST LIMIT 1
+    ) AS slowest ON true
+"""
+_CONDITIONS: Final = {
+    "campaign_id": "run.campaign_id = :campaign_id",
+    "cluster_id": "run.cluster_id = :cluster_id",
+    "state": "run.state = :state",
+    "node_id": "EXISTS (SELECT FROM cell_node WHERE cell_id = run.cell_id AND node_id = :node_id)",
+    "target_id": "EXISTS (SELECT FROM cell_target WHERE cell_id = run.cell_id AND target_id = :target_id)",
+    "workload": "workload.name = :workload",
+    "series_id": "EXISTS (SELECT FROM sample WHERE run_id = run.id AND series_id = :series_id)",
+    "visible": "run.cluster_id = ANY(:visible)",
+    "before_id": "run.id < :before_id",
+}
+_WANTED = text(
+    """
+    WITH wanted AS (
+        SELECT 'node' AS kind, node.id, node.name, shared_leases, exclusive_leases, slots, problem, seen_at,
+               retired_at IS NOT NULL AS is_retired
+        FROM run JOIN cell_node USING (cell_id) JOIN node ON node.id = cell_node.node_id
+        LEFT JOIN node_beat ON node_beat.node_id = node.id
+        WHERE run.id = :run_id
+        UNION ALL
+        SELECT 'target', target.id, target.name, shared_leases, exclusive_leases, NULL, NULL, NULL,
+               retired_at IS NOT NULL
+        FROM run JOIN cell_target USING (cell_id) JOIN target ON target.id = cell_target.target_id
+        WHERE run.id = :run_id AND target.scope = 'shared'
+        UNION ALL
+        SELECT 'cluster', cluster.id, cluster.name, shared_leases, exclusive_leases, NULL, NULL, NULL, false
+        FROM run JOIN cluster ON cluster.id = run.cluster_id
+        WHERE run.id = :run_id
+    )
+    SELECT wanted.*, ARRAY(
+        SELECT DISTINCT node_order.run_id FROM lease JOIN node_order ON node_order.id = lease.order_id
+        WHERE lease.active AND lease.resource_kind = wanted.kind AND lease.resource_id = wanted.id
+        ORDER BY 1 LIMIT 4
+    ) AS holders
+    FROM wanted ORDER BY array_position(ARRAY['node', 'target', 'cluster'], kind), name
+    """
+)
+_AHEAD = text(
+    """
+    SELECT count(DISTINCT earlier.run_id) FROM line_place AS own
+    JOIN line_place AS earlier ON earlier.node_id = own.node_id
+         AND (earlier.sort_key, earlier.run_id) < (own.sort_key, own.run_id)
+    WHERE own.run_id = :run_id
+    """
+)
+
+
+def described_run(session: Session, run_id: int) -> AnyRow | None:
+    """A run with its names, its progress and what it does now."""
+    return session.execute(text(_DESCRIBED_RUNS + "WHERE run.id = :run_id"), {"run_id": run_id}).one_or_none()
+
+
+def runs_page(
+    session: Session, visible: frozenset[int] | None, wanted: RunFilter, paging: PageRequest
+) -> Slice[AnyRow]:
+    """Runs of the visible clusters (None: all), newest first."""
+    values = {**asdict(wanted), "before_id": paging.before_id}
+    if visible is not None:
+        values["visible"] = list(visible)
+    given = {name: value for name, value in values.items() if value is not None}
+    conditions = " AND ".join(_CONDITIONS[name] for name in given)
+    statement = text(_DESCRIBED_RUNS + f"WHERE {conditions} ORDER BY run.id DESC LIMIT :limit")
+    rows = session.execute(statement, {**given, "limit": paging.limit + 1}).all()
+    return paging.cut(rows, key=lambda row: int(row.id))
+
+
+def attempts(session: Session, run_id: int) -> Sequence[Attempt]:
+    """The attempts of a run, the first one first."""
+    return session.scalars(select(Attempt).where(Attempt.run_id == run_id).order_by(Attempt.ordinal)).all()
+
+
+def orders(session: Session, run_id: int) -> Sequence[tuple[Order, str]]:
+    """All orders of a run's attempts, each with the name of its node."""
+    statement = select(Order, Node.name).join(Node, Node.id == Order.node_id).where(Order.run_id == run_id)
+    return session.execute(statement.order_by(Order.id)).tuples().all()
+
+
+def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[RunEvent]:
+    """The log of a run, the oldest line first."""
+    statement = select(RunEvent).where(RunEvent.run_id == run_id, RunEvent.id > paging.after_id)
+    rows = session.scalars(statement.order_by(RunEvent.id).limit(paging.limit + 1)).all()
+    return paging.cut(rows, key=lambda row: row.id)
+
+
+def wanted_resources(session: Session, run_id: int) -> Sequence[AnyRow]:
+    """Everything that the run needs, with who holds it now; nodes first, then shared targets, then the cluster."""
+    return session.execute(_WANTED, {"run_id": run_id}).all()
+
+
+def runs_ahead(session: Session, run_id: int) -> int:
+    """How many runs stand before this one in the lines of its nodes."""
+    return int(session.execute(_AHEAD, {"run_id": run_id}).scalar_one())

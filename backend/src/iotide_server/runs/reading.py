@@ -1,0 +1,105 @@
+"""What people and other slices read of runs."""
+
+from collections import defaultdict
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.runs import queries
+from iotide_server.runs.errors import RunNotFoundError
+from iotide_server.runs.explanation import Wait, Wanted, waiting_because
+from iotide_server.runs.lifecycle import RunState
+from iotide_server.runs.models import Order, RunEvent
+from iotide_server.runs.queries import AnyRow
+from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
+from iotide_server.runs.schemas import Attempt, RunFilter, RunOrder
+from iotide_wire.plan import Exclusivity
+
+
+def run(session: Session, principal: Principal, run_id: int) -> AnyRow:
+    """The run with its names and progress.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+    """
+    found = queries.described_run(session, run_id)
+    if found is None:
+        raise RunNotFoundError(run_id)
+    principal.require(Role.VIEWER, found.cluster_id, RunNotFoundError(run_id))
+    return found
+
+
+def list_runs(session: Session, principal: Principal, wanted: RunFilter, paging: PageRequest) -> Slice[AnyRow]:
+    """The runs that the caller may see, newest first."""
+    return queries.runs_page(session, principal.visible_clusters(), wanted, paging)
+
+
+def events(session: Session, principal: Principal, run_id: int, paging: PageRequest) -> Slice[RunEvent]:
+    """The run's log, the oldest line first.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+    """
+    run(session, principal, run_id)
+    return queries.events_page(session, run_id, paging)
+
+
+def attempts(session: Session, run_id: int) -> list[Attempt]:
+    """Every try of the run with what each node did in it, the first one first."""
+    by_attempt: defaultdict[int, list[RunOrder]] = defaultdict(list)
+    for order, node_name in queries.orders(session, run_id):
+        by_attempt[order.attempt_id].append(_shown_order(order, node_name))
+    return [
+        Attempt(
+            ordinal=attempt.ordinal,
+            state=attempt.state,
+            opened_at=attempt.opened_at,
+            ended_at=attempt.ended_at,
+            reason=attempt.reason,
+            orders=by_attempt[attempt.id],
+        )
+        for attempt in queries.attempts(session, run_id)
+    ]
+
+
+def _shown_order(order: Order, node_name: str) -> RunOrder:
+    own = {name: getattr(order, name) for name in RunOrder.model_fields if name != "node_name"}
+    return RunOrder(node_name=node_name, **own)
+
+
+def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
+    """Why the run waits, in words; None when it does not wait.
+
+    Args:
+        found: from `run`.
+    """
+    if found.state != RunState.WAITING:
+        return None
+    rows = {Resource(ResourceKind(row.kind), row.id): row for row in queries.wanted_resources(session, found.id)}
+    by_kind = {kind: [resource.id for resource in rows if resource.kind is kind] for kind in ResourceKind}
+    wanted = needs(
+        Exclusivity(found.exclusive), by_kind[ResourceKind.NODE], by_kind[ResourceKind.TARGET], found.cluster_id
+    )
+    wait = Wait(
+        wanted=[_wanted(need, rows[need.resource]) for need in wanted],
+        not_before=found.not_before,
+        last_reason=found.reason,
+        ahead=queries.runs_ahead(session, found.id),
+    )
+    return waiting_because(wait, now)
+
+
+def _wanted(need: Need, row: AnyRow) -> Wanted:
+    return Wanted(
+        kind=need.resource.kind,
+        name=row.name,
+        mode=need.mode,
+        occupancy=Occupancy(row.shared_leases, row.exclusive_leases, row.slots),
+        holders=row.holders,
+        is_retired=row.is_retired,
+        seen_at=row.seen_at,
+        problem=row.problem,
+    )

@@ -1,0 +1,42 @@
+"""Routes of runs; the one that shows a run with its results stands with the results."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.kit.pagination import Page, Paging
+from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.runs import reading, service
+from iotide_server.runs.schemas import Run, RunEvent, RunFilter
+
+router = APIRouter(tags=["runs"])
+
+
+@router.get("/runs", summary="List runs")
+def list_runs(principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[RunFilter, Depends()]) -> Page[Run]:
+    """The runs that you may see, newest first."""
+    return reading.list_runs(session, principal, wanted, paging).page(Run.model_validate)
+
+
+@router.post("/runs/{run_id}/cancel", summary="Cancel a run", responses=errors(404, 409))
+def cancel_run(principal: Operator, session: Tx, now: Now, run_id: Id) -> Run:
+    """A waiting run is cancelled at once; a running one as soon as its node has ended the load and cleaned up.
+
+    Cancelling a cancelled run changes nothing.
+    """
+    service.cancel(session, principal, run_id, now)
+    return Run.model_validate(reading.run(session, principal, run_id))
+
+
+@router.post("/runs/{run_id}/retry", summary="Try a run again", responses=errors(404, 409))
+def retry_run(principal: Operator, session: Tx, now: Now, run_id: Id) -> Run:
+    """Lets a run that failed or was cancelled wait again, for one more attempt."""
+    service.retry(session, principal, run_id, now)
+    return Run.model_validate(reading.run(session, principal, run_id))
+
+
+@router.get("/runs/{run_id}/events", summary="Show the log of a run", responses=errors(404))
+def list_run_events(principal: Viewer, session: Tx, paging: Paging, run_id: Id) -> Page[RunEvent]:
+    """What happened to the run, the oldest line first."""
+    return reading.events(session, principal, run_id, paging).page(RunEvent.model_validate)

@@ -1,0 +1,98 @@
+"""What the API gives for runs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import Field
+
+from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.web import Output
+from iotide_server.runs.lifecycle import AttemptState, OrderEnd, RunState
+from iotide_wire.messages import Flag, OrderRole, OrderState, StepRecord
+
+OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+Progress = Annotated[float | None, Field(description="Fraction done, 0 to 1; null where it cannot be known")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs are wanted, as query parameters; what is left out stays open."""
+
+    campaign_id: OptionalId = None
+    cluster_id: OptionalId = None
+    state: RunState | None = None
+    node_id: OptionalId = None
+    target_id: OptionalId = None
+    workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
+    series_id: OptionalId = None
+
+
+class Run(Output):
+    """One repeat of a cell.
+
+    `validity` says whether its numbers count, `overdue` that its time limit passed in silence, and `reason` why it
+    failed, was cancelled or has to wait for another attempt.
+    """
+
+    id: int
+    campaign_id: int
+    campaign_name: str
+    cell_id: int
+    repeat: int
+    cluster_id: int
+    node_names: list[str]
+    target_names: list[str]
+    workload: Annotated[str, Field(examples=["dd"])]
+    options: dict[str, Any]
+    state: RunState
+    validity: Literal["valid", "rejected"]
+    flags: list[Flag]
+    overdue: bool
+    created_at: datetime
+    started_at: Annotated[datetime | None, Field(description="When its load started")]
+    ended_at: datetime | None
+    reason_code: str | None
+    reason: str | None
+    progress: Progress
+    phase: Annotated[str | None, Field(examples=["writing 1.00 GiB"])]
+    attempts_made: int
+
+
+class RunOrder(Output):
+    """What one node does in an attempt; `steps` are the commands as they really ran."""
+
+    id: int
+    node_id: int
+    node_name: str
+    role: OrderRole
+    state: OrderState
+    progress: Progress
+    phase: str
+    silent_since: datetime | None
+    claimed_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    outcome: OrderEnd | None
+    steps: list[StepRecord]
+
+
+class Attempt(Output):
+    """One try of a run."""
+
+    ordinal: int
+    state: AttemptState
+    opened_at: datetime
+    ended_at: datetime | None
+    reason: str | None
+    orders: list[RunOrder]
+
+
+class RunEvent(Output):
+    """One line of a run's log."""
+
+    id: int
+    at: datetime
+    kind: Annotated[str, Field(examples=["claimed"])]
+    text: str

@@ -1,0 +1,102 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iotide_server.campaigns.errors import CampaignTooLargeError, RepeatedEntryError, SweptAndSetError
+from iotide_server.campaigns.expansion import cell_count, check_matrix, expand, option_sets, run_count
+from iotide_server.kit.errors import InvalidInputError
+from iotide_wire.plan import CampaignPlan, WorkloadChoice
+
+NAMES = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
+
+
+def plan(**changes: object) -> CampaignPlan:
+    values: dict[str, Any] = {
+        "name": "nightly",
+        "cluster": "blade",
+        "nodes": ["n1", "n2"],
+        "targets": ["disk"],
+        "workloads": [{"workload": "dd"}],
+        "repeats": 4,
+    }
+    return CampaignPlan.model_validate({**values, **changes})
+
+
+choices = st.builds(
+    WorkloadChoice,
+    workload=NAMES,
+    options=st.just({}),
+    sweep=st.dictionaries(NAMES, st.lists(st.integers(), min_size=1, max_size=4, unique=True), max_size=3),
+)
+plans = st.builds(
+    plan,
+    nodes=st.lists(NAMES, min_size=1, max_size=4, unique=True),
+    targets=st.lists(NAMES, min_size=1, max_size=4, unique=True),
+    workloads=st.lists(choices, min_size=1, max_size=3),
+    repeats=st.integers(1, 9),
+)
+
+
+@given(given_plan=plans)
+def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -> None:
+    variants = [options for choice in given_plan.workloads for options in option_sets(choice)]
+    cells = list(expand(given_plan.nodes, given_plan.targets, variants))
+    assert len(cells) == cell_count(given_plan)
+    assert run_count(given_plan) == len(cells) * given_plan.repeats
+    assert [cell.ordinal for cell in cells] == list(range(1, len(cells) + 1))
+
+
+@given(given_plan=plans)
+def test_every_combination_is_there_once(given_plan: CampaignPlan) -> None:
+    cells = list(expand(given_plan.nodes, given_plan.targets, range(3)))
+    assert len({(cell.node, cell.target, cell.variant) for cell in cells}) == len(cells)
+
+
+def test_a_variant_has_the_set_options_and_one_value_of_each_swept_one() -> None:
+    choice = WorkloadChoice(workload="dd", options={"fsync": True}, sweep={"size": ["1 MiB", "2 MiB"], "block": [1, 2]})
+    assert list(option_sets(choice)) == [
+        {"fsync": True, "size": "1 MiB", "block": 1},
+        {"fsync": True, "size": "1 MiB", "block": 2},
+        {"fsync": True, "size": "2 MiB", "block": 1},
+        {"fsync": True, "size": "2 MiB", "block": 2},
+    ]
+
+
+def test_a_workload_without_a_sweep_has_one_variant() -> None:
+    assert list(option_sets(WorkloadChoice(workload="dd"))) == [{}]
+
+
+def test_a_hundred_thousand_runs_are_allowed_and_one_more_is_not() -> None:
+    sizes = list(range(1000))
+    check_matrix(plan(nodes=["n1"], workloads=[{"workload": "dd", "sweep": {"size": sizes}}], repeats=100))
+    with pytest.raises(CampaignTooLargeError, match="101000 runs") as refusal:
+        check_matrix(plan(nodes=["n1"], workloads=[{"workload": "dd", "sweep": {"size": sizes}}], repeats=101))
+    assert (refusal.value.status, refusal.value.code) == (422, "campaign_too_large")
+
+
+def test_an_astronomical_matrix_is_refused_without_being_expanded() -> None:
+    sweep = {f"option{index}": list(range(1000)) for index in range(50)}
+    with pytest.raises(CampaignTooLargeError):
+        check_matrix(plan(workloads=[{"workload": "dd", "sweep": sweep}]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "field"),
+    [
+        ({"nodes": ["n1", "n2", "n1"]}, RepeatedEntryError, "nodes[2]"),
+        ({"targets": ["disk", "disk"]}, RepeatedEntryError, "targets[1]"),
+        (
+            {"workloads": [{"workload": "dd", "options": {"size": 1}, "sweep": {"size": [1, 2]}}]},
+            SweptAndSetError,
+            "workloads[0].sweep.size",
+        ),
+    ],
+)
+def test_what_would_make_two_equal_cells_is_refused_by_its_field(
+    changes: dict[str, Any], error: type[InvalidInputError], field: str
+) -> None:
+    with pytest.raises(error) as refusal:
+        check_matrix(plan(**changes))
+    assert refusal.value.field == field
