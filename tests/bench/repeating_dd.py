@@ -1,0 +1,67 @@
+"""A dd for an agent's PATH that does the same again and again while it is told to, and the count of what it moved."""
+
+import os
+import shutil
+from pathlib import Path
+
+from local_stack import wait_for
+
+_SCRIPT = """#!/bin/sh
+if [ ! -e {directory}/again ]; then exec {tool} "$@"; fi
+printf '%s\\n' "$@" >{directory}/arguments
+echo $$ >{directory}/repeater
+while :; do
+  {tool} "$@" &
+  echo $! >{directory}/current
+  wait $!
+done
+"""
+
+
+class RepeatingDd:
+    """While `repeat` is in force, one dd of the agent becomes many, one after another, as children of one process."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        bin_directory = directory / "bin"
+        bin_directory.mkdir(parents=True)
+        script = bin_directory / "dd"
+        script.write_text(_SCRIPT.format(tool=shutil.which("dd"), directory=directory))
+        script.chmod(0o755)
+        self.environment = {"PATH": f"{bin_directory}:{os.environ['PATH']}"}
+
+    def repeat(self) -> None:
+        """From now on a dd of the agent goes on until it is ended."""
+        (self._directory / "again").touch()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the repeated dd got, its own name first."""
+        return ("dd", *(self._directory / "arguments").read_text().splitlines())
+
+    @property
+    def pid(self) -> int:
+        """Process id of what repeats, a child of iotide's runner; waits for its start."""
+        return wait_for("the repeated dd", lambda: self._number("repeater"))
+
+    def written_bytes(self) -> int:
+        """What all of them handed to write(2) so far; of those that ended, the kernel adds it to their parent."""
+        while True:
+            ended_bytes = _written_bytes(self.pid)
+            current = self._number("current")
+            try:
+                current_bytes = _written_bytes(current) if current else 0
+            except OSError:  # it ended between the two readings
+                continue
+            if _written_bytes(self.pid) == ended_bytes:
+                return ended_bytes + current_bytes
+
+    def _number(self, name: str) -> int | None:
+        file = self._directory / name
+        text = file.read_text() if file.exists() else ""
+        return int(text) if text.endswith("\n") else None
+
+
+def _written_bytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("wchar:"))
