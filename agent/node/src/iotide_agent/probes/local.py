@@ -1,7 +1,7 @@
 """Local file systems on a block device: ext2, ext3, ext4, XFS and Btrfs, by what their own tools say."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from iotide_agent.probes.base import Probe, Texts, named_numbers, text_of, unavailable_fact
@@ -19,7 +19,6 @@ _EXT_FIELDS: Final = {
 _EXT_LINE: Final = re.compile(r"^([A-Z][^:\n]*):[ \t]*(.*)$", re.MULTILINE)
 _EXT_STATES: Final = frozenset({"needs_recovery", "orphan_present"})
 """Features that come and go by themselves while the file system is mounted."""
-_XFS_SECTION: Final = re.compile(r"^(\S[^=\n]*?)? *=", re.MULTILINE)
 _XFS_NUMBER: Final = re.compile(r"([A-Za-z][\w-]*)=(\d+)")
 _XFS_FEATURES: Final = (
     "crc",
@@ -90,10 +89,10 @@ class XfsProbe(Probe):
         geometry = texts.get(_geometry(mount), Unavailable("xfs_info was not asked"))
         if isinstance(geometry, Unavailable):
             return {"xfs.geometry": unavailable_fact(geometry)}
-        sections = dict(_xfs_sections(geometry))
+        sections = _xfs_sections(geometry)
         meta, data, log = (sections.get(name, {}) for name in ("meta-data", "data", "log"))
-        if not ("isize" in meta and "bsize" in data and "blocks" in log):
-            return {"xfs.geometry": "unavailable, because xfs_info printed nothing that is known"}
+        if not ("isize" in meta and "bsize" in data and "blocks" in log and "realtime" in sections):
+            return {"xfs.geometry": "unavailable, because xfs_info printed something else than a geometry"}
         block_bytes = data["bsize"]
         everything = meta | log
         return {
@@ -153,14 +152,14 @@ def _btrfs_usage(mount: Mount) -> CommandWant:
     return CommandWant(("btrfs", "filesystem", "usage", mount.mount_point), "btrfs-progs")
 
 
-def _xfs_sections(geometry: str) -> Iterator[tuple[str, dict[str, int]]]:
-    """The numbers of each section; lines that begin with ` =` go on with the section above."""
-    starts = [match for match in _XFS_SECTION.finditer(geometry) if match[1]]
-    ends = [match.start() for match in starts[1:]] + [len(geometry)]
-    for match, end in zip(starts, ends, strict=True):
-        numbers = _XFS_NUMBER.findall(geometry[match.end() : end])
-        section: dict[str, int] = {}
-        for name, number in numbers:
-            # The log repeats the sector size and gives its own stripe unit; the first mention is the section's own.
+def _xfs_sections(geometry: str) -> dict[str, dict[str, int]]:
+    """The numbers of each section; a line that begins with `=` goes on with the section above."""
+    sections: dict[str, dict[str, int]] = {}
+    section: dict[str, int] = {}
+    for line in geometry.splitlines():
+        label, _, rest = line.partition("=")
+        if label.strip():
+            section = sections.setdefault(label.strip(), {})
+        for name, number in _XFS_NUMBER.findall(rest):
             section.setdefault(name, int(number))
-        yield match[1].strip(), section
+    return sections

@@ -1,0 +1,59 @@
+"""What every registered probe must keep, on every recorded mount, with everything there and with nothing there."""
+
+from functools import partial
+from itertools import chain
+from typing import ClassVar
+
+import pytest
+from factories.recorded import PROBE_DATA, Recorded, sample
+from pydantic import TypeAdapter
+
+from iotide_agent.probes.base import Probe, gather
+from iotide_agent.probes.mounts import Mount, parse_mountinfo
+from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Reader, Unavailable, Want
+from iotide_agent.probes.registry import all_probes
+from iotide_wire.facts import Facts
+
+MOUNTS = list(chain.from_iterable(parse_mountinfo(sample(path.name)) for path in PROBE_DATA.glob("mountinfo.*")))
+FACTS = TypeAdapter(Facts)
+
+
+class Noise(Reader):
+    """Answers everything, each time the same, with something that no tool prints."""
+
+    answer: ClassVar[str] = "}{ = : [\n\0 -1 ,\n=\n"
+
+    def read(self, want: Want) -> str | Unavailable:
+        del want
+        return self.answer
+
+
+def read_by(probe: Probe, mount: Mount, reader: Reader) -> Facts:
+    return probe.facts(mount, gather(reader, partial(probe.wants, mount)))
+
+
+@pytest.mark.parametrize("name", sorted(all_probes()))
+class TestEveryProbe:
+    def test_knows_a_recorded_mount_or_is_for_memory(self, name: str) -> None:
+        assert name == "tmpfs" or any(all_probes()[name].matches(mount) for mount in MOUNTS)
+
+    def test_facts_keep_the_wire_format_when_nothing_can_be_read(self, name: str) -> None:
+        probe = all_probes()[name]
+        for mount in filter(probe.matches, MOUNTS):
+            FACTS.validate_python(read_by(probe, mount, Recorded({})), strict=True)
+
+    def test_noise_is_no_reason_to_fail(self, name: str) -> None:
+        probe = all_probes()[name]
+        for mount in filter(probe.matches, MOUNTS):
+            FACTS.validate_python(read_by(probe, mount, Noise()), strict=True)
+
+    def test_wants_are_allow_listed_places_and_commands_with_a_package(self, name: str) -> None:
+        probe = all_probes()[name]
+        for mount in filter(probe.matches, MOUNTS):
+            for want in gather(Noise(), partial(probe.wants, mount)):
+                match want:
+                    case FileWant(path=path) | DirectoryWant(path=path):
+                        assert path.startswith(("/proc/", "/sys/", "/etc/os-release"))
+                    case CommandWant(argv=argv, package=package):
+                        assert package
+                        assert all(type(argument) is str for argument in argv)

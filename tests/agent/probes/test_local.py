@@ -1,0 +1,95 @@
+import pytest
+from factories.recorded import Recorded, mount_at, mount_of, sample
+
+from iotide_agent.probes.registry import mount_facts
+from iotide_wire.facts import Facts
+
+VDB = {"/sys/dev/block/254:16/uevent": "MAJOR=254\nMINOR=16\nDEVNAME=vdb\nDEVTYPE=disk\n"}
+
+
+def ext_facts(fstype: str) -> Facts:
+    mount = mount_of(fstype, "mountinfo.local.txt")
+    texts = VDB | {
+        "tune2fs -l /dev/vdb": sample(f"tune2fs-l.{fstype}.txt"),
+        "/proc/fs/ext4/vdb/options": sample(f"proc-fs-ext4-options.{fstype}.txt"),
+    }
+    return mount_facts(mount, Recorded(texts))
+
+
+def test_ext_tells_options_that_the_mount_hides() -> None:
+    facts = ext_facts("ext4")
+    assert "data=writeback" in str(facts["ext.options"]).split(",")
+    assert "barrier" in str(facts["ext.options"]).split(",")
+    assert "barrier" not in str(facts["mount.options"])
+    assert "data=journal" in str(ext_facts("ext3")["ext.options"]).split(",")
+
+
+def test_ext_tells_its_layout_without_what_changes_by_itself() -> None:
+    facts = ext_facts("ext4")
+    assert facts["ext.block_bytes"] == 4096
+    assert facts["ext.inode_bytes"] == 256
+    assert facts["ext.reserved_blocks"] == 13107
+    assert "extent" in str(facts["ext.features"]).split(",")
+    assert "needs_recovery" not in str(facts["ext.features"])
+    assert "ext.stride_blocks" not in facts
+
+
+def test_ext_tells_stripe_geometry_where_mkfs_was_given_one() -> None:
+    text = sample("tune2fs-l.ext4.txt") + "RAID stride:              16\nRAID stripe width:        48\n"
+    facts = mount_facts(mount_of("ext4", "mountinfo.local.txt"), Recorded(VDB | {"tune2fs -l /dev/vdb": text}))
+    assert (facts["ext.stride_blocks"], facts["ext.stripe_width_blocks"]) == (16, 48)
+
+
+@pytest.mark.parametrize(
+    ("name", "mount_point", "mountinfo", "unit_bytes", "width_bytes"),
+    [
+        ("plain", "/mnt/xfs", "mountinfo.local.txt", 0, 0),
+        ("lvm-stripe3", "/mnt/lvs", "mountinfo.lvm.txt", 128 * 1024, 384 * 1024),
+        ("raid0", "/mnt/md0", "mountinfo.md.txt", 256 * 1024, 768 * 1024),
+        ("raid5", "/mnt/md5", "mountinfo.md.txt", 64 * 1024, 128 * 1024),
+    ],
+)
+def test_xfs_stripe_geometry_is_in_bytes(
+    name: str, mount_point: str, mountinfo: str, unit_bytes: int, width_bytes: int
+) -> None:
+    reader = Recorded({f"xfs_info {mount_point}": sample(f"xfs_info.{name}.txt")})
+    facts = mount_facts(mount_at(mount_point, mountinfo), reader)
+    assert (facts["xfs.stripe_unit_bytes"], facts["xfs.stripe_width_bytes"]) == (unit_bytes, width_bytes)
+    assert (facts["xfs.block_bytes"], facts["xfs.inode_bytes"], facts["xfs.sector_bytes"]) == (4096, 512, 512)
+    assert (facts["xfs.log"], facts["xfs.log_bytes"]) == ("internal", 16384 * 4096)
+    assert facts["xfs.features"] == "bigtime,crc,finobt,inobtcount,lazy-count,reflink,sparse"
+
+
+def test_xfs_external_log_is_told() -> None:
+    text = sample("xfs_info.plain.txt").replace("internal log ", "/dev/sdz     ")
+    mount = mount_of("xfs", "mountinfo.local.txt")
+    assert mount_facts(mount, Recorded({"xfs_info /mnt/xfs": text}))["xfs.log"] == "external"
+
+
+def test_btrfs_tells_profiles_and_devices() -> None:
+    reader = Recorded({"btrfs filesystem usage /mnt/btrfs": sample("btrfs-usage.txt")})
+    facts = mount_facts(mount_of("btrfs", "mountinfo.local.txt"), reader)
+    assert (facts["btrfs.data_profile"], facts["btrfs.metadata_profile"]) == ("single", "DUP")
+    assert facts["btrfs.device_count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("fstype", "fact", "package"),
+    [
+        ("ext4", "ext.features", "e2fsprogs"),
+        ("xfs", "xfs.geometry", "xfsprogs"),
+        ("btrfs", "btrfs.data_profile", "btrfs-progs"),
+    ],
+)
+def test_absent_tool_is_told_with_the_remedy(fstype: str, fact: str, package: str) -> None:
+    facts = mount_facts(mount_of(fstype, "mountinfo.local.txt"), Recorded(VDB))
+    assert str(facts[fact]).startswith("unavailable, because ")
+    assert f"install the package {package}" in str(facts[fact])
+
+
+def test_xfs_info_cut_short_is_unavailable_and_never_half_right() -> None:
+    text, mount = sample("xfs_info.raid5.txt"), mount_at("/mnt/md5", "mountinfo.md.txt")
+    whole = mount_facts(mount, Recorded({"xfs_info /mnt/md5": text}))
+    for end in range(len(text)):
+        facts = mount_facts(mount, Recorded({"xfs_info /mnt/md5": text[:end]}))
+        assert str(facts.get("xfs.geometry", "")).startswith("unavailable") or facts == whole

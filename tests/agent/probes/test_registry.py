@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+from factories.recorded import Recorded
+
+from iotide_agent.probes.registry import MountsUnknownError, collect_facts
+
+MOUNTINFO = """\
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+22 27 0:21 / /proc rw - proc proc rw
+30 27 0:30 / /mnt/ram rw - tmpfs tmpfs rw,size=1024k
+31 27 0:31 / /mnt/nfs rw - nfs4 server:/export rw,hard
+32 27 0:32 / /mnt/dead rw - nfs4 gone:/export rw,hard
+"""
+SPACE = "stat --file-system --format=%S %b %a"
+TEXTS = {
+    "/proc/self/mountinfo": MOUNTINFO,
+    f"{SPACE} /mnt/nfs/runs": "4096 1000 250\n",
+    f"{SPACE} /mnt/ram": "4096 256 256\n",
+}
+
+
+def test_node_that_runs_the_tests_is_described(tmp_path: Path) -> None:
+    facts, mounts = collect_facts([str(tmp_path)])
+    assert int(str(facts["memory.total_bytes"])) > 0
+    assert int(str(facts["cpu.count"])) > 0
+    [mine] = [mount for mount in mounts if mount.path == str(tmp_path)]
+    assert mine.approved
+    assert mine.total_bytes is not None
+    assert mine.free_bytes is not None
+    assert mine.total_bytes >= mine.free_bytes > 0
+    assert mine.facts["mount.fstype"] == mine.fstype
+
+
+def test_facts_are_the_same_after_something_was_written(tmp_path: Path) -> None:
+    before, [mount_before, *_] = collect_facts([str(tmp_path)])
+    (tmp_path / "file").write_bytes(b"x" * 10_000_000)
+    after, [mount_after, *_] = collect_facts([str(tmp_path)])
+    assert after == before
+    assert mount_after.facts == mount_before.facts
+
+
+def test_approved_directory_is_told_with_the_mount_that_holds_it_and_its_space() -> None:
+    _, [runs, *_] = collect_facts(["/mnt/nfs/runs"], Recorded(TEXTS))
+    assert (runs.path, runs.mount_point, runs.fstype, runs.source) == (
+        "/mnt/nfs/runs",
+        "/mnt/nfs",
+        "nfs4",
+        "server:/export",
+    )
+    assert runs.mount_options == "hard,rw"
+    assert (runs.total_bytes, runs.free_bytes) == (4096 * 1000, 4096 * 250)
+
+
+def test_mounts_that_are_none_of_its_business_are_listed_but_not_touched() -> None:
+    reader = Recorded(TEXTS)
+    _, mounts = collect_facts(["/mnt/nfs/runs"], reader)
+    listed = {mount.path: mount.approved for mount in mounts}
+    assert listed == {"/mnt/nfs/runs": True, "/": False, "/mnt/ram": False, "/mnt/dead": False, "/mnt/nfs": False}
+    assert not any("/mnt/dead" in asked for asked in reader.asked)
+
+
+def test_mounts_below_an_approved_directory_are_approved() -> None:
+    _, mounts = collect_facts(["/mnt"], Recorded(TEXTS))
+    assert {mount.path for mount in mounts if mount.approved} == {"/mnt", "/mnt/ram", "/mnt/nfs", "/mnt/dead"}
+
+
+def test_space_of_a_mount_that_does_not_answer_is_unknown_and_told() -> None:
+    _, [dead, *_] = collect_facts(["/mnt/dead"], Recorded(TEXTS))
+    assert (dead.total_bytes, dead.free_bytes) == (None, None)
+    assert str(dead.facts["mount.space"]).startswith("unavailable, because ")
+
+
+def test_node_without_mountinfo_cannot_guard_and_says_so() -> None:
+    with pytest.raises(MountsUnknownError, match="/proc/self/mountinfo cannot be read"):
+        collect_facts(["/data"], Recorded({}))

@@ -1,0 +1,41 @@
+"""A node on paper: a reader that knows recorded texts and says of all else that it is not there."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from iotide_agent.probes.mounts import Mount, parse_mountinfo
+from iotide_agent.probes.reader import CommandWant, Reader, Unavailable, Want
+
+PROBE_DATA = Path(__file__).parents[1] / "data" / "probes"
+
+
+class Recorded(Reader):
+    """Answers by path, or by the words of a command."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = dict(texts)
+        self.asked: list[str] = []
+
+    def read(self, want: Want) -> str | Unavailable:
+        key = " ".join(want.argv) if isinstance(want, CommandWant) else want.path
+        self.asked.append(key)
+        text = self.texts.get(key)
+        if text is not None:
+            return text
+        if isinstance(want, CommandWant):
+            return Unavailable(f"{want.argv[0]} is not installed; install the package {want.package} on this node")
+        return Unavailable(f"{key} cannot be read: No such file or directory")
+
+
+def sample(name: str) -> str:
+    return (PROBE_DATA / name).read_text()
+
+
+def mount_at(mount_point: str, mountinfo: str) -> Mount:
+    """The last mount at that place in a recorded mountinfo."""
+    return [mount for mount in parse_mountinfo(sample(mountinfo)) if mount.mount_point == mount_point][-1]
+
+
+def mount_of(fstype: str, mountinfo: str) -> Mount:
+    """The mount of that type in a recorded mountinfo."""
+    return next(mount for mount in parse_mountinfo(sample(mountinfo)) if mount.fstype == fstype)
