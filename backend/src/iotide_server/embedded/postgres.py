@@ -81,6 +81,7 @@ class PrivatePostgres:
             "cluster_name": "iotide",
             "timezone": "UTC",
             "log_timezone": "UTC",
+            "log_line_prefix": "[%p] ",  # the log file adds the time
         }
         options = [f"--{name}={value}" for name, value in {**fixed, **self.parameters}.items()]
         return Part(

@@ -85,8 +85,10 @@ def run_services(options: UpOptions, say: Callable[[str], None]) -> None:
     os.umask(0o077)
     hidden = become(account, must_reach=[state.root, *code_locations()])
     if hidden:
-        say(f"{account.name} reaches {hidden[0]} only by the capability to read any file, which the services keep;")
-        say("give them a code and a state directory that everyone may enter, and they keep none")
+        say(
+            f"The services run as {account.name}, who may not enter {hidden[0]}; so they keep root's right to read any"
+            " file. Where code and state directory are open to that user, they keep none."
+        )
     with hold(state) as lock_descriptor:
         asyncio.run(_Services(options, state, lock_descriptor, say).run())
 
