@@ -36,7 +36,7 @@ class Number(Message, _Operand):
     """A constant."""
 
     kind: Literal["number"] = "number"
-    value: float
+    value: Annotated[float, Field(allow_inf_nan=False)]
 
     @classmethod
     def of(cls, value: float) -> Self:
@@ -101,9 +101,16 @@ def _evaluate(expression: Expression, values: Mapping[str, object], depth: int) 
                 return float(len(named))
             if not isinstance(named, int | float):
                 raise ExpressionError(f"{name} is {named!r}, which is not a number")
-            return float(named)
+            return _finite(name, named)
         case Operation(op=op, args=args):
             return _apply(op, [_evaluate(arg, values, depth + 1) for arg in args])
+
+
+def _finite(name: str, value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ExpressionError(f"{name} is larger than any size or time") from error
 
 
 def _apply(op: Literal["+", "-", "*", "/", "min", "max"], numbers: list[float]) -> float:

@@ -37,6 +37,7 @@ _TIME_FACTORS: Final = {
     "d": 86400.0,
 }
 _QUANTITY: Final = re.compile(r"^\s*(?P<number>-?\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)\s*$")
+_FOUR_DIGITS: Final = 999.5
 _MEBIBYTE_HINT: Final = "write a whole number of bytes or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)"
 
 
@@ -75,7 +76,7 @@ def parse_seconds(text: str) -> float:
 
 
 def format_bytes(size_bytes: float) -> str:
-    """A size for a person, in powers of 1024 with three significant digits: `64.0 MiB`."""
+    """A size for a person, in powers of 1024 with three significant digits: `64 MiB`."""
     return _scaled(size_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
@@ -92,16 +93,29 @@ def format_value(value: float, unit: Unit) -> str:
         case Unit.BYTES:
             return format_bytes(value)
         case Unit.SECONDS:
-            return f"{value:.3g} s"
+            return _format_seconds(value)
         case Unit.OPERATIONS_PER_SECOND:
-            return f"{value:,.3g} op/s" if value < 1000 else f"{value:,.0f} op/s"  # noqa: PLR2004 - readable at any size
+            return f"{_three_digits(value)} op/s"
         case Unit.COUNT | Unit.RATIO:
             return f"{value:g}"
 
 
+def _format_seconds(seconds: float) -> str:
+    for factor, name in ((1e6, "us"), (1e3, "ms")):
+        if 0 < abs(seconds) * factor < _FOUR_DIGITS:
+            return f"{_three_digits(seconds * factor)} {name}"
+    return f"{_three_digits(seconds)} s"
+
+
 def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
-    for name in names[:-1]:
-        if abs(value) < step:
-            return f"{value:.3g} {name}" if abs(value) < 1000 else f"{value:.4g} {name}"  # noqa: PLR2004
+    power = 0
+    # What would be rounded up to a whole step is shown in the next unit: 1 MB/s rather than 1000 kB/s.
+    while abs(value) >= step - 0.5 and power < len(names) - 1:
         value /= step
-    return f"{value:.3g} {names[-1]}"
+        power += 1
+    return f"{_three_digits(value)} {names[power]}"
+
+
+def _three_digits(value: float) -> str:
+    """Three significant digits, or all digits before the point where there are more: `0.0125`, `1,250`."""
+    return f"{value:,.0f}" if abs(value) >= _FOUR_DIGITS else f"{value:.3g}"

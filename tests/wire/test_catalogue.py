@@ -1,0 +1,58 @@
+import pytest
+from pydantic import ValidationError
+
+from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
+from iotide_wire.expressions import Option
+from iotide_wire.units import Unit
+
+
+def announcement(**changed: object) -> WorkloadAnnouncement:
+    given: dict[str, object] = {
+        "name": "dd",
+        "revision": 1,
+        "title": "dd",
+        "description": "d",
+        "options_schema": {"type": "object", "properties": {"file_size_bytes": {"type": "integer"}}},
+        "option_defaults": {"file_size_bytes": 1},
+        "metrics": (MetricSpec(name="m", title="M", unit=Unit.COUNT, better="higher", labels=("a",)),),
+        "bytes_needed": Option.of("file_size_bytes"),
+        "bytes_moved": Option.of("file_size_bytes"),
+        "breaks_series": False,
+        "tool": "dd",
+        "tool_version": "9.1",
+        "available": True,
+        "unavailable_because": None,
+    }
+    return WorkloadAnnouncement.model_validate(given | changed)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"tool_version": "9.4"}, {"title": "DD"}, {"available": False, "unavailable_because": "absent"}]
+)
+def test_nodes_agree_on_a_workload_though_their_tools_differ(changed: dict[str, object]) -> None:
+    assert announcement(**changed).schema_sha256 == announcement().schema_sha256
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"revision": 2},
+        {"option_defaults": {"file_size_bytes": 2}},
+        {"options_schema": {"type": "object"}},
+        {"metrics": ()},
+        {"bytes_needed": Option.of("file_size_bytes") * 2},
+    ],
+)
+def test_nodes_disagree_where_numbers_would_mean_something_else(changed: dict[str, object]) -> None:
+    assert announcement(**changed).schema_sha256 != announcement().schema_sha256
+
+
+def test_order_of_keys_does_not_matter() -> None:
+    schema = {"properties": {"file_size_bytes": {"type": "integer"}}, "type": "object"}
+    assert announcement(options_schema=schema).schema_sha256 == announcement().schema_sha256
+
+
+@pytest.mark.parametrize("name", ["", "Dd", "../dd", "d d", "x" * 50])
+def test_name_is_safe_in_a_path_and_in_a_key(name: str) -> None:
+    with pytest.raises(ValidationError, match="name"):
+        announcement(name=name)

@@ -1,0 +1,101 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from iotide_wire.expressions import MAX_DEPTH, Expression, ExpressionError, Number, Operation, Option, evaluate
+
+EXPRESSION: TypeAdapter[Expression] = TypeAdapter(Expression)
+SIZE = Option.of("file_size_bytes")
+
+
+def of_kind(kind: str, **fields: object) -> dict[str, Any]:
+    return {"kind": kind} | fields
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (Number.of(3), 3),
+        (SIZE * 2 + 1, 201),
+        (SIZE - Option.of("num_jobs"), 96),
+        (SIZE / Option.of("num_jobs") / 5, 5),
+        (Operation(op="-", args=(Number.of(10), Number.of(3), Number.of(2))), 5),
+        (Operation(op="max", args=(SIZE, Option.of("memory.total_bytes"))), 1000),
+        (Operation(op="min", args=(SIZE, Option.of("memory.total_bytes"))), 100),
+        (Option.of("operations") * SIZE, 200),
+        (Option.of("direct") * SIZE, 100),
+    ],
+)
+def test_arithmetic_over_options_and_facts(expression: Expression, expected: float) -> None:
+    values = {
+        "file_size_bytes": 100,
+        "num_jobs": 4,
+        "memory.total_bytes": 1000,
+        "operations": ["write", "read"],
+        "direct": True,
+    }
+    assert evaluate(expression, values) == pytest.approx(expected)
+    assert evaluate(EXPRESSION.validate_json(EXPRESSION.dump_json(expression)), values) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        (SIZE, "file_size_bytes is None, which is not a number"),
+        (Option.of("rw"), "rw is 'write', which is not a number"),
+        (Number.of(1) / Number.of(0), "division by zero"),
+        (Number.of(1e308) * Number.of(10), "not a finite number"),
+        (Option.of("huge") * 1, "larger than any size"),
+    ],
+)
+def test_what_has_no_value_is_an_error_that_names_it(expression: Expression, problem: str) -> None:
+    with pytest.raises(ExpressionError, match=problem):
+        evaluate(expression, {"rw": "write", "huge": 10**400})
+
+
+def test_deep_expression_from_a_strange_node_is_refused() -> None:
+    expression: Expression = Number.of(1)
+    for _ in range(MAX_DEPTH + 1):
+        expression = Operation(op="+", args=(expression,))
+    with pytest.raises(ExpressionError, match=f"more than {MAX_DEPTH} deep"):
+        evaluate(expression, {})
+
+
+def test_deeper_than_any_parser_is_no_crash() -> None:
+    text = '{"kind":"operation","op":"+","args":[' * 5000 + "]}" * 5000
+    with pytest.raises(ValidationError):
+        EXPRESSION.validate_json(text)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        of_kind("number", value="NaN"),
+        of_kind("number", value=float("inf")),
+        of_kind("name", name="__class__"),
+        of_kind("operation", op="**", args=[of_kind("number", value=2)]),
+        of_kind("operation", op="+", args=[]),
+        of_kind("call", name="exit"),
+        of_kind("number", value=1, more=2),
+    ],
+)
+def test_anything_but_arithmetic_is_refused(document: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        EXPRESSION.validate_python(document)
+
+
+def test_plug_in_that_mixes_in_a_string_is_told_at_once() -> None:
+    with pytest.raises(TypeError, match="not of str"):
+        SIZE * "2"  # type: ignore[operator]  # the mistake under test
+
+
+numbers = st.integers(min_value=0, max_value=10**12)
+
+
+@given(a=numbers, b=numbers, c=numbers)
+def test_operators_mean_what_python_means(a: int, b: int, c: int) -> None:
+    expression = (Option.of("a") + Option.of("b")) * 2 - Option.of("c")
+    assert evaluate(expression, {"a": a, "b": b, "c": c}) == pytest.approx((a + b) * 2 - c)

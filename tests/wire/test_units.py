@@ -1,0 +1,96 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iotide_wire.units import Unit, UnitError, format_bytes, format_rate, format_value, parse_bytes, parse_seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", 0),
+        ("4096", 4096),
+        ("1 B", 1),
+        ("64 MiB", 64 * 1024**2),
+        ("64MB", 64_000_000),
+        ("16 mib", 16 * 1024**2),
+        ("1.5GB", 1_500_000_000),
+        ("0.1 kB", 100),
+        ("  2 TiB ", 2 * 1024**4),
+        ("1 PiB", 1024**5),
+        ("-1 kB", -1000),
+        ("4.35 GB", 4_350_000_000),
+    ],
+)
+def test_size_with_its_unit_is_bytes(text: str, expected: int) -> None:
+    assert parse_bytes(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "M", "16M", "1G", "1,5 GB", "1e9", "0.3 B", "1.0000001 kB", "64 Mb/s", "ten", "1 s"]
+)
+def test_size_that_two_people_would_read_differently_is_refused_with_the_remedy(text: str) -> None:
+    with pytest.raises(UnitError, match="KiB, MiB, GiB, TiB") as refused:
+        parse_bytes(text)
+    assert repr(text) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("90", 90.0), ("1.5 s", 1.5), ("250ms", 0.25), ("10 min", 600.0), ("2h", 7200.0), ("1 d", 86400.0)],
+)
+def test_duration_with_its_unit_is_seconds(text: str, expected: float) -> None:
+    assert parse_seconds(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "1 week", "1h30m", "2 MiB"])
+def test_duration_that_is_none_is_refused_with_the_remedy(text: str) -> None:
+    with pytest.raises(UnitError, match="ms, s, min, h or d"):
+        parse_seconds(text)
+
+
+@given(st.integers(min_value=0, max_value=2**70))
+def test_whole_numbers_of_bytes_are_exact_whatever_their_size(size_bytes: int) -> None:
+    assert parse_bytes(str(size_bytes)) == size_bytes
+    assert parse_bytes(f"{size_bytes} KiB") == size_bytes * 1024
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "expected"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1,000 B"), (1023.9, "1 KiB"), (1048575, "1 MiB"), (64 * 1024**2, "64 MiB")],
+)
+def test_size_for_a_person_changes_unit_before_it_rounds_up_to_it(size_bytes: float, expected: str) -> None:
+    assert format_bytes(size_bytes) == expected
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"), [(117.9e6, "118 MB/s"), (999_999, "1 MB/s"), (1_250_000_000, "1.25 GB/s")]
+)
+def test_rate_for_a_person_counts_in_thousands(rate: float, expected: str) -> None:
+    assert format_rate(rate) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [
+        (0.000248832, Unit.SECONDS, "249 us"),
+        (0.5, Unit.SECONDS, "500 ms"),
+        (0.0, Unit.SECONDS, "0 s"),
+        (1234.4, Unit.SECONDS, "1,234 s"),
+        (26423.43, Unit.OPERATIONS_PER_SECOND, "26,423 op/s"),
+        (9.5, Unit.OPERATIONS_PER_SECOND, "9.5 op/s"),
+        (2048.0, Unit.BYTES, "2 KiB"),
+        (1e6, Unit.BYTES_PER_SECOND, "1 MB/s"),
+        (0.25, Unit.RATIO, "0.25"),
+        (12.0, Unit.COUNT, "12"),
+    ],
+)
+def test_every_unit_has_a_form_for_people(value: float, unit: Unit, expected: str) -> None:
+    assert format_value(value, unit) == expected
+
+
+@given(st.floats(min_value=1, max_value=2**59))
+def test_formatted_size_can_be_typed_again(size_bytes: float) -> None:
+    shown = format_bytes(size_bytes).replace(",", "")
+    number, unit = shown.split()
+    assert float(number) * parse_bytes(f"1 {unit}") == pytest.approx(size_bytes, rel=0.005, abs=0.5)
