@@ -1,5 +1,6 @@
 """A whole iotide with one cluster, one watched agent and one target, for contract tests, faults and benches."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -122,3 +123,8 @@ def add_rig(stack: LocalStack, cluster: str, *, target: Path | None = None) -> R
     agent = stack.add_agent(cluster_id, NODE, [directory], loads.environment)
     target_id = stack.add_target(cluster_id, TARGET, directory, [agent.node_id])
     return Rig(stack, cluster, cluster_id, agent, directory, target_id, loads)
+
+
+def as_root(*command: str | Path) -> list[str]:
+    """The command as root runs it, for mounts; `./dev` asks for passwordless sudo where it is not root itself."""
+    return [*(() if os.geteuid() == 0 else ("sudo", "-n")), *map(str, command)]

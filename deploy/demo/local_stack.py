@@ -143,6 +143,14 @@ class LocalStack:
             self._server = subprocess.Popen(
                 [*map(str, argv), *self._server_arguments], stdout=log, stderr=log, start_new_session=True
             )
+        self.wait_ready()
+
+    def wait_ready(self) -> None:
+        """Until the API answers and has its database.
+
+        Raises:
+            StackError: it did not within 90 s, or the server has ended.
+        """
         wait_for("the server", self._ready, seconds=90)
 
     def _ready(self) -> bool | None:
@@ -204,7 +212,7 @@ class LocalStack:
         self, cluster_id: int, name: str, directories: Sequence[Path], environment: Mapping[str, str] | None = None
     ) -> Agent:
         """Enrol an agent that may write below `directories`, start it and wait until the server has heard of it."""
-        home = self.directory / "agents" / name
+        home = self.directory / "agents" / str(cluster_id) / name
         home.mkdir(parents=True)
         for directory in directories:
             directory.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,50 @@
+"""Cancel, from the click to the empty target."""
+
+import time
+
+from rig import FIO_SMALL, Rig
+
+LONG_LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 60}
+PROMISED_SECONDS = 3.0
+
+
+def test_a_running_run_ends_within_three_seconds_and_leaves_nothing(rig: Rig) -> None:
+    run_id = rig.submit_one("fio", LONG_LOAD)
+    rig.wait_running(run_id)
+    clicked = time.monotonic()
+    rig.stack.post(f"/runs/{run_id}/cancel", {})
+    run = rig.wait_ended(run_id)
+    assert run["state"] == "cancelled"
+    rig.wait_clean()
+    assert time.monotonic() - clicked <= PROMISED_SECONDS
+
+
+def test_a_cancelled_campaign_starts_none_of_its_waiting_runs(rig: Rig) -> None:
+    before = len(rig.loads.starts())
+    campaign_id = rig.submit("fio", LONG_LOAD, repeats=3)
+    first = min(run["id"] for run in rig.runs(campaign_id))
+    rig.wait_running(first)
+    rig.stack.post(f"/campaigns/{campaign_id}/cancel", {})
+    campaign = rig.stack.wait_campaign(campaign_id)
+    assert campaign["state"] == "cancelled"
+    assert campaign["counts"]["cancelled"] == 3
+    rig.wait_clean()
+    assert len(rig.loads.starts()) == before + 1
+
+
+def test_a_cancelled_run_can_be_tried_again(rig: Rig) -> None:
+    run_id = rig.submit_one("fio", {**LONG_LOAD, "runtime_seconds": 2})
+    rig.wait_running(run_id)
+    rig.stack.post(f"/runs/{run_id}/cancel", {})
+    assert rig.wait_ended(run_id)["state"] == "cancelled"
+    rig.stack.post(f"/runs/{run_id}/retry", {})
+    run = rig.wait_ended(run_id)
+    assert (run["state"], run["attempts_made"]) == ("finished", 2)
+
+
+def test_a_load_beyond_its_time_limit_is_ended_on_its_node(rig: Rig) -> None:
+    run_id = rig.submit_one("fio", LONG_LOAD, time_limit_seconds=2)
+    run = rig.wait_ended(run_id)
+    assert (run["state"], run["reason_code"]) == ("failed", "time_limit")
+    assert "2 s" in run["reason"]
+    rig.wait_clean()

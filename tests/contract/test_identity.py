@@ -1,0 +1,47 @@
+"""Two agents with one identity: one of them works, the other one says why it does not."""
+
+import shutil
+import subprocess
+
+import pytest
+from local_stack import BIN, Agent, wait_for
+from rig import Rig, add_rig
+
+
+@pytest.fixture
+def twin(rig: Rig) -> tuple[Rig, list[str]]:
+    """A rig of its own, and the command that starts a copy of its agent from a copied state directory."""
+    own = add_rig(rig.stack, "twin")
+    home = rig.stack.directory / "agents/twin-copy"
+    home.mkdir()
+    original = own.agent.directory
+    names = shutil.ignore_patterns("*.sock", "*bell*", "*wake*")
+    shutil.copytree(original / "state", home / "state", ignore=names)
+    config = (original / "agent.toml").read_text().replace(str(original), str(home))
+    (home / "agent.toml").write_text(config)
+    # The copy is older than its original by one start, as a restored backup is.
+    own.agent.process.terminate()
+    rig.stack.restart_agent(own.agent)
+    wait_for("the original", lambda: is_online(own.agent, rig), seconds=30)
+    return own, [str(BIN / "iotide-agent"), "run", "--config", str(home / "agent.toml")]
+
+
+def is_online(agent: Agent, rig: Rig) -> bool | None:
+    return True if rig.stack.get(f"/nodes/{agent.node_id}")["state"] == "online" else None
+
+
+def test_a_second_agent_with_a_copied_state_is_refused(twin: tuple[Rig, list[str]]) -> None:
+    own, command = twin
+    copy = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert copy.returncode != 0
+    assert "already" in copy.stdout + copy.stderr
+    run = own.wait_ended(own.submit_one("dd", {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}))
+    assert run["state"] == "finished"
+
+
+def test_a_second_agent_on_the_same_state_directory_is_refused(rig: Rig) -> None:
+    command = [str(BIN / "iotide-agent"), "run", "--config", str(rig.agent.directory / "agent.toml")]
+    second = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert second.returncode != 0
+    assert "already" in second.stdout + second.stderr
+    assert rig.agent.process.poll() is None

@@ -1,0 +1,160 @@
+"""Kills a part of a running iotide at a chosen moment of a run, and what must hold when the dust has settled."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from local_stack import wait_for
+from redis import Redis
+from rig import Rig
+
+RUN_SECONDS: Final = 3.0
+_LATE_SECONDS: Final = 0.8 * RUN_SECONDS
+_MOMENT_SECONDS: Final = 20.0
+_GLANCE_SECONDS: Final = 0.001
+LOAD: Final = {
+    "rw": "write",
+    "block_size_bytes": 4096,
+    "file_size_bytes": 4 * 1024**2,
+    "runtime_seconds": RUN_SECONDS,
+}
+"""One step, which lasts as long as it says wherever it runs."""
+
+
+class Victim(StrEnum):
+    """What is killed with -9; `REDIS_EMPTIED` lives on without its data."""
+
+    AGENT = "agent"
+    RUNNER = "runner"
+    API = "api"
+    SCHEDULER = "scheduler"
+    WORKER = "worker"
+    REDIS = "redis"
+    REDIS_EMPTIED = "redis emptied"
+
+
+class Moment(StrEnum):
+    """How far the run is when it happens, as the node's own disk and loads tell."""
+
+    OFFERED = "offered"
+    CLAIMED = "claimed"
+    PREPARING = "preparing"
+    RUNNING_EARLY = "running early"
+    RUNNING_LATE = "running late"
+    SETTLING = "settling"
+    UPLOADING = "uploading"
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """A run that lived through a fault.
+
+    Attributes:
+        run: in detail.
+        load_starts: how often its load was started.
+    """
+
+    run: dict[str, Any]
+    load_starts: int
+
+
+def live_through(rig: Rig, victim: Victim, moment: Moment, *, delay_seconds: float = 0.0) -> Aftermath:
+    """Submit a run, kill the victim at the moment, put things right as an operator would, and check every rule.
+
+    Args:
+        delay_seconds: added to the moment.
+    """
+    starts_before = len(rig.loads.starts())
+    run_id = rig.submit_one("fio", LOAD, attempts_allowed=2)
+    _wait_moment(rig, moment, starts_before)
+    time.sleep(delay_seconds)
+    strike(rig, victim)
+    rig.stack.wait_ready()
+    run = rig.wait_ended(run_id)
+    rig.wait_clean()
+    starts = rig.loads.starts()[starts_before:]
+    assert all(start.is_alone for start in starts), f"a load ran beside another: {starts}"
+    assert len(starts) <= run["attempts_made"], f"{run['attempts_made']} attempts, loads {starts}"
+    if run["state"] == "finished":
+        _assert_kept(rig, run)
+    else:
+        assert run["state"] == "failed", run["state"]
+        assert run["reason"], "a failed run must say why"
+    return Aftermath(run, len(starts))
+
+
+def strike(rig: Rig, victim: Victim) -> None:
+    """Do the harm; the agent is started again, as systemd would, and the server sees to its own parts."""
+    match victim:
+        case Victim.AGENT:
+            rig.agent.process.kill()
+            rig.stack.restart_agent(rig.agent)
+        case Victim.RUNNER:
+            for pid in _runner_pids(rig):
+                os.kill(pid, signal.SIGKILL)
+        case Victim.REDIS_EMPTIED:
+            with Redis.from_url(rig.stack.settings["IOTIDE_REDIS_ADMIN_URL"]) as redis:
+                redis.flushall()
+        case _:
+            pid = wait_for(f"the {victim}", lambda: rig.stack.part_pid(victim.value))
+            os.kill(pid, signal.SIGKILL)
+
+
+def _wait_moment(rig: Rig, moment: Moment, starts_before: int) -> None:
+    """Until the run is there; a moment of a millisecond may be missed, and then it is a later one."""
+
+    def load_has_run(seconds: float) -> bool:
+        starts = rig.loads.starts()[starts_before:]
+        return bool(starts) and time.time() - starts[0].epoch_seconds >= seconds
+
+    conditions: dict[Moment, Callable[[], bool]] = {
+        Moment.OFFERED: lambda: True,
+        Moment.CLAIMED: lambda: bool(_order_directories(rig)),
+        Moment.PREPARING: lambda: bool(_phases(rig) & {"preparing", "ready"}) or load_has_run(0),
+        Moment.RUNNING_EARLY: lambda: load_has_run(0),
+        Moment.RUNNING_LATE: lambda: load_has_run(_LATE_SECONDS),
+        Moment.SETTLING: lambda: load_has_run(RUN_SECONDS) and "running" not in _phases(rig),
+        Moment.UPLOADING: lambda: load_has_run(RUN_SECONDS) and not _phases(rig) & {"running", "settling"},
+    }
+    reached = conditions[moment]
+    wait_for(moment.value, lambda: reached() or None, seconds=_MOMENT_SECONDS, pause_seconds=_GLANCE_SECONDS)
+
+
+def _order_directories(rig: Rig) -> list[Path]:
+    return list((rig.agent.directory / "state/orders").glob("*"))
+
+
+def _notes(rig: Rig) -> Iterator[dict[str, Any]]:
+    """What the runners of orders that have not ended wrote down last."""
+    for directory in _order_directories(rig):
+        file = directory / "phase.json"
+        if file.exists() and not (directory / "exit.json").exists():
+            yield json.loads(file.read_text())
+
+
+def _phases(rig: Rig) -> set[str]:
+    return {note["phase"] for note in _notes(rig) if "phase" in note}
+
+
+def _runner_pids(rig: Rig) -> list[int]:
+    return [note["pid"] for note in _notes(rig) if "pid" in note and Path(f"/proc/{note['pid']}").exists()]
+
+
+def _assert_kept(rig: Rig, run: dict[str, Any]) -> None:
+    """A finished run has its numbers, its raw output and its points."""
+    assert rig.stack.get("/samples", run_id=run["id"])["items"], "no numbers"
+    assert rig.stack.get(f"/runs/{run['id']}/artefacts")["items"], "no raw output"
+
+    def drawn() -> bool | None:
+        samples = rig.stack.get("/samples", run_id=run["id"])["items"]
+        wanted = {sample["series_id"] for sample in samples}
+        points = [rig.stack.get(f"/series/{series_id}/points") for series_id in wanted]
+        return True if all(run["cell_id"] in found["cell_id"] for found in points) else None
+
+    wait_for(f"the points of run {run['id']}", drawn, seconds=45)
