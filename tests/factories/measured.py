@@ -81,7 +81,7 @@ class Measured:
         self.session.flush()
         return campaign
 
-    def cell(self, campaign: Campaign | None = None, **options: object) -> Cell:
+    def cell(self, campaign: Campaign | None = None, /, **options: object) -> Cell:
         campaign = campaign or self.campaign()
         differing = {name: value for name, value in options.items() if DEFAULTS.get(name) != value}
         cell = Cell(

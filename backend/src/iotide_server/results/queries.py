@@ -196,5 +196,7 @@ def last_rates(session: Session, target_ids: Sequence[int], workload: str) -> di
 
 def campaign_samples(session: Session, campaign_id: int) -> Result[Any]:
     """All samples of a campaign with everything that describes them, fetched as they are consumed."""
-    options = {"stream_results": True, "yield_per": _FETCHED_ROWS}
-    return session.execute(_CAMPAIGN_SAMPLES, {"campaign_id": campaign_id}, execution_options=options)
+    samples = session.execute(
+        _CAMPAIGN_SAMPLES, {"campaign_id": campaign_id}, execution_options={"stream_results": True}
+    )
+    return samples.yield_per(_FETCHED_ROWS)

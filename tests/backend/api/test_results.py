@@ -1,0 +1,174 @@
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from backend.conftest import NOW
+from factories.measured import Measured, finish, sample
+from factories.people import Person
+from fastapi.testclient import TestClient
+
+from iotide_server.accounts.models import Role
+from iotide_server.kit.db import Database, Json
+from iotide_server.results import service
+from iotide_server.runs.models import Run
+from iotide_server.trends.service import recompute_points
+from iotide_wire.messages import CurvePiece
+
+OUTPUT = b"1024+0 records in\n"
+
+
+@pytest.fixture
+def run(database: Database) -> Run:
+    """A finished run with two numbers, a curve and raw output, and its points."""
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell = measured.cell(file_size_bytes=2048)
+        run = measured.run(cell)
+        order = measured.order(run)
+        service.store_artefact(session, order, "write.stdout", hashlib.sha256(OUTPUT).hexdigest(), OUTPUT)
+        piece = CurvePiece(counter="write", started_at=NOW, step_seconds=1.0, values=(1.0, 3.0, 5.0))
+        late = piece.model_copy(update={"started_at": NOW + timedelta(seconds=5)})
+        result = finish(NOW, sample(100.0, operation="write"), sample(0.5, "wait"))
+        service.ingest(session, order, result.model_copy(update={"curves": (piece, late)}), NOW)
+        measured.end(run, order)
+        recompute_points(session, cell.id)
+        return run
+
+
+@pytest.fixture
+def get(client: TestClient, admin: Person) -> Callable[..., Json]:
+    def get(path: str, **query: str | int) -> Json:
+        response = client.get(f"/api/v1{path}", params=query, headers=admin.headers)
+        assert response.status_code == 200, response.text
+        answer: Json = response.json()
+        return answer
+
+    return get
+
+
+def test_series_are_listed_with_names_and_newest_point(run: Run, get: Callable[..., Json]) -> None:
+    (series,) = get("/series", metric="write_rate")["items"]
+    assert series["node_names"] == ["node1"]
+    assert series["target_names"] == ["scratch"]
+    assert series["options"] == {"file_size_bytes": 2048}
+    assert (series["unit"], series["better"], series["labels"]) == (
+        "bytes_per_second",
+        "higher",
+        {"operation": "write"},
+    )
+    assert (series["point_count"], series["last_value"], series["last_at"]) == (1, 100.0, "2026-11-21T10:00:00Z")
+    assert get(f"/series/{series['id']}") == series
+    assert series["cluster_id"] == run.cluster_id
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ({}, 2),
+        ({"workload": "dd"}, 2),
+        ({"workload": "fio"}, 0),
+        ({"metric": "wait"}, 1),
+        ({"node_id": 999}, 0),
+        ({"target_id": 999}, 0),
+        ({"cluster_id": 999}, 0),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_series_are_filtered(get: Callable[..., Json], query: dict[str, str | int], count: int) -> None:
+    assert len(get("/series", **query)["items"]) == count
+
+
+@pytest.mark.usefixtures("run")
+def test_series_are_listed_page_by_page(get: Callable[..., Json]) -> None:
+    first = get("/series", limit=1)
+    second = get("/series", limit=1, cursor=first["next_cursor"])
+    assert second["next_cursor"] is None
+    assert first["items"] + second["items"] == get("/series")["items"]
+    assert [len(page["items"]) for page in (first, second)] == [1, 1]
+
+
+def test_points_come_column_by_column(run: Run, get: Callable[..., Json]) -> None:
+    (series,) = get("/series", metric="wait")["items"]
+    points = get(f"/series/{series['id']}/points")
+    assert points.pop("series") == series
+    assert points == {
+        "at": ["2026-11-21T10:00:00Z"],
+        "median": [0.5],
+        "low": [0.5],
+        "high": [0.5],
+        "n": [1],
+        "variation_ratio": [None],
+        "robust_spread_ratio": [None],
+        "cell_id": [run.cell_id],
+        "campaign_id": [run.campaign_id],
+        "flags": [[]],
+    }
+
+
+def test_samples_of_a_run_say_what_they_are(run: Run, get: Callable[..., Json]) -> None:
+    wait, rate = get("/samples", run_id=run.id)["items"]
+    assert (rate["metric"], rate["value"], rate["unit"], rate["labels"]) == (
+        "write_rate",
+        100.0,
+        "bytes_per_second",
+        {"operation": "write"},
+    )
+    assert get("/samples", series_id=wait["series_id"])["items"] == [wait]
+
+
+def test_curves_keep_their_gaps_and_are_thinned(run: Run, get: Callable[..., Json]) -> None:
+    (whole,) = get(f"/runs/{run.id}/curves")["items"]
+    assert whole["values"] == [1.0, 3.0, 5.0, None, None, 1.0, 3.0, 5.0]
+    (thinned,) = get(f"/runs/{run.id}/curves", max_points=4)["items"]
+    assert (thinned["step_seconds"], thinned["values"]) == (2.0, [2.0, 5.0, 1.0, 4.0])
+
+
+def test_raw_output_is_a_download_byte_by_byte(
+    run: Run, get: Callable[..., Json], client: TestClient, admin: Person
+) -> None:
+    (artefact,) = get(f"/runs/{run.id}/artefacts")["items"]
+    assert (artefact["name"], artefact["size_bytes"]) == ("write.stdout", len(OUTPUT))
+    response = client.get(f"/api/v1/artefacts/{artefact['id']}", headers=admin.headers)
+    assert response.content == OUTPUT
+    assert response.headers["content-disposition"] == 'attachment; filename="write.stdout"'
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/series/999", "series_not_found"),
+        ("/series/999/points", "series_not_found"),
+        ("/runs/999/curves", "run_not_found"),
+        ("/runs/999/artefacts", "run_not_found"),
+        ("/artefacts/999", "artefact_not_found"),
+    ],
+)
+def test_what_does_not_exist_is_not_found(client: TestClient, admin: Person, path: str, code: str) -> None:
+    response = client.get(f"/api/v1{path}", headers=admin.headers)
+    assert (response.status_code, response.json()["error"]["code"]) == (404, code)
+
+
+def test_results_of_another_cluster_do_not_exist_for_a_viewer(
+    run: Run, get: Callable[..., Json], client: TestClient, database: Database, make_person: Callable[..., Person]
+) -> None:
+    with database.transaction() as session:
+        elsewhere = Measured(session, NOW, name="elsewhere").cluster.id
+    stranger = make_person("eve", Role.ADMIN, elsewhere)
+    (series, _), (artefact,) = get("/series")["items"], get(f"/runs/{run.id}/artefacts")["items"]
+    for path in ("/series", f"/series?cluster_id={run.cluster_id}", f"/samples?run_id={run.id}"):
+        assert client.get(f"/api/v1{path}", headers=stranger.headers).json()["items"] == []
+    for path in (
+        f"/series/{series['id']}",
+        f"/series/{series['id']}/points",
+        f"/runs/{run.id}/curves",
+        f"/runs/{run.id}/artefacts",
+        f"/artefacts/{artefact['id']}",
+    ):
+        assert client.get(f"/api/v1{path}", headers=stranger.headers).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/series", "/samples", "/runs/1/curves", "/artefacts/1", "/series/1/points"])
+def test_nobody_reads_results_without_credentials(client: TestClient, path: str) -> None:
+    assert client.get(f"/api/v1{path}").status_code == 401

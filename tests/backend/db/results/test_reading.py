@@ -1,0 +1,114 @@
+import csv
+from datetime import UTC, datetime
+
+import pytest
+from factories.measured import Measured, finish, sample
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns.models import Cell
+from iotide_server.kit.db import Database
+from iotide_server.results import reading
+from iotide_server.statistics.summary import Tier, Variation
+from iotide_server.trends.service import recompute_points
+from iotide_wire.messages import Flag, FlagCode, FlagEffect
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+MARK = Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured="12 s", limit="30 s")
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    return Measured(session, NOW)
+
+
+def cell_with(measured: Measured, *values: float, minutes: float = 0, **options: object) -> Cell:
+    cell = measured.cell(**options)
+    for value in values:
+        measured.deliver(cell, finish(NOW, sample(value)), minutes=minutes)
+    recompute_points(measured.session, cell.id)
+    return cell
+
+
+def test_each_cell_has_its_results_with_what_may_be_shown(session: Session, measured: Measured) -> None:
+    one, four = cell_with(measured, 100.0), cell_with(measured, 100.0, 108.0, 100.0, 92.0, file_size_bytes=4096)
+    results = reading.cell_results(session, [one.id, four.id])
+    (single,), (enough,) = results[one.id], results[four.id]
+    assert (single.n, single.median, single.tier, single.variation) == (1, 100.0, Tier.ONE_RUN, None)
+    assert (enough.n, enough.low, enough.high, enough.tier) == (4, 92.0, 108.0, Tier.ENOUGH_RUNS)
+    assert enough.variation is Variation.FLAGGED
+    assert enough.robust_spread_ratio == pytest.approx(1.4826 * 4 / 100)
+
+
+def test_a_cell_without_points_has_no_results(session: Session, measured: Measured) -> None:
+    assert reading.cell_results(session, [measured.cell().id]) == {}
+
+
+def test_the_last_rate_of_a_target_is_that_of_the_same_workload_first(session: Session, measured: Measured) -> None:
+    target = measured.target.id
+    cell_with(measured, 100.0, minutes=0)
+    cell_with(measured, 200.0, minutes=10)
+    assert reading.last_rates_bytes_per_second(session, [target], "dd") == {target: 200.0}
+    assert reading.last_rates_bytes_per_second(session, [target], "fio") == {target: 200.0}
+
+
+def test_several_rates_of_a_cell_count_by_the_time_that_their_bytes_take(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    measured.deliver(cell, finish(NOW, sample(100.0, operation="write"), sample(300.0, operation="read")))
+    recompute_points(session, cell.id)
+    rates = reading.last_rates_bytes_per_second(session, [measured.target.id], "dd")
+    assert rates == {measured.target.id: pytest.approx(150.0)}
+
+
+def test_a_target_that_nothing_measured_has_no_rate(session: Session, measured: Measured) -> None:
+    assert reading.last_rates_bytes_per_second(session, [measured.target.id], "dd") == {}
+
+
+def test_the_csv_of_a_campaign_has_a_line_for_each_number(database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        campaign = measured.campaign()
+        cell = measured.cell(campaign, file_size_bytes=2048)
+        run = measured.deliver(cell, finish(NOW, sample(1.5, operation="write"), sample(2.5, "wait"), flags=(MARK,)))
+        measured.deliver(measured.cell(measured.campaign("other")), finish(NOW, sample(9.0)))
+    lines = list(csv.DictReader("".join(reading.campaign_samples_csv(database, campaign.id)).splitlines()))
+    assert [line["value"] for line in lines] == ["1.5", "2.5"]
+    assert lines[0] == {
+        "campaign_id": str(campaign.id),
+        "campaign": "nightly",
+        "cell": "0",
+        "run_id": str(run.id),
+        "repeat": "1",
+        "attempt": "1",
+        "state": "finished",
+        "validity": "valid",
+        "flags": "DURATION",
+        "started_at": "2026-11-21T10:00:00+00:00",
+        "ended_at": "",
+        "nodes": "node1",
+        "targets": "scratch",
+        "workload": "dd",
+        "workload_revision": "1",
+        "options": '{"direct": false, "file_size_bytes": 2048}',
+        "series_id": lines[0]["series_id"],
+        "metric": "write_rate",
+        "labels": '{"operation": "write"}',
+        "value": "1.5",
+        "unit": "bytes_per_second",
+    }
+
+
+def test_the_csv_of_a_campaign_without_numbers_is_its_header(database: Database) -> None:
+    with database.transaction() as session:
+        campaign = Measured(session, NOW).campaign()
+    (header,) = "".join(reading.campaign_samples_csv(database, campaign.id)).splitlines()
+    assert header.startswith("campaign_id,campaign,cell,run_id")
+
+
+def test_the_csv_comes_in_pieces_however_large_the_campaign(database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell = measured.cell()
+        samples = [sample(float(value), writer=value) for value in range(2500)]
+        measured.deliver(cell, finish(NOW, *samples))
+    pieces = list(reading.campaign_samples_csv(database, cell.campaign_id))
+    assert [piece.count("\n") for piece in pieces] == [1, 1000, 1000, 500]
