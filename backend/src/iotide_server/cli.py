@@ -75,7 +75,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
         database_url=database_url,
         redis_url=redis_url,
     )
-    run_services(options, typer.echo)
+    run_services(options, _say)
 
 
 @app.command()
@@ -157,6 +157,11 @@ def _settings_of(state: Path | None) -> Settings:
             return _settings()
     os.environ.update(read_environment(state or default_state_directory()))
     return _settings()
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):  # a terminal that was closed stops nothing
+        typer.echo(line)
 
 
 def _refuse(text: str) -> None:

@@ -9,9 +9,10 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from iotide_server.embedded.ports import check_port
 from iotide_server.embedded.postgres import prepare_postgres
@@ -86,7 +87,7 @@ def run_services(options: UpOptions, say: Callable[[str], None]) -> None:
     hidden = become(account, must_reach=[state.root, *code_locations()])
     if hidden:
         say(
-            f"The services run as {account.name}, who may not enter {hidden[0]}; so they keep root's right to read any"
+            f"The services run as {account.name}, who may not reach {hidden[0]}; so they keep root's right to read any"
             " file. Where code and state directory are open to that user, they keep none."
         )
     with hold(state) as lock_descriptor:
@@ -125,24 +126,23 @@ class _Services:
         self._state = state
         self._say = say
         self._supervisor = Supervisor(logs=state.directory("log"), lock_descriptor=lock_descriptor, say=say)
-        self._environment = {"PYTHONUNBUFFERED": "1", "HOME": str(state.root)}
+        self._settings: dict[str, str] = {}
         self._certificates: Certificates | None = None
 
     async def run(self) -> None:
         """Start, wait for a signal, stop."""
         self._supervisor.stop_on_signals()
         try:
-            self._check_ports()
-            self._prepare_tls()
-            await self._start_postgres()
-            await self._start_redis()
-            await self._start_server()
-            self._say(f"iotide is ready: {self._options.public_url} (logs in {self._state.root / 'log'})")
-            await self._supervisor.wait()
-        except StoppedError:
-            pass
-        finally:
+            with suppress(StoppedError):
+                self._check_ports()
+                self._prepare_tls()
+                await self._start_postgres()
+                await self._start_redis()
+                await self._start_server()
+                self._say(f"iotide is ready: {self._options.public_url} (logs in {self._state.root / 'log'})")
+                await self._supervisor.wait()
             self._say("stopping")
+        finally:
             await self._supervisor.stop()
 
     def _check_ports(self) -> None:
@@ -188,7 +188,7 @@ class _Services:
     async def _start_server(self) -> None:
         if "IOTIDE_PUBLIC_URL" not in os.environ:  # set by who runs a proxy in front
             self._set(PUBLIC_URL=self._options.public_url)
-        self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment))
+        self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._settings))
         self._say("migrating the database")
         await self._supervisor.run(self._part("migrate", _command("migrate")))
         api = ["api", "--host", self._options.host, "--port", str(self._options.port)]
@@ -197,8 +197,7 @@ class _Services:
         await self._start(self._part("api", _command(*api), is_ready=self._api_answers))
         for name in ("scheduler", "worker"):
             with closing(ReadinessSocket(self._state.directory("run") / f"{name}.ready")) as ready:
-                environment = {**self._environment, **ready.environment}
-                await self._start(self._part(name, _command(name), is_ready=ready.is_ready, environment=environment))
+                await self._start(self._part(name, _command(name), is_ready=ready.is_ready, more=ready.environment))
 
     async def _start(self, part: Part) -> None:
         self._say(f"starting {part.name}")
@@ -210,18 +209,18 @@ class _Services:
         command: tuple[str, ...],
         *,
         is_ready: Callable[[], bool] = lambda: True,
-        environment: Mapping[str, str] | None = None,
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> Part:
         return Part(
             name=name,
             command=command,
             account=self._state.account,
             is_ready=is_ready,
-            environment=environment or self._environment,
+            environment={"PYTHONUNBUFFERED": "1", "HOME": str(self._state.root), **self._settings, **more},
         )
 
     def _set(self, **variables: str) -> None:
-        self._environment |= {f"IOTIDE_{name}": value for name, value in variables.items()}
+        self._settings |= {f"IOTIDE_{name}": value for name, value in variables.items()}
 
     def _api_answers(self) -> bool:
         trust = ssl.create_default_context(cafile=self._certificates.ca) if self._certificates else None
