@@ -1,9 +1,19 @@
 """News for browsers: a row for who reconnects, a notification for who is listening."""
 
+from datetime import datetime, timedelta
+from typing import Final
+
+from collections.abc import Sequence
+
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-CHANNEL = "iotide_change"
+from iotide_server.live import repository
+from iotide_server.live.models import Change
+
+CHANNEL: Final = "iotide_change"
+KEPT_FOR: Final = timedelta(hours=1)
+_MOST_REPEATED: Final = 1000
 
 
 def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None) -> None:
@@ -12,11 +22,42 @@ def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None
     Args:
         kind: `campaign`, `run`, `node`, `target` or `cluster`.
     """
+    publish_all(session, [(kind, subject_id, cluster_id)])
+
+
+def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -> None:
+    """As `publish`, of many things at once.
+
+    Args:
+        news: kind, subject id and cluster id of each.
+    """
+    kinds, subject_ids, cluster_ids = zip(*news, strict=True) if news else ((), (), ())
     session.execute(
         text(
-            "WITH news AS (INSERT INTO change (kind, subject_id, cluster_id)"
-            " VALUES (:kind, :subject_id, :cluster_id) RETURNING id, kind, subject_id, cluster_id)"
+            "WITH news AS (INSERT INTO change (kind, subject_id, cluster_id) SELECT * FROM unnest("
+            "CAST(:kinds AS text[]), CAST(:subject_ids AS bigint[]), CAST(:cluster_ids AS bigint[]))"
+            " RETURNING id, kind, subject_id, cluster_id)"
             " SELECT pg_notify(:channel, row_to_json(news)::text) FROM news"
         ),
-        {"kind": kind, "subject_id": subject_id, "cluster_id": cluster_id, "channel": CHANNEL},
+        {
+            "kinds": list(kinds),
+            "subject_ids": list(subject_ids),
+            "cluster_ids": list(cluster_ids),
+            "channel": CHANNEL,
+        },
     )
+
+
+def latest_id(session: Session) -> int:
+    """Where a stream that begins now stands."""
+    return repository.latest_id(session)
+
+
+def missed_since(session: Session, last_id: int) -> list[Change] | None:
+    """What was published since the reader's last news, oldest first; None when it is too old or too much."""
+    return repository.changes_after(session, last_id, _MOST_REPEATED)
+
+
+def forget_old(session: Session, now: datetime) -> None:
+    """Delete news of more than an hour ago; the scheduler calls it now and then."""
+    repository.delete_before(session, now - KEPT_FOR)
