@@ -174,7 +174,7 @@ class LocalStack:
 
     def sign_in(self) -> None:
         """Turn a login link into an API token, which the client sends from then on."""
-        secret = parse_qs(urlsplit(self.admin_link()).query)["link"][0]
+        secret = parse_qs(urlsplit(self.admin_link()).fragment)["token"][0]
         self.post("/session/link", {"token": secret})
         created = self.post(
             "/tokens", {"name": "local-stack", "scopes": ["read", "operate", "admin"], "expires_at": None}
@@ -209,16 +209,27 @@ class LocalStack:
         return cluster_id
 
     def add_agent(
-        self, cluster_id: int, name: str, directories: Sequence[Path], environment: Mapping[str, str] | None = None
+        self,
+        cluster_id: int,
+        name: str,
+        directories: Sequence[Path],
+        environment: Mapping[str, str] | None = None,
+        *,
+        server_url: str | None = None,
     ) -> Agent:
-        """Enrol an agent that may write below `directories`, start it and wait until the server has heard of it."""
+        """Enrol an agent that may write below `directories`, start it and wait until the server has heard of it.
+
+        Args:
+            environment: added to this process's own.
+            server_url: where the agent finds the server, if not at `url`.
+        """
         home = self.directory / "agents" / str(cluster_id) / name
         home.mkdir(parents=True)
         for directory in directories:
             directory.mkdir(parents=True, exist_ok=True)
         approved = ", ".join(f'"{directory}"' for directory in directories)
         (home / "agent.toml").write_text(
-            f'server = "{self.url}"\nnode_name = "{name}"\nrole = "compute"\n'
+            f'server = "{server_url or self.url}"\nnode_name = "{name}"\nrole = "compute"\n'
             f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n'
         )
         join = self.post(f"/clusters/{cluster_id}/join-tokens", {"uses": 1, "expires_in_seconds": 600})
@@ -273,6 +284,11 @@ class LocalStack:
             return campaign if campaign["state"] in {"finished", "failed", "cancelled"} else None
 
         return wait_for(f"campaign {campaign_id}", ended, seconds=seconds, pause_seconds=0.2)
+
+    def stop_agent(self, agent: Agent) -> None:
+        """End an agent politely and for good."""
+        _end(agent.process)
+        self.agents.remove(agent)
 
     def stop(self) -> None:
         """End agents, then the server, politely; what does not go within 20 s is killed with its process group."""

@@ -1,0 +1,49 @@
+"""Wake-ups carry no work and no authority: lost, doubled, late or forged ones change nothing."""
+
+import json
+import secrets
+
+from celery import Celery
+from rig import FIO_SMALL, Rig
+
+LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 3}
+
+
+def wake(rig: Rig, order_id: int, fence: int) -> None:
+    """What the scheduler sends, sent by somebody who may write to every queue."""
+    with Celery(broker=rig.stack.settings["IOTIDE_REDIS_URL"]) as app:
+        queue = f"node.{rig.agent.node_id}"
+        app.send_task("iotide.wake", args=[order_id, fence], queue=queue, ignore_result=True)
+
+
+def test_the_same_wake_up_again_and_again_runs_the_load_once(rig: Rig) -> None:
+    before = len(rig.loads.starts())
+    run_id = rig.submit_one("fio", LOAD)
+    rig.wait_running(run_id)
+    order_id, fence = held_order(rig)
+    for _ in range(5):
+        wake(rig, order_id, fence)
+    run = rig.wait_ended(run_id)
+    for _ in range(5):
+        wake(rig, order_id, fence)
+    later = rig.wait_ended(rig.submit_one("dd", {"file_size_bytes": 4096, "block_size_bytes": 4096}))
+    starts = rig.loads.starts()[before:]
+    assert (run["state"], run["attempts_made"], later["state"]) == ("finished", 1, "finished")
+    assert [start.arguments[0] for start in starts] == ["fio", "dd", "dd"]
+    assert all(start.is_alone for start in starts)
+
+
+def held_order(rig: Rig) -> tuple[int, int]:
+    """Id and fence of the order on the node's disk."""
+    directory = next((rig.agent.directory / "state/orders").iterdir())
+    order = json.loads((directory / "order.json").read_text())
+    return int(order["order_id"]), int(order["fence"])
+
+
+def test_a_forged_wake_up_starts_nothing(rig: Rig) -> None:
+    before = len(rig.loads.starts())
+    wake(rig, 10**9, secrets.randbelow(2**62) + 1)
+    wake(rig, -1, 0)
+    run = rig.wait_ended(rig.submit_one("dd", {"file_size_bytes": 4096, "block_size_bytes": 4096}))
+    assert run["state"] == "finished"
+    assert len(rig.loads.starts()) == before + 2

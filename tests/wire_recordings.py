@@ -1,0 +1,94 @@
+"""Messages as they went over the wire, kept for ever: which kinds there are, and how a recording is named and read."""
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from recording_proxy import Exchange
+
+from iotide_wire import WIRE_VERSION
+from iotide_wire.base import Message
+from iotide_wire.messages import (
+    BeatReply,
+    BeatRequest,
+    ClaimRequest,
+    EnrollReply,
+    EnrollRequest,
+    FinishReply,
+    FinishRequest,
+    HelloReply,
+    HelloRequest,
+    Order,
+)
+
+DIRECTORY: Final = Path(__file__).parent / "data/wire"
+ROUTES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
+    r"/agent/enroll": (EnrollRequest, EnrollReply),
+    r"/agent/hello": (HelloRequest, HelloReply),
+    r"/agent/orders/\d+/claim": (ClaimRequest, Order),
+    r"/agent/beat": (BeatRequest, BeatReply),
+    r"/agent/orders/\d+/finish": (FinishRequest, FinishReply),
+}
+KINDS: Final[dict[str, type[Message]]] = {kind.__name__: kind for pair in ROUTES.values() for kind in pair}
+
+
+def messages(exchanges: list[Exchange]) -> Iterator[tuple[type[Message], Any]]:
+    """The kind and the JSON of every message in them; an answer that refuses is none."""
+    for exchange in exchanges:
+        path = exchange.path.removeprefix("/api/v1")
+        for route, (request, answer) in ROUTES.items():
+            if re.fullmatch(route, path):
+                yield request, json.loads(exchange.request)
+                if exchange.status < 400:
+                    yield answer, json.loads(exchange.answer)
+
+
+def recordings() -> list[Path]:
+    """Every recorded message of every version."""
+    return sorted(DIRECTORY.glob("v*/*.json"))
+
+
+def kind_of(file: Path) -> type[Message]:
+    """`v1/BeatRequest-3.json` is a BeatRequest."""
+    return KINDS[file.stem.partition("-")[0]]
+
+
+def facet(message: dict[str, Any]) -> tuple[str, ...]:
+    """What makes a message worth keeping beside others of its kind: states, words and outcome in it."""
+    parts = [message, *(part for part in message.get("orders", []) if isinstance(part, dict))]
+    return tuple(str(part[name]) for part in parts for name in ("state", "word", "outcome") if name in part)
+
+
+def record(found: Iterator[tuple[type[Message], Any]]) -> list[Path]:
+    """Write a file for each message whose kind and facet no recording has yet; never touches an old one."""
+    directory = DIRECTORY / f"v{WIRE_VERSION}"
+    directory.mkdir(parents=True, exist_ok=True)
+    known = {(kind_of(file), facet(json.loads(file.read_text()))) for file in recordings()}
+    written = []
+    for kind, message in found:
+        if (kind, facet(message)) in known:
+            continue
+        known.add((kind, facet(message)))
+        number = len(list(directory.glob(f"{kind.__name__}-*.json"))) + 1
+        file = directory / f"{kind.__name__}-{number}.json"
+        file.write_text(_without_secrets(json.dumps(message, indent=1)) + "\n")
+        written.append(file)
+    return written
+
+
+def _without_secrets(text: str) -> str:
+    """The message without credentials of a server that is gone, and without where things lay on its machine."""
+    for pattern, harmless in (
+        (r"ion_[\w-]+", "ion_recorded"),
+        (r'("join_token": ")[^"]+', r"\1recorded-join-token.-"),
+        (r"(redis://[^:]+:)[^@]+", r"\1recorded"),
+        (re.escape(sys.prefix), "/opt/iotide"),
+        (re.escape(str(DIRECTORY.parents[2])), "/opt/iotide"),
+        (re.escape(tempfile.gettempdir()) + r"/iotide-[^/\"]+", "/srv/iotide"),
+    ):
+        text = re.sub(pattern, harmless, text)
+    return text
