@@ -1,0 +1,147 @@
+"""A plan with every name resolved and every size foreseen: what a preview shows and a submission stores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns.errors import NotEnoughSpaceError, TargetNotOnNodeError
+from iotide_server.campaigns.expansion import CellDraft, check_matrix, expand, option_sets
+from iotide_server.clusters import service as clusters
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.kit.db import Json
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.targets import service as targets
+from iotide_server.targets.service import TargetView
+from iotide_server.workloads import service as workloads
+from iotide_server.workloads.models import Workload
+from iotide_wire.expressions import Expression, ExpressionError, evaluate
+from iotide_wire.plan import CampaignPlan
+
+_SPACE_MARGIN: Final = 1.1
+"""A run needs its own bytes and a tenth more, unless the target names a larger reserve."""
+_EXPRESSION: Final = TypeAdapter[Expression](Expression)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A workload with one set of options.
+
+    Attributes:
+        field: where it stands in the plan, for errors: `workloads[0]`.
+        options: complete, in base units.
+        options_sha256: of those that differ from the workload's frozen defaults.
+    """
+
+    field: str
+    workload: Workload
+    options: Json
+    options_sha256: str
+    needed: Expression
+    moved: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """A cell with what it is expected to need and to move, in bytes."""
+
+    ordinal: int
+    node: Node
+    target: TargetView
+    variant: Variant
+    bytes_needed: float
+    bytes_moved: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCampaign:
+    """A plan that can be submitted as it stands."""
+
+    plan: CampaignPlan
+    cluster: Cluster
+    cells: Sequence[PlannedCell]
+
+
+def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> PlannedCampaign:
+    """Check a plan against the cluster as it is now.
+
+    Raises:
+        IotideError: of one class for each thing that can be wrong, naming the field of the plan.
+    """
+    check_matrix(plan)
+    cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
+    nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
+    views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
+    _check_mounted(nodes, views)
+    variants = list(_variants(session, plan, [node.id for node in nodes]))
+    cells = [_foreseen(draft) for draft in expand(nodes, views, variants)]
+    _check_space(cells)
+    return PlannedCampaign(plan, cluster, cells)
+
+
+def _check_mounted(nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
+    for index, view in enumerate(views):
+        mounted_on = {mount.mount.node_id for mount in view.mounts}
+        for node in nodes:
+            if node.id not in mounted_on:
+                raise TargetNotOnNodeError(f"targets[{index}]", view.target.name, node.name)
+
+
+def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> chain[Variant]:
+    return chain.from_iterable(
+        _variants_of(session, index, plan, workloads.workload_for(session, choice.workload, node_ids, field=field))
+        for index, choice in enumerate(plan.workloads)
+        for field in [f"workloads[{index}].workload"]
+    )
+
+
+def _variants_of(session: Session, index: int, plan: CampaignPlan, workload: Workload) -> list[Variant]:
+    field = f"workloads[{index}]"
+    baseline = workloads.baseline(session, workload.name)
+    needed = _EXPRESSION.validate_python(workload.bytes_needed)
+    moved = _EXPRESSION.validate_python(workload.bytes_moved)
+    variants = []
+    for given in option_sets(plan.workloads[index]):
+        options = workloads.validated_options(workload, given, field=f"{field}.options")
+        digest = canonical_sha256(workloads.series_options(baseline, options))
+        variants.append(Variant(field, workload, options, digest, needed, moved))
+    return variants
+
+
+def _foreseen(draft: CellDraft[Node, TargetView, Variant]) -> PlannedCell:
+    values: Mapping[str, Any] = {**draft.node.facts, **draft.variant.options}
+    return PlannedCell(
+        draft.ordinal,
+        draft.node,
+        draft.target,
+        draft.variant,
+        bytes_needed=_bytes(draft.variant, draft.variant.needed, values),
+        bytes_moved=_bytes(draft.variant, draft.variant.moved, values),
+    )
+
+
+def _bytes(variant: Variant, expression: Expression, values: Mapping[str, Any]) -> float:
+    try:
+        return max(0.0, evaluate(expression, values))
+    except ExpressionError as error:
+        raise InvalidInputError(
+            f"the space of {variant.workload.name} cannot be foreseen: {error}",
+            field=f"{variant.field}.options",
+            remedy="give the options that it is computed from",
+        ) from error
+
+
+def _check_space(cells: Sequence[PlannedCell]) -> None:
+    for cell in cells:
+        mount = next(on.mount for on in cell.target.mounts if on.mount.node_id == cell.node.id)
+        reserve_bytes = cell.target.target.reserve_bytes
+        needed = max(cell.bytes_needed * _SPACE_MARGIN, cell.bytes_needed + (reserve_bytes or 0))
+        if mount.free_bytes is not None and cell.bytes_needed and needed > mount.free_bytes:
+            where = f"{cell.target.target.name} on {cell.node.name}"
+            raise NotEnoughSpaceError(f"{cell.variant.field}.options", where, needed, mount.free_bytes)
