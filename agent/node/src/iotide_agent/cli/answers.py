@@ -1,0 +1,148 @@
+"""What the commands read from the server's answers; fields that they do not show are not named here."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from iotide_wire.messages import Flag, StepRecord
+from iotide_wire.units import Unit
+
+
+class Answer(BaseModel):
+    """A part of an answer; a newer server may say more."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Counts(Answer):
+    """Runs of a campaign by state."""
+
+    waiting: int
+    active: int
+    finished: int
+    failed: int
+    cancelled: int
+
+
+class Campaign(Answer):
+    """A campaign and how far it is; `progress` is a fraction."""
+
+    id: int
+    name: str
+    cluster_name: str
+    state: str
+    created_at: datetime
+    counts: Counts
+    progress: float
+    seconds_remaining_estimated: float | None
+
+
+class Result(Answer):
+    """What the runs of a cell say about one metric, in its base unit."""
+
+    metric: str
+    unit: Unit
+    labels: dict[str, Any]
+    n: int
+    median: float
+    low: float
+    high: float
+
+
+class Cell(Answer):
+    """One combination of the matrix."""
+
+    ordinal: int
+    node_names: list[str]
+    target_names: list[str]
+    workload: str
+    options: dict[str, Any]
+    results: list[Result]
+
+
+class Warned(Answer):
+    """What the server would have one think about before the campaign starts."""
+
+    code: str
+    message: str
+    field: str | None
+
+
+class Preview(Answer):
+    """What a plan would do."""
+
+    cell_count: int
+    run_count: int
+    seconds_estimated: float | None
+    bytes_peak: int
+    bytes_written_total: int
+    warnings: list[Warned]
+
+
+class Run(Answer):
+    """One repeat of a cell; `progress` is a fraction, None where it cannot be known."""
+
+    id: int
+    campaign_id: int
+    campaign_name: str
+    repeat: int
+    node_names: list[str]
+    target_names: list[str]
+    workload: str
+    state: str
+    validity: str
+    flags: list[Flag]
+    progress: float | None
+    phase: str | None
+    reason: str | None
+
+
+class RunOrder(Answer):
+    """What one node did."""
+
+    node_name: str
+    state: str
+    steps: list[StepRecord]
+
+
+class Attempt(Answer):
+    """One try of a run."""
+
+    ordinal: int
+    state: str
+    reason: str | None
+    orders: list[RunOrder]
+
+
+class Sample(Answer):
+    """One number of a run, in its metric's base unit."""
+
+    metric: str
+    unit: Unit
+    labels: dict[str, Any]
+    value: float
+
+
+class RunDetail(Run):
+    """A run with all that is known of it."""
+
+    attempts: list[Attempt]
+    samples: list[Sample]
+    waiting_because: str | None
+
+
+class Event(Answer):
+    """One line of a run's log."""
+
+    at: datetime
+    kind: str
+    text: str
+
+
+class Artefact(Answer):
+    """A piece of raw output."""
+
+    id: int
+    name: str
+    size_bytes: int

@@ -1,0 +1,127 @@
+"""The server's REST API as the commands use it: one call, one document, and refusals as problems."""
+
+import ssl
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+
+import httpx
+
+from iotide_agent.cli.problems import Problem, RefusedError
+
+Document = dict[str, Any]
+"""An answer as it came; commands show it with --json or read it through `answers`."""
+
+_PAGE: Final = 200
+_TIMEOUT_SECONDS: Final = 30.0
+
+
+class UnreachableError(RefusedError):
+    """No answer came from the server."""
+
+
+class Api:
+    """A session with one server.
+
+    Raises:
+        RefusedError: from every method, where the server refuses; `UnreachableError` where it does not answer.
+    """
+
+    def __init__(
+        self, url: str, token: str, ca_file: str | None, *, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        """Makes no call yet.
+
+        Args:
+            url: where the browser finds the dashboard, for instance `https://iotide.example:8443`.
+            token: an API token; the server tells it from a session by its prefix.
+            ca_file: certificates to trust instead of the system's.
+        """
+        self._url = url
+        self._client = httpx.Client(
+            base_url=f"{url.rstrip('/')}/api/v1",
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            timeout=_TIMEOUT_SECONDS,
+            verify=ssl.create_default_context(cafile=ca_file),
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        """Use as a context, so that connections are closed."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def get(self, path: str, parameters: Mapping[str, str | int] | None = None) -> Document:
+        """The JSON object at `path`."""
+        return self._document(self._send(self._client.build_request("GET", path, params=parameters)))
+
+    def get_text(self, path: str) -> str:
+        """The text at `path`, for instance a CSV file or raw output."""
+        return self._send(self._client.build_request("GET", path, headers={"Accept": "*/*"})).text
+
+    def post(self, path: str, body: Document | None = None, *, idempotency_key: str | None = None) -> Document:
+        """Posts a JSON object; with a key, a lost answer is asked for once more and nothing is done twice."""
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+        request = self._client.build_request("POST", path, json=body, headers=headers)
+        try:
+            return self._document(self._send(request))
+        except UnreachableError:
+            if idempotency_key is None:
+                raise
+            return self._document(self._send(request))
+
+    def items(self, path: str, parameters: Mapping[str, str | int], limit: int | None = None) -> Iterator[Document]:
+        """The items of a list, page by page, `limit` of them or all."""
+        wanted = dict(parameters) | {"limit": min(limit or _PAGE, _PAGE)}
+        given = 0
+        while True:
+            page = self.get(path, wanted)
+            for item in page["items"]:
+                if limit is not None and given >= limit:
+                    return
+                yield item
+                given += 1
+            if not page.get("next_cursor"):
+                return
+            wanted["cursor"] = page["next_cursor"]
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = self._client.send(request)
+        except httpx.TransportError as error:
+            raise self._unreachable(str(error) or type(error).__name__) from error
+        if response.is_error:
+            raise RefusedError([_problem(response)])
+        return response
+
+    def _document(self, response: httpx.Response) -> Document:
+        try:
+            document = response.json()
+        except ValueError as error:
+            raise self._no_api(response) from error
+        if not isinstance(document, dict):
+            raise self._no_api(response)
+        return document
+
+    def _unreachable(self, reason: str) -> UnreachableError:
+        remedy = "is it running? Set IOTIDE_URL or --url, and IOTIDE_CA for a certificate of its own"
+        return UnreachableError([Problem("unreachable", f"no answer: {reason}", "url", self._url, remedy)])
+
+    def _no_api(self, response: httpx.Response) -> RefusedError:
+        message = f"the answer to {response.request.url} is no JSON object"
+        return RefusedError([Problem("not_iotide", message, "url", self._url, "is this the address of iotide?")])
+
+
+def _problem(response: httpx.Response) -> Problem:
+    try:
+        error = response.json()["error"]
+        code, message = str(error["code"]), str(error["message"])
+    except (ValueError, KeyError, TypeError):
+        message = f"{response.request.url} answered with status {response.status_code}"
+        return Problem("http_error", message, remedy="is this the address of iotide?")
+    return Problem(code, message, error.get("field"), error.get("value"), error.get("remedy"))

@@ -1,0 +1,164 @@
+"""Answers for people: tables, results and a live progress bar."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.table import Table
+
+from iotide_agent.cli.answers import Campaign, Cell, Preview, Run, RunDetail
+from iotide_agent.cli.problems import Problem
+from iotide_wire.messages import Flag
+from iotide_wire.units import Unit, format_bytes, format_value
+
+
+def show_problems(console: Console, problems: Iterable[Problem]) -> None:
+    """Each as place, field, value and message, with the remedy below."""
+    for problem in problems:
+        place = f"{problem.place}: " if problem.place else ""
+        value = "" if problem.value is None else f" = {problem.value!r}"
+        field = f"{problem.field}{value}: " if problem.field else ""
+        console.print(f"error: {place}{field}{problem.message}", markup=False, highlight=False, soft_wrap=True)
+        if problem.remedy:
+            console.print(f"  remedy: {problem.remedy}", markup=False, highlight=False, soft_wrap=True)
+
+
+def campaign_table(campaigns: Iterable[Campaign]) -> Table:
+    """One campaign a row."""
+    table = _table("id", "name", "cluster", "state", "finished", "failed", "progress", "created")
+    for campaign in campaigns:
+        total = sum(dict(campaign.counts).values())
+        table.add_row(
+            str(campaign.id),
+            campaign.name,
+            campaign.cluster_name,
+            campaign.state,
+            f"{campaign.counts.finished} of {total}",
+            str(campaign.counts.failed),
+            f"{campaign.progress:.0%}",
+            f"{campaign.created_at:%Y-%m-%d %H:%M} UTC",
+        )
+    return table
+
+
+def result_table(cells: Iterable[Cell]) -> Table:
+    """One metric of one cell a row, with the range of its runs."""
+    table = _table("cell", "node", "target", "workload", "metric", "median", "lowest", "highest", "runs")
+    for cell in cells:
+        for result in cell.results:
+            table.add_row(
+                str(cell.ordinal),
+                ", ".join(cell.node_names),
+                ", ".join(cell.target_names),
+                _with_labels(cell.workload, cell.options),
+                _with_labels(result.metric, result.labels),
+                *(format_value(value, result.unit) for value in (result.median, result.low, result.high)),
+                str(result.n),
+            )
+    return table
+
+
+def run_table(runs: Iterable[Run]) -> Table:
+    """One run a row."""
+    table = _table("id", "campaign", "repeat", "node", "target", "workload", "state", "progress", "flags", "reason")
+    for run in runs:
+        state = run.state if run.validity == "valid" else f"{run.state}, rejected"
+        table.add_row(
+            str(run.id),
+            run.campaign_name,
+            str(run.repeat),
+            ", ".join(run.node_names),
+            ", ".join(run.target_names),
+            run.workload,
+            state,
+            "" if run.progress is None else f"{run.progress:.0%}",
+            ", ".join(sorted({flag.code for flag in run.flags})),
+            run.reason or run.phase or "",
+        )
+    return table
+
+
+def preview_lines(preview: Preview) -> list[str]:
+    """What a plan would do, in sentences."""
+    seconds = preview.seconds_estimated
+    time = "unknown, since no rate of these targets is known yet" if seconds is None else _duration(seconds)
+    return [
+        f"{preview.run_count} runs of {preview.cell_count} cells",
+        f"time: {time}",
+        f"space: {format_bytes(preview.bytes_peak)} at once, {format_bytes(preview.bytes_written_total)} moved in all",
+        *(f"warning: {warning.message}" for warning in preview.warnings),
+    ]
+
+
+def show_run(console: Console, run: RunDetail) -> None:
+    """All that is known of a run: state, commands, samples and flags."""
+    console.print(run_table([run]))
+    if run.waiting_because:
+        console.print(f"waiting because {run.waiting_because}", markup=False)
+    for attempt in run.attempts:
+        for order in attempt.orders:
+            line = f"attempt {attempt.ordinal} on {order.node_name}: {attempt.state}"
+            console.print(f"{line} ({attempt.reason})" if attempt.reason else line, markup=False)
+            for step in order.steps:
+                console.print(f"  $ {' '.join(step.argv)}", markup=False, highlight=False, soft_wrap=True)
+    table = _table("metric", "value")
+    for sample in run.samples:
+        table.add_row(_with_labels(sample.metric, sample.labels), format_value(sample.value, sample.unit))
+    if run.samples:
+        console.print(table)
+    for line in flag_lines(run.flags):
+        console.print(line, markup=False)
+
+
+def flag_lines(flags: Sequence[Flag]) -> list[str]:
+    """What a sceptic must know, one flag a line."""
+    return [f"{flag.code} ({flag.effect}): {flag.measured}; limit {flag.limit}" for flag in flags]
+
+
+class LiveProgress:
+    """One bar for a campaign that is being watched; on a pipe, a line whenever something changed."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._last = ""
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[remaining]}")
+        )
+        self._task = self._bar.add_task("", total=1.0, remaining="")
+        self.renderable = self._bar
+
+    def update(self, campaign: Campaign) -> None:
+        """Shows the campaign as it is now."""
+        counts = {state: count for state, count in campaign.counts if count}
+        text = f"{campaign.name}: {', '.join(f'{count} {state}' for state, count in counts.items())}"
+        seconds = campaign.seconds_remaining_estimated
+        remaining = f"about {_duration(seconds)} left" if seconds is not None and campaign.state == "active" else ""
+        self._bar.update(self._task, completed=campaign.progress, description=text, remaining=remaining)
+        if not self._console.is_terminal and text != self._last:
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._last = text
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _with_labels(name: str, labels: Mapping[str, object]) -> str:
+    shown = [f"{label}={_label_value(label, value)}" for label, value in sorted(labels.items())]
+    return " ".join([name, *shown])
+
+
+def _label_value(label: str, value: object) -> str:
+    if label.endswith("_bytes") and isinstance(value, int | float):
+        return format_bytes(value)
+    return str(value)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:  # noqa: PLR2004 - below that, seconds say more than minutes
+        return format_value(round(seconds), Unit.SECONDS)
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"  # noqa: PLR2004 - as above

@@ -1,0 +1,134 @@
+"""Reads a campaign from a YAML file; whatever is wrong is named with its line, its field and the remedy."""
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import yaml
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_wire.plan import CampaignPlan, WorkloadChoice
+
+MAX_BYTES: Final = 2 * 1024**2
+"""What the server takes in one request."""
+_FIELD_NAMES: Final = (*CampaignPlan.model_fields, *WorkloadChoice.model_fields)
+_REMEDIES: Final = {
+    "missing": "add it",
+    "string_pattern_mismatch": "use letters, digits, dot, dash and underscore, starting with a letter or a digit",
+    "string_type": "write text, in quotes where YAML would read a date, a number or yes and no",
+}
+
+_Location = tuple[str | int, ...]
+
+
+def read_plan(path: Path) -> CampaignPlan:
+    """The campaign in a YAML file.
+
+    Raises:
+        RefusedError: the file cannot be read, is no YAML, or is no plan; all problems at once.
+    """
+    text = _read(path)
+    tree = _parse(path, text)
+    doubles = list(_double_keys(path, tree))
+    if doubles:
+        raise RefusedError(doubles)
+    try:
+        return CampaignPlan.model_validate(yaml.safe_load(text))
+    except ValidationError as error:
+        raise RefusedError([_problem(path, tree, detail) for detail in error.errors()]) from error
+
+
+def _read(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+        text = raw.decode()
+    except OSError as error:
+        raise _refused(
+            "file_unreadable", f"{path} cannot be read: {error.strerror}", "name an existing file"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise _refused("file_unreadable", f"{path} is no text in UTF-8", "save it as UTF-8") from error
+    if len(raw) > MAX_BYTES:
+        raise _refused("body_too_large", f"{path} has {len(raw)} bytes", f"keep it below {MAX_BYTES} bytes")
+    return text
+
+
+def _parse(path: Path, text: str) -> yaml.Node:
+    try:
+        tree = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = _place(path, mark) if mark else str(path)
+        message = f"not YAML: {error.problem or error.context}"
+        raise RefusedError([Problem("invalid_yaml", message, place=place, remedy="correct the line")]) from error
+    except yaml.YAMLError as error:
+        raise _refused("invalid_yaml", f"{path} is not YAML: {error}", "save it as plain text") from error
+    if not isinstance(tree, yaml.MappingNode):
+        raise _refused("invalid_input", f"{path} holds no campaign", "write `name: ...`, `cluster: ...` and so on")
+    return tree
+
+
+def _double_keys(path: Path, node: yaml.Node) -> Iterator[Problem]:
+    """Keys that stand twice in one mapping, where YAML would silently take the last."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _double_keys(path, item)
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                place = _place(path, key.start_mark)
+                yield Problem("invalid_input", f"{key.value} stands twice", key.value, place=place, remedy="keep one")
+            seen.add(key.value)
+            yield from _double_keys(path, value)
+
+
+def _problem(path: Path, tree: yaml.Node, detail: ErrorDetails) -> Problem:
+    location = tuple(detail["loc"])
+    unknown, missing = detail["type"] == "extra_forbidden", detail["type"] == "missing"
+    return Problem(
+        code="invalid_input",
+        message="no such field" if unknown else "missing" if missing else detail["msg"],
+        field=_dotted(location),
+        value=None if missing else detail["input"],
+        remedy=_suggestion(str(location[-1])) if unknown else _REMEDIES.get(detail["type"]),
+        place=_place(path, _mark(tree, location)),
+    )
+
+
+def _suggestion(name: str) -> str:
+    close = difflib.get_close_matches(name, _FIELD_NAMES, n=1)
+    return f"did you mean {close[0]}?" if close else f"remove it; a plan has {', '.join(CampaignPlan.model_fields)}"
+
+
+def _mark(node: yaml.Node, location: _Location) -> yaml.Mark:
+    """Where the deepest part of `location` that the file has begins; a key rather than its value."""
+    mark = node.start_mark
+    for part in location:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((key, value) for key, value in node.value if key.value == str(part)), None)
+            if found is None:
+                break
+            mark, node = found[0].start_mark, found[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            mark = node.start_mark
+        else:
+            break
+    return mark
+
+
+def _dotted(location: _Location) -> str:
+    dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return dotted.removeprefix(".")
+
+
+def _place(path: Path, mark: yaml.Mark) -> str:
+    return f"{path}:{mark.line + 1}:{mark.column + 1}"
+
+
+def _refused(code: str, message: str, remedy: str) -> RefusedError:
+    return RefusedError([Problem(code, message, remedy=remedy)])

@@ -1,0 +1,313 @@
+"""The command `iotide`: submits campaigns, follows them and fetches their results, by the REST API alone."""
+
+import csv
+import json
+import sys
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final, TextIO
+
+import typer
+from rich.console import Console
+from rich.live import Live
+
+from iotide_agent.cli import display
+from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Preview, Run, RunDetail, Sample
+from iotide_agent.cli.api import Api, Document
+from iotide_agent.cli.plan_file import read_plan
+from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_agent.cli.watch import watch
+
+DONE: Final = 0
+SOME_RUN_FAILED: Final = 1
+REFUSED: Final = 2
+INTERRUPTED: Final = 130
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+campaign_app = typer.Typer(no_args_is_help=True, help="Submit, follow and cancel campaigns.")
+run_app = typer.Typer(no_args_is_help=True, help="Look into single runs.")
+app.add_typer(campaign_app, name="campaign")
+app.add_typer(run_app, name="run")
+
+CampaignId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")]
+RunId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the run.")]
+PlanFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The campaign; see examples/.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print what the server answered, as JSON.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Follow it to its end; status 1 if a run failed.")]
+Limit = Annotated[int, typer.Option(min=1, max=10_000, help="How many at most, the newest first.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")]
+
+
+class ExportFormat(StrEnum):
+    """How samples are written."""
+
+    CSV = "csv"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where the commands go, from options or the environment."""
+
+    url: str
+    token: str | None
+    ca: Path | None
+
+    def open(self) -> Api:
+        """A session with it.
+
+        Raises:
+            RefusedError: the address is none, there is no token, or no such certificate file.
+        """
+        if not self.url.startswith(("http://", "https://")):
+            remedy = "write for instance https://iotide.example:8443"
+            raise RefusedError([Problem("invalid_input", "not an address", "url", self.url, remedy)])
+        if not self.token:
+            remedy = "make an API token in the dashboard under Access, then set IOTIDE_TOKEN or give --token"
+            raise RefusedError([Problem("not_authenticated", "no API token was given", "token", None, remedy)])
+        if self.ca is not None and not self.ca.is_file():
+            raise RefusedError([Problem("invalid_input", "no such file", "ca", str(self.ca), "name a PEM file")])
+        return Api(self.url, self.token, str(self.ca) if self.ca else None)
+
+
+@app.callback()
+def connect(
+    context: typer.Context,
+    *,
+    url: Annotated[str, typer.Option(envvar="IOTIDE_URL", help="Address of the server.")] = "http://127.0.0.1:8470",
+    token: Annotated[str | None, typer.Option(envvar="IOTIDE_TOKEN", help="API token.", show_default=False)] = None,
+    ca: Annotated[Path | None, typer.Option(envvar="IOTIDE_CA", help="Certificate of the server's own CA.")] = None,
+) -> None:
+    """Distributed benchmarks of storage on clusters."""
+    context.obj = Server(url, token, ca)
+
+
+@campaign_app.command("submit")
+def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = False, as_json: AsJson = False) -> None:
+    """Submit a campaign; with --watch, follow it to its end and show its results."""
+    plan = read_plan(file)
+    with _open(context) as api:
+        answer = api.post("/campaigns", plan.model_dump(mode="json"), idempotency_key=str(uuid.uuid4()))
+        if follow:
+            _follow(api, int(answer["id"]), as_json=as_json)
+        elif as_json:
+            _print_json(answer)
+        else:
+            campaign = Campaign.model_validate(answer)
+            runs = sum(dict(campaign.counts).values())
+            typer.echo(f"campaign {campaign.id} ({campaign.name}) accepted: {runs} runs")
+
+
+@campaign_app.command("preview")
+def preview_campaign(context: typer.Context, file: PlanFile, *, as_json: AsJson = False) -> None:
+    """Say what a campaign would do, without submitting it."""
+    plan = read_plan(file)
+    with _open(context) as api:
+        answer = api.post("/campaigns/preview", plan.model_dump(mode="json"))
+    if as_json:
+        _print_json(answer)
+    else:
+        typer.echo("\n".join(display.preview_lines(Preview.model_validate(answer))))
+
+
+@campaign_app.command("list")
+def list_campaigns(
+    context: typer.Context,
+    *,
+    state: Annotated[str | None, typer.Option(help="waiting, active, finished, failed or cancelled.")] = None,
+    cluster_id: Annotated[int | None, typer.Option(min=1, help="Of this cluster only.")] = None,
+    limit: Limit = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List campaigns, the newest first."""
+    with _open(context) as api:
+        answers = list(api.items("/campaigns", _given(state=state, cluster_id=cluster_id), limit))
+    if as_json:
+        _print_json(answers)
+    else:
+        _console().print(display.campaign_table(Campaign.model_validate(answer) for answer in answers))
+
+
+@campaign_app.command("show")
+def show_campaign(
+    context: typer.Context, campaign: CampaignId, *, follow: Watch = False, as_json: AsJson = False
+) -> None:
+    """Show a campaign with the results of its cells."""
+    with _open(context) as api:
+        if follow:
+            _follow(api, campaign, as_json=as_json)
+            return
+        answer = api.get(f"/campaigns/{campaign}")
+        cells = list(api.items(f"/campaigns/{campaign}/cells", {}))
+    if as_json:
+        _print_json(answer | {"cells": cells})
+        return
+    _console().print(display.campaign_table([Campaign.model_validate(answer)]))
+    _console().print(display.result_table(Cell.model_validate(cell) for cell in cells))
+
+
+@campaign_app.command("cancel")
+def cancel_campaign(context: typer.Context, campaign: CampaignId, *, as_json: AsJson = False) -> None:
+    """Cancel the runs of a campaign that did not end yet; running loads are stopped and their files removed."""
+    with _open(context) as api:
+        answer = api.post(f"/campaigns/{campaign}/cancel")
+    if as_json:
+        _print_json(answer)
+    else:
+        _console().print(display.campaign_table([Campaign.model_validate(answer)]))
+
+
+@campaign_app.command("export")
+def export_campaign(context: typer.Context, campaign: CampaignId, *, output: Output = None) -> None:
+    """Write all samples of a campaign as CSV."""
+    with _open(context) as api:
+        _write(api.get_text(f"/campaigns/{campaign}/samples.csv"), output)
+
+
+@run_app.command("list")
+def list_runs(
+    context: typer.Context,
+    *,
+    campaign: Annotated[int | None, typer.Option(min=1, help="Of this campaign only.")] = None,
+    state: Annotated[str | None, typer.Option(help="waiting, active, finished, failed or cancelled.")] = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List runs, the newest first."""
+    filters = _given(campaign_id=campaign, state=state)
+    with _open(context) as api:
+        answers = list(api.items("/runs", filters, limit))
+    if as_json:
+        _print_json(answers)
+    else:
+        _console().print(display.run_table(Run.model_validate(answer) for answer in answers))
+
+
+@run_app.command("show")
+def show_run(context: typer.Context, run: RunId, *, as_json: AsJson = False) -> None:
+    """Show a run: its commands, samples and flags, and why it waits."""
+    with _open(context) as api:
+        answer = api.get(f"/runs/{run}")
+    if as_json:
+        _print_json(answer)
+    else:
+        display.show_run(_console(), RunDetail.model_validate(answer))
+
+
+@run_app.command("log")
+def show_log(
+    context: typer.Context,
+    run: RunId,
+    *,
+    raw: Annotated[bool, typer.Option(help="Also what the tools printed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what happened to a run, oldest first, and with --raw what its tools printed."""
+    with _open(context) as api:
+        events = sorted(api.items(f"/runs/{run}/events", {}), key=lambda event: str(event["at"]))
+        artefacts = list(api.items(f"/runs/{run}/artefacts", {})) if raw else []
+        texts = {int(found["id"]): api.get_text(f"/artefacts/{found['id']}") for found in artefacts}
+    if as_json:
+        _print_json({"events": events, "artefacts": [found | {"text": texts[int(found["id"])]} for found in artefacts]})
+        return
+    for event in map(Event.model_validate, events):
+        typer.echo(f"{event.at:%Y-%m-%d %H:%M:%S} UTC  {event.kind}  {event.text}")
+    for artefact in map(Artefact.model_validate, artefacts):
+        typer.echo(f"\n== {artefact.name}, {artefact.size_bytes} bytes\n{texts[artefact.id]}")
+
+
+@run_app.command("export")
+def export_run(
+    context: typer.Context,
+    run: RunId,
+    *,
+    export_format: Annotated[ExportFormat, typer.Option("--format", help="csv or json.")] = ExportFormat.CSV,
+    output: Output = None,
+) -> None:
+    """Write the samples of a run, in base units."""
+    with _open(context) as api:
+        answers = list(api.items("/samples", {"run_id": run}))
+    if export_format is ExportFormat.JSON:
+        _write(json.dumps(answers, indent=2) + "\n", output)
+    elif output is None:
+        _write_csv(answers, sys.stdout)
+    else:
+        with output.open("w", encoding="utf-8", newline="") as file:
+            _write_csv(answers, file)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs one command; ends with 0 done, 1 some run failed, 2 not carried out, 130 interrupted."""
+    try:
+        app(args=arguments)
+    except RefusedError as refused:
+        if "--json" in (sys.argv if arguments is None else arguments):
+            errors = [problem.as_json() for problem in refused.problems]
+            typer.echo(json.dumps({"error": errors[0], "errors": errors}, indent=2, default=str), err=True)
+        else:
+            display.show_problems(Console(stderr=True), refused.problems)
+        sys.exit(REFUSED)
+
+
+def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
+    """Watches to the end, shows the outcome and leaves with status 1 where a run did not finish."""
+    progress_console = Console(stderr=as_json)
+    progress = display.LiveProgress(progress_console)
+    try:
+        with Live(progress.renderable, console=progress_console, transient=True):
+            campaign = watch(api, campaign_id, progress.update, time.sleep)
+    except KeyboardInterrupt:
+        typer.echo(
+            f"campaign {campaign_id} goes on; iotide campaign show {campaign_id} --watch follows it again", err=True
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        _print_json(api.get(f"/campaigns/{campaign_id}"))
+    else:
+        cells = api.items(f"/campaigns/{campaign_id}/cells", {})
+        _console().print(display.result_table(Cell.model_validate(cell) for cell in cells))
+        counts = campaign.counts
+        ended = f"{counts.finished} runs finished, {counts.failed} failed, {counts.cancelled} cancelled"
+        typer.echo(f"campaign {campaign.id} ({campaign.name}): {ended}")
+    if campaign.counts.failed or campaign.counts.cancelled:
+        raise typer.Exit(SOME_RUN_FAILED)
+
+
+def _open(context: typer.Context) -> Api:
+    server: Server = context.obj
+    return server.open()
+
+
+def _console() -> Console:
+    return Console()
+
+
+def _given(**filters: str | int | None) -> dict[str, str | int]:
+    return {name: value for name, value in filters.items() if value is not None}
+
+
+def _print_json(answer: Document | list[Document]) -> None:
+    typer.echo(json.dumps(answer, indent=2))
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+def _write_csv(answers: Sequence[Document], file: TextIO) -> None:
+    """One sample a row; labels as one column of JSON, since they differ between workloads."""
+    writer = csv.writer(file)
+    writer.writerow(("metric", "value", "unit", "labels"))
+    for sample in map(Sample.model_validate, answers):
+        writer.writerow((sample.metric, repr(sample.value), sample.unit, json.dumps(sample.labels, sort_keys=True)))
+
+
+if __name__ == "__main__":
+    main()
