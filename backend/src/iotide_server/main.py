@@ -1,35 +1,74 @@
-"""Builds the API: the slices' routes, the middlewares around them and the browser application beside them."""
+"""Builds the API: the slices' routes, the guard around them and the browser application beside them."""
 
+import asyncio
+import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from pydantic import SecretStr
+from redis import Redis
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import PlainTextResponse
 
+from iotide_server.accounts.routes import router as accounts
+from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.routes import router as clusters
+from iotide_server.embedded.tls import fingerprint
 from iotide_server.kit.clock import Clock, system_clock
 from iotide_server.kit.db import Database, open_engine
-from iotide_server.kit.web import ERRORS, install_error_handlers
+from iotide_server.kit.guard import Guard
+from iotide_server.kit.openapi import DescribedApi
+from iotide_server.kit.web import install_error_handlers
+from iotide_server.live.feed import Feed
+from iotide_server.live.health import router as health
+from iotide_server.live.routes import router as live
+from iotide_server.results.routes import router as results
+from iotide_server.runs.routes import router as runs
 from iotide_server.settings import Settings
+from iotide_server.targets.routes import router as targets
+from iotide_server.trends.routes import router as trends
+from iotide_server.workloads.routes import router as workloads
 
-API = "/api/v1"
-SLICES: tuple[APIRouter, ...] = (clusters,)
+API: Final = "/api/v1"
+SLICES: Final[tuple[APIRouter, ...]] = (
+    *(health, accounts, clusters, targets, workloads),
+    *(runs, results, trends, live),
+)
+RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
+BODY_LIMITS: Final = {re.compile(rf"{API}/agent/.*"): 16 * 1024**2}
+_REDIS_SECONDS: Final = 2.0
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
-    """The ASGI application; it opens its connections when it starts and closes them when it stops."""
+    """The ASGI application; it opens its connections when it is used and closes them when it stops."""
     database = Database(open_engine(settings.database_url.get_secret_value()))
+    redis = Redis.from_url(
+        settings.redis_url.get_secret_value(), socket_timeout=_REDIS_SECONDS, socket_connect_timeout=_REDIS_SECONDS
+    )
+    access = agent_access(settings)
+    feed = Feed(settings.database_url.get_secret_value())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        listening = asyncio.create_task(feed.run())
         yield
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening
+        for connection in (redis, access.redis_admin):
+            connection.close()
         database.engine.dispose()
 
-    app = FastAPI(
+    app = DescribedApi(
         title="iotide",
-        version="0.1.0",
+        version=version("iotide-server"),
         summary="Distributed benchmark service for storage on clusters",
         lifespan=lifespan,
         openapi_url=f"{API}/openapi.json",
@@ -38,20 +77,65 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         generate_unique_id_function=_operation_id,
     )
     app.state.database = database
+    app.state.redis = redis
     app.state.clock = clock
-    app.state.settings = settings
+    app.state.feed = feed
+    app.state.agent_access = access
+    app.state.public_url = settings.public_url
     install_error_handlers(app)
     for router in SLICES:
-        app.include_router(router, prefix=API, responses=ERRORS)
+        app.include_router(router, prefix=API)
+    _serve_frontend(app, settings.frontend_directory or _frontend_directory())
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
+    app.add_middleware(Guard, body_limits=BODY_LIMITS, raw_paths=RAW_PATHS)
     return app
+
+
+def agent_access(settings: Settings) -> AgentAccess:
+    """What agents are told, and the connection by which Redis lets them in."""
+    own = settings.redis_url.get_secret_value()
+    admin = settings.redis_admin_url.get_secret_value() if settings.redis_admin_url else own
+    ca_pem = settings.ca_certificate.read_text() if settings.ca_certificate else None
+    return AgentAccess(
+        public_url=settings.public_url.rstrip("/"),
+        broker_url=settings.agent_broker_url or _without_credentials(own),
+        ca_pem=ca_pem,
+        ca_fingerprint=fingerprint(ca_pem) if ca_pem else None,
+        redis_admin=Redis.from_url(admin, socket_timeout=_REDIS_SECONDS, socket_connect_timeout=_REDIS_SECONDS),
+    )
 
 
 def openapi_document() -> dict[str, Any]:
     """The API's description; needs neither database nor broker."""
-    nowhere = SecretStr("postgresql://nowhere/none")
-    return create_app(Settings(database_url=nowhere, redis_url=nowhere)).openapi()
+    app = create_app(
+        Settings(database_url=SecretStr("postgresql://nowhere/none"), redis_url=SecretStr("redis://nowhere"))
+    )
+    return app.openapi()
 
 
 def _operation_id(route: APIRoute) -> str:
     """The function's name: the generated clients call the operation by it."""
     return route.name
+
+
+def _without_credentials(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _frontend_directory() -> Path:
+    """The built browser application: inside an installed wheel, else where the repository builds it."""
+    package = Path(str(files("iotide_server")))
+    bundled = package / "frontend"
+    return bundled if bundled.is_dir() else package.parents[2] / "frontend" / "dist"
+
+
+def _serve_frontend(app: FastAPI, directory: Path) -> None:
+    if (directory / "index.html").is_file():
+        app.frontend("/", directory=directory, fallback="index.html")
+        return
+
+    async def say_what_is_missing(*_: object) -> PlainTextResponse:
+        return PlainTextResponse("The browser application was not built: run `npm run build` in frontend/.\n", 503)
+
+    app.add_route("/", say_what_is_missing, include_in_schema=False)

@@ -21,7 +21,7 @@ class Action:
 
     name: str
     subject_kind: str
-    subject_id: int | None
+    subject_id: int
     cluster_id: int | None
     before: Json | None = None
     after: Json | None = None

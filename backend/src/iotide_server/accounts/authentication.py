@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from sqlalchemy.orm import Session
 
@@ -16,7 +16,8 @@ API_TOKEN_PREFIX: Final = "iot_"  # noqa: S105 - a prefix, not a secret
 NODE_TOKEN_PREFIX: Final = "ion_"  # noqa: S105
 SESSION_IDLE: Final = timedelta(days=7)
 _TOUCH_EVERY: Final = timedelta(minutes=1)
-_SCOPE_ROLES: Final = {"read": Role.VIEWER, "operate": Role.OPERATOR, "admin": Role.ADMIN}
+Scope = Literal["read", "operate", "admin"]
+_SCOPE_ROLES: Final[dict[str, Role]] = {"read": Role.VIEWER, "operate": Role.OPERATOR, "admin": Role.ADMIN}
 
 
 def new_secret(prefix: str = "") -> str:
@@ -72,6 +73,11 @@ def by_session_cookie(session: Session, secret: str, address: str | None, now: d
     signed_in, user = found
     if now - signed_in.last_seen_at > _TOUCH_EVERY:
         signed_in.last_seen_at = now
+    return user_principal(session, user, address)
+
+
+def user_principal(session: Session, user: User, address: str | None) -> Principal:
+    """The principal of a person in a browser."""
     return Principal(PrincipalKind.USER, user.id, user.name, address, user.id, _grants(session, user))
 
 

@@ -49,11 +49,15 @@ class Principal:
         """Whether the caller has at least `role` in any cluster."""
         return any(own.rank >= role.rank for own in self.grants.values())
 
+    def clusters_with(self, role: Role) -> frozenset[int] | None:
+        """The clusters in which the caller has at least `role`; None means all."""
+        if self.may(role, None):
+            return None
+        return frozenset(key for key, own in self.grants.items() if key is not None and own.rank >= role.rank)
+
     def visible_clusters(self) -> frozenset[int] | None:
         """The clusters whose things the caller may see; None means all."""
-        if None in self.grants:
-            return None
-        return frozenset(key for key in self.grants if key is not None)
+        return self.clusters_with(Role.VIEWER)
 
     def require(self, role: Role, cluster_id: int | None, missing: NotFoundError | None = None) -> None:
         """Let pass who has at least `role` in the cluster.

@@ -1,11 +1,14 @@
 """SQL of accounts."""
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import Row, or_, select
+from sqlalchemy import Row, delete, exists, or_, select, text, update
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import ApiToken, RoleGrant, User, UserSession
+from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, RoleGrant, User, UserSession
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
 
 def live_api_token(session: Session, secret_sha256: str, now: datetime) -> Row[ApiToken, User] | None:
@@ -38,6 +41,103 @@ def live_session(
     ).one_or_none()
 
 
+def spend_link(session: Session, secret_sha256: str, now: datetime) -> User | None:
+    """The user of an unspent link, which is spent from now on; of two calls at once one wins."""
+    user_id = session.scalar(
+        update(LoginLink)
+        .where(LoginLink.secret_sha256 == secret_sha256, LoginLink.used_at.is_(None), LoginLink.expires_at > now)
+        .values(used_at=now)
+        .returning(LoginLink.user_id)
+    )
+    return session.scalar(select(User).where(User.id == user_id, User.disabled_at.is_(None)))
+
+
+def end_session(session: Session, secret_sha256: str) -> None:
+    """Delete one session."""
+    session.execute(delete(UserSession).where(UserSession.secret_sha256 == secret_sha256))
+
+
+def end_sessions_of(session: Session, user_id: int, *, keep_sha256: str) -> None:
+    """Delete all sessions of a user but one."""
+    session.execute(delete(UserSession).where(UserSession.user_id == user_id, UserSession.secret_sha256 != keep_sha256))
+
+
+def delete_expired(session: Session, now: datetime) -> None:
+    """Delete sessions and unspent links that have expired; spent links stay as the trace of a first sign-in."""
+    session.execute(delete(UserSession).where(UserSession.expires_at <= now))
+    session.execute(delete(LoginLink).where(LoginLink.expires_at <= now, LoginLink.used_at.is_(None)))
+
+
+def anyone_signed_in(session: Session) -> bool:
+    """Whether a link was ever spent."""
+    return session.scalar(select(exists().where(LoginLink.used_at.is_not(None)))) is True
+
+
+def first_administrator(session: Session) -> User | None:
+    """The oldest enabled administrator of all clusters."""
+    return session.scalar(
+        select(User)
+        .join(RoleGrant, RoleGrant.user_id == User.id)
+        .where(RoleGrant.cluster_id.is_(None), RoleGrant.role == Role.ADMIN, User.disabled_at.is_(None))
+        .order_by(User.id)
+        .limit(1)
+    )
+
+
+def user_by_name(session: Session, name: str) -> User | None:
+    """The user with that name, disabled or not."""
+    return session.scalar(select(User).where(User.name == name))
+
+
+def free_name(session: Session, wanted: str) -> str:
+    """`wanted`, with a number behind it where others have the name."""
+    taken = set(session.scalars(select(User.name).where(User.name.startswith(wanted, autoescape=True))))
+    candidates = (wanted, *(f"{wanted}-{number}" for number in range(2, len(taken) + 3)))
+    return next(name for name in candidates if name not in taken)
+
+
+def users(session: Session, paging: PageRequest) -> Slice[User]:
+    """All users, newest first."""
+    return newest_first(session, select(User), User.id, paging)
+
+
 def grants(session: Session, user_id: int) -> list[RoleGrant]:
     """The roles of a user."""
-    return list(session.scalars(select(RoleGrant).where(RoleGrant.user_id == user_id)))
+    return grants_of(session, [user_id])[user_id]
+
+
+def grants_of(session: Session, user_ids: Collection[int]) -> Mapping[int, list[RoleGrant]]:
+    """The roles of several users, those for all clusters first."""
+    by_user: defaultdict[int, list[RoleGrant]] = defaultdict(list)
+    ordered = RoleGrant.cluster_id.asc().nulls_first()
+    for grant in session.scalars(select(RoleGrant).where(RoleGrant.user_id.in_(user_ids)).order_by(ordered)):
+        by_user[grant.user_id].append(grant)
+    return by_user
+
+
+def replace_grants(session: Session, user_id: int, roles: Mapping[int | None, Role]) -> list[RoleGrant]:
+    """Give the user exactly these roles."""
+    session.execute(delete(RoleGrant).where(RoleGrant.user_id == user_id))
+    session.add_all(RoleGrant(user_id=user_id, cluster_id=cluster_id, role=role) for cluster_id, role in roles.items())
+    session.flush()
+    return grants(session, user_id)
+
+
+def existing_clusters(session: Session, cluster_ids: Collection[int]) -> set[int]:
+    """Those of the clusters that exist; in SQL alone, because the slice of clusters stands above this one."""
+    found = session.scalars(text("SELECT id FROM cluster WHERE id = ANY(:ids)"), {"ids": list(cluster_ids)})
+    return set(found)
+
+
+def tokens_of(session: Session, user_id: int | None, paging: PageRequest) -> Slice[ApiToken]:
+    """A user's tokens that were not revoked, newest first."""
+    statement = select(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
+    return newest_first(session, statement, ApiToken.id, paging)
+
+
+def audit_entries(session: Session, cluster_ids: frozenset[int] | None, paging: PageRequest) -> Slice[AuditEntry]:
+    """What was done in these clusters (None: everything), newest first."""
+    statement = select(AuditEntry)
+    if cluster_ids is not None:
+        statement = statement.where(AuditEntry.cluster_id.in_(cluster_ids))
+    return newest_first(session, statement, AuditEntry.id, paging)

@@ -1,6 +1,10 @@
-"""What can go wrong with clusters and nodes."""
+"""What can go wrong with clusters, nodes and their agents."""
 
-from iotide_server.kit.errors import ConflictError, NotFoundError
+from collections.abc import Collection
+from datetime import timedelta
+
+from iotide_server.kit.errors import ConflictError, NotAuthenticatedError, NotFoundError
+from iotide_server.kit.suggest import choose_from
 
 
 class ClusterNotFoundError(NotFoundError):
@@ -8,8 +12,13 @@ class ClusterNotFoundError(NotFoundError):
 
     code = "cluster_not_found"
 
-    def __init__(self, cluster_id: int) -> None:
-        super().__init__(f"there is no cluster {cluster_id}", field="cluster_id", value=cluster_id)
+    def __init__(self, cluster: int | str, known: Collection[str] = (), *, field: str = "cluster_id") -> None:
+        super().__init__(
+            f"there is no cluster {cluster}",
+            field=field,
+            value=cluster,
+            remedy=choose_from(cluster, known) if isinstance(cluster, str) else None,
+        )
 
 
 class ClusterNameTakenError(ConflictError):
@@ -19,3 +28,115 @@ class ClusterNameTakenError(ConflictError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"there is a cluster {name} already", field="name", value=name, remedy="choose another name")
+
+
+class NodeNotFoundError(NotFoundError):
+    """No such node, or none that the caller may see."""
+
+    code = "node_not_found"
+
+    def __init__(self, node: int | str, known: Collection[str] = (), *, field: str = "node_id") -> None:
+        super().__init__(
+            f"there is no node {node}",
+            field=field,
+            value=node,
+            remedy=choose_from(node, known) if isinstance(node, str) else None,
+        )
+
+
+class NodeNameTakenError(ConflictError):
+    """A living node of the cluster has the name."""
+
+    code = "node_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the cluster has a node {name} already",
+            field="node_name",
+            value=name,
+            remedy="enroll under another name with --name, or retire the old node first",
+        )
+
+
+class NodeBusyError(ConflictError):
+    """Runs need the node."""
+
+    code = "node_busy"
+
+    def __init__(self, name: str, run_count: int) -> None:
+        super().__init__(
+            f"{run_count} waiting or active runs need the node {name}",
+            field="node_id",
+            value=name,
+            remedy="cancel them or let them end first",
+        )
+
+
+class SlotsInUseError(ConflictError):
+    """More runs share the node than it would have slots."""
+
+    code = "slots_in_use"
+
+    def __init__(self, slots: int, used: int) -> None:
+        super().__init__(
+            f"{used} runs share the node now", field="slots", value=slots, remedy="wait for some of them to end"
+        )
+
+
+class JoinTokenRefusedError(NotAuthenticatedError):
+    """A join token that lets nobody in."""
+
+    code = "join_token_refused"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the join token is unknown, expired or used up",
+            field="join_token",
+            remedy="make a new one on the cluster's page",
+        )
+
+
+class JoinTokenNotFoundError(NotFoundError):
+    """No such join token, or none that the caller may see."""
+
+    code = "join_token_not_found"
+
+    def __init__(self, token_id: int) -> None:
+        super().__init__(f"there is no join token {token_id}", field="token_id", value=token_id)
+
+
+class WireVersionUnsupportedError(ConflictError):
+    """Agent and server speak different languages."""
+
+    code = "wire_version_unsupported"
+
+    def __init__(self, wire_version: int, spoken: range) -> None:
+        versions = " and ".join(map(str, spoken))
+        super().__init__(
+            f"the agent speaks version {wire_version} and this server {versions}",
+            field="wire_version",
+            value=wire_version,
+            remedy="install an agent of the server's release" if wire_version < spoken.start else "upgrade the server",
+        )
+
+
+class AgentAlreadyRunningError(ConflictError):
+    """Another agent with the same identity was heard of a moment ago."""
+
+    code = "agent_already_running"
+
+    def __init__(self, node: str, heard_ago: timedelta) -> None:
+        super().__init__(
+            f"an agent of {node} was heard of {heard_ago.total_seconds():.0f} s ago",
+            field="agent_instance",
+            remedy="stop the other agent, or enroll this machine as a node of its own",
+        )
+
+
+class AgentSupersededError(ConflictError):
+    """Another agent of the node said hello since."""
+
+    code = "agent_superseded"
+
+    def __init__(self, node: str) -> None:
+        super().__init__(f"another agent of {node} has taken over", field="agent_instance", remedy="stop this agent")

@@ -1,9 +1,15 @@
-"""SQL of clusters and nodes."""
+"""SQL of clusters and nodes; it reads tables of higher slices where a person's view of a node spans them."""
 
-from sqlalchemy import select
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Row, select, text, update
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.models import Cluster, JoinToken, Node, NodeBeat
+from iotide_server.clusters.views import SILENT_AFTER, ActiveOrder, NodeState, NodeWorkload
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
 
@@ -20,6 +26,182 @@ def cluster_by_name(session: Session, name: str) -> Cluster | None:
     return session.scalar(select(Cluster).where(Cluster.name == name))
 
 
+def cluster_names(session: Session, visible: frozenset[int] | None) -> set[str]:
+    """The names of the visible clusters (None: all)."""
+    statement = select(Cluster.name)
+    return set(session.scalars(statement if visible is None else statement.where(Cluster.id.in_(visible))))
+
+
+def join_tokens(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[JoinToken]:
+    """The cluster's tokens that still let a node in, newest first."""
+    statement = select(JoinToken).where(
+        JoinToken.cluster_id == cluster_id, JoinToken.uses_left > 0, JoinToken.expires_at > now
+    )
+    return newest_first(session, statement, JoinToken.id, paging)
+
+
+def use_join_token(session: Session, secret_sha256: str, now: datetime) -> int | None:
+    """Take one use from a token and give the id of its cluster; None when the token lets nobody in."""
+    return session.scalar(
+        update(JoinToken)
+        .where(JoinToken.secret_sha256 == secret_sha256, JoinToken.uses_left > 0, JoinToken.expires_at > now)
+        .values(uses_left=JoinToken.uses_left - 1)
+        .returning(JoinToken.cluster_id)
+    )
+
+
+def nodes(
+    session: Session,
+    visible: frozenset[int] | None,
+    cluster_id: int | None,
+    in_state: ColumnElement[bool] | None,
+    paging: PageRequest,
+) -> Slice[Node]:
+    """Nodes of the visible clusters (None: all), newest first."""
+    statement = select(Node).outerjoin(NodeBeat, NodeBeat.node_id == Node.id)
+    if visible is not None:
+        statement = statement.where(Node.cluster_id.in_(visible))
+    if cluster_id is not None:
+        statement = statement.where(Node.cluster_id == cluster_id)
+    if in_state is not None:
+        statement = statement.where(in_state)
+    return newest_first(session, statement, Node.id, paging)
+
+
+def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
+    """`views.node_state` as a condition."""
+    living = Node.retired_at.is_(None)
+    match state:
+        case NodeState.RETIRED:
+            return Node.retired_at.is_not(None)
+        case NodeState.NEVER_SEEN:
+            return living & NodeBeat.seen_at.is_(None)
+        case NodeState.ONLINE:
+            return living & (NodeBeat.seen_at >= now - SILENT_AFTER)
+        case NodeState.SILENT:
+            return living & (NodeBeat.seen_at < now - SILENT_AFTER)
+
+
+def living_nodes_by_name(session: Session, cluster_id: int, names: Collection[str]) -> dict[str, Node]:
+    """The cluster's nodes with these names; they cannot be retired while the transaction lasts."""
+    statement = (
+        select(Node)
+        .where(Node.cluster_id == cluster_id, Node.name.in_(names), Node.retired_at.is_(None))
+        .order_by(Node.id)
+        .with_for_update(read=True, key_share=True)
+    )
+    return {node.name: node for node in session.scalars(statement)}
+
+
+def living_nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int]) -> dict[int, Node]:
+    """Those of the nodes that are in the cluster; they cannot be retired while the transaction lasts."""
+    statement = (
+        select(Node)
+        .where(Node.cluster_id == cluster_id, Node.id.in_(node_ids), Node.retired_at.is_(None))
+        .order_by(Node.id)
+        .with_for_update(read=True, key_share=True)
+    )
+    return {node.id: node for node in session.scalars(statement)}
+
+
+def living_node_names(session: Session, cluster_id: int) -> set[str]:
+    """The names of the cluster's nodes."""
+    return set(session.scalars(select(Node.name).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None))))
+
+
 def live_node_by_token(session: Session, token_sha256: str) -> Node | None:
     """The node with that token, unless it was retired."""
     return session.scalar(select(Node).where(Node.token_sha256 == token_sha256, Node.retired_at.is_(None)))
+
+
+def locked_node(session: Session, node_id: int) -> Node | None:
+    """The node, its row locked until the end of the transaction."""
+    return session.scalar(select(Node).where(Node.id == node_id).with_for_update())
+
+
+def living_nodes(session: Session) -> Collection[Node]:
+    """All nodes that are not retired."""
+    return session.scalars(select(Node).where(Node.retired_at.is_(None)).order_by(Node.id)).all()
+
+
+def last_seen(session: Session, node_ids: Collection[int]) -> Mapping[int, datetime]:
+    """When each of the nodes was last heard of; those never seen are left out."""
+    rows = session.scalars(select(NodeBeat).where(NodeBeat.node_id.in_(node_ids)))
+    return {beat.node_id: beat.seen_at for beat in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAgent:
+    """What was known of a node when its agent was heard of again."""
+
+    agent_instance: str | None
+    problem: str | None
+    cluster_id: int
+    seen_at: datetime | None
+
+
+def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> KnownAgent:
+    """Write down that the node was heard of, if this is its current agent; one statement, because it is frequent."""
+    row = session.execute(
+        text(
+            "WITH known AS (SELECT n.id, n.agent_instance, n.problem, n.cluster_id, b.seen_at"
+            " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
+            " heard AS (INSERT INTO node_beat (node_id, seen_at)"
+            " SELECT id, :now FROM known WHERE agent_instance = :agent_instance"
+            " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at))"
+            " SELECT agent_instance, problem, cluster_id, seen_at FROM known"
+        ),
+        {"node_id": node_id, "agent_instance": agent_instance, "now": now},
+    ).one()
+    return KnownAgent(*row)
+
+
+def heard_of_between(session: Session, start: datetime, end: datetime) -> list[Row[int, int]]:
+    """Id and cluster of the living nodes that were last heard of after `start` and not after `end`."""
+    statement = (
+        select(Node.id, Node.cluster_id)
+        .join(NodeBeat, NodeBeat.node_id == Node.id)
+        .where(Node.retired_at.is_(None), NodeBeat.seen_at > start, NodeBeat.seen_at <= end)
+    )
+    return list(session.execute(statement))
+
+
+def runs_that_need(session: Session, node_id: int) -> int:
+    """How many runs wait in the node's line or have an order there that has not ended."""
+    statement = text(
+        "SELECT (SELECT count(*) FROM line_place WHERE node_id = :node_id)"
+        " + (SELECT count(*) FROM node_order WHERE node_id = :node_id AND state <> 'ended')"
+    )
+    run_count: int = session.scalars(statement, {"node_id": node_id}).one()
+    return run_count
+
+
+def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, list[ActiveOrder]]:
+    """By node, the orders that have not ended."""
+    rows = session.execute(
+        text(
+            "SELECT node_id, id, run_id, state, progress, phase FROM node_order"
+            " WHERE node_id = ANY(:node_ids) AND state <> 'ended' ORDER BY id"
+        ),
+        {"node_ids": list(node_ids)},
+    )
+    by_node: defaultdict[int, list[ActiveOrder]] = defaultdict(list)
+    for node_id, *order in rows:
+        by_node[node_id].append(ActiveOrder(*order))
+    return by_node
+
+
+def node_workloads(session: Session, node_ids: Collection[int]) -> Mapping[int, list[NodeWorkload]]:
+    """By node, the workloads that it announced."""
+    rows = session.execute(
+        text(
+            "SELECT has.node_id, w.name, w.revision, has.tool_version, has.available, has.unavailable_because"
+            " FROM node_workload has JOIN workload w ON w.id = has.workload_id"
+            " WHERE has.node_id = ANY(:node_ids) ORDER BY w.name, w.revision"
+        ),
+        {"node_ids": list(node_ids)},
+    )
+    by_node: defaultdict[int, list[NodeWorkload]] = defaultdict(list)
+    for node_id, *workload in rows:
+        by_node[node_id].append(NodeWorkload(*workload))
+    return by_node

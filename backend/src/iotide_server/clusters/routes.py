@@ -1,36 +1,115 @@
-"""Routes of clusters."""
+"""Routes of clusters, their join tokens and their nodes."""
 
-from fastapi import APIRouter
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
 
 from iotide_server.accounts.rules import Admin, Viewer
-from iotide_server.clusters import service
-from iotide_server.clusters.schemas import Cluster, ClusterInput, ClusterPatch
-from iotide_server.kit.pagination import Page, Paging
-from iotide_server.kit.web import Id, Tx, errors
+from iotide_server.clusters import enrolment, service
+from iotide_server.clusters.access import AgentAccess
+from iotide_server.clusters.schemas import (
+    Cluster,
+    ClusterInput,
+    ClusterPatch,
+    JoinToken,
+    JoinTokenCreated,
+    JoinTokenInput,
+    Node,
+    NodePatch,
+)
+from iotide_server.clusters.service import NodeFilter
+from iotide_server.clusters.views import NodeState
+from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
+from iotide_server.kit.web import Id, Now, Tx, errors
 
-router = APIRouter(tags=["clusters"])
+router = APIRouter()
 
 
-@router.get("/clusters", summary="List clusters")
+@router.get("/clusters", tags=["clusters"], summary="List clusters")
 def list_clusters(principal: Viewer, session: Tx, paging: Paging) -> Page[Cluster]:
     """The clusters that you may see, newest first."""
     return service.list_clusters(session, principal, paging).page(Cluster.of)
 
 
-@router.post("/clusters", summary="Create a cluster", status_code=201, responses=errors(409))
+@router.post("/clusters", tags=["clusters"], summary="Create a cluster", status_code=201, responses=errors(409))
 def create_cluster(principal: Admin, session: Tx, body: ClusterInput) -> Cluster:
-    """Needs the role admin for all clusters."""
+    """For administrators of all clusters."""
     return Cluster.of(service.create_cluster(session, principal, body.name, body.description))
 
 
-@router.get("/clusters/{cluster_id}", summary="Show a cluster", responses=errors(404))
+@router.get("/clusters/{cluster_id}", tags=["clusters"], summary="Show a cluster", responses=errors(404))
 def get_cluster(principal: Viewer, session: Tx, cluster_id: Id) -> Cluster:
     """One cluster."""
     return Cluster.of(service.cluster(session, principal, cluster_id))
 
 
-@router.patch("/clusters/{cluster_id}", summary="Change a cluster", responses=errors(404, 409))
+@router.patch("/clusters/{cluster_id}", tags=["clusters"], summary="Change a cluster", responses=errors(404, 409))
 def change_cluster(principal: Admin, session: Tx, cluster_id: Id, body: ClusterPatch) -> Cluster:
     """Name and description; what is left out stays."""
-    changes = body.model_dump(exclude_unset=True)
+    changes = body.model_dump(exclude_none=True)
     return Cluster.of(service.change_cluster(session, principal, cluster_id, changes))
+
+
+@router.get("/clusters/{cluster_id}/join-tokens", tags=["nodes"], summary="List join tokens", responses=errors(404))
+def list_join_tokens(principal: Admin, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[JoinToken]:
+    """The cluster's tokens that still let a node in, newest first."""
+    return enrolment.list_join_tokens(session, principal, cluster_id, paging, now).page(JoinToken.of)
+
+
+@router.post(
+    "/clusters/{cluster_id}/join-tokens",
+    tags=["nodes"],
+    summary="Create a join token",
+    status_code=201,
+    responses=errors(404),
+)
+def create_join_token(
+    principal: Admin, session: Tx, now: Now, request: Request, cluster_id: Id, body: JoinTokenInput
+) -> JoinTokenCreated:
+    """Lets new nodes in; the answer holds the command to run on each."""
+    access: AgentAccess = request.app.state.agent_access
+    expires_at = now + timedelta(seconds=body.expires_in_seconds)
+    made = enrolment.create_join_token(session, principal, cluster_id, body.uses, expires_at)
+    token = access.join_token(made.secret)
+    return JoinTokenCreated(**JoinToken.of(made.row).model_dump(), token=token, command=access.enroll_command(token))
+
+
+@router.delete(
+    "/join-tokens/{token_id}", tags=["nodes"], summary="Revoke a join token", status_code=204, responses=errors(404)
+)
+def revoke_join_token(principal: Admin, session: Tx, token_id: Id) -> None:
+    """It lets nobody in any more; nodes that it let in stay."""
+    enrolment.revoke_join_token(session, principal, token_id)
+
+
+@router.get("/nodes", tags=["nodes"], summary="List nodes")
+def list_nodes(
+    principal: Viewer,
+    session: Tx,
+    now: Now,
+    paging: Paging,
+    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only nodes of this cluster")] = None,
+    state: Annotated[NodeState | None, Query(description="Only nodes in this state")] = None,
+) -> Page[Node]:
+    """The nodes that you may see, newest first."""
+    return service.list_nodes(session, principal, NodeFilter(cluster_id, state), paging, now).page(Node.of)
+
+
+@router.get("/nodes/{node_id}", tags=["nodes"], summary="Show a node", responses=errors(404))
+def get_node(principal: Viewer, session: Tx, now: Now, node_id: Id) -> Node:
+    """What its agent announced, what it can run and what it is doing."""
+    return Node.of(service.node(session, principal, node_id, now))
+
+
+@router.patch("/nodes/{node_id}", tags=["nodes"], summary="Change a node", responses=errors(404, 409))
+def change_node(principal: Admin, session: Tx, now: Now, node_id: Id, body: NodePatch) -> Node:
+    """Slots and role; what is left out stays."""
+    changes = body.model_dump(mode="json", exclude_none=True)
+    return Node.of(service.change_node(session, principal, node_id, changes, now))
+
+
+@router.delete("/nodes/{node_id}", tags=["nodes"], summary="Retire a node", status_code=204, responses=errors(404, 409))
+def retire_node(principal: Admin, session: Tx, now: Now, request: Request, node_id: Id) -> None:
+    """Its token and its broker access end; its results stay. Refused while runs need it."""
+    service.retire_node(session, principal, node_id, now, request.app.state.agent_access)

@@ -1,4 +1,8 @@
-"""Clusters as people make and change them."""
+"""Clusters and nodes as people see and change them."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -8,10 +12,29 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import repository
-from iotide_server.clusters.errors import ClusterNameTakenError, ClusterNotFoundError
-from iotide_server.clusters.models import Cluster
+from iotide_server.clusters.access import AgentAccess
+from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.clusters.errors import (
+    ClusterNameTakenError,
+    ClusterNotFoundError,
+    NodeBusyError,
+    NodeNotFoundError,
+    SlotsInUseError,
+)
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.views import NodeState, NodeView, node_state
+from iotide_server.kit.db import Json, after_commit
 from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFilter:
+    """Which nodes of a list are wanted; None: all."""
+
+    cluster_id: int | None = None
+    state: NodeState | None = None
 
 
 def list_clusters(session: Session, principal: Principal, paging: PageRequest) -> Slice[Cluster]:
@@ -34,6 +57,24 @@ def cluster(session: Session, principal: Principal, cluster_id: int, role: Role 
     return found
 
 
+def cluster_named(session: Session, principal: Principal, name: str, role: Role, *, field: str) -> Cluster:
+    """The cluster of that name, for a caller with at least `role` in it.
+
+    Args:
+        field: where the name stands in the request, for the errors.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+        NotAllowedError: the caller may see it but lacks the role.
+    """
+    found = repository.cluster_by_name(session, name)
+    if found is None or not principal.may(Role.VIEWER, found.id):
+        known = repository.cluster_names(session, principal.visible_clusters())
+        raise ClusterNotFoundError(name, known, field=field)
+    principal.require(role, found.id)
+    return found
+
+
 def create_cluster(session: Session, principal: Principal, name: str, description: str) -> Cluster:
     """A new cluster; only for administrators of all clusters.
 
@@ -53,7 +94,7 @@ def create_cluster(session: Session, principal: Principal, name: str, descriptio
     return created
 
 
-def change_cluster(session: Session, principal: Principal, cluster_id: int, changes: dict[str, str]) -> Cluster:
+def change_cluster(session: Session, principal: Principal, cluster_id: int, changes: Json) -> Cluster:
     """The cluster with another name or description.
 
     Raises:
@@ -67,10 +108,129 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
                 setattr(changed, field, value)
     except IntegrityError as error:
         raise ClusterNameTakenError(changes["name"]) from error
-    audit.record(
-        session,
-        principal,
-        Action("cluster_changed", "cluster", changed.id, changed.id, before=before, after={**changes}),
-    )
+    action = Action("cluster_changed", "cluster", changed.id, changed.id, before=before, after=changes)
+    audit.record(session, principal, action)
     live.publish(session, "cluster", changed.id, changed.id)
     return changed
+
+
+def list_nodes(
+    session: Session, principal: Principal, wanted: NodeFilter, paging: PageRequest, now: datetime
+) -> Slice[NodeView]:
+    """The nodes that the caller may see."""
+    in_state = repository.is_in_state(wanted.state, now) if wanted.state else None
+    page = repository.nodes(session, principal.visible_clusters(), wanted.cluster_id, in_state, paging)
+    return Slice(_views(session, page.rows, now), page.next_cursor)
+
+
+def node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+    """The node, retired or not.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see.
+    """
+    found = session.get(Node, node_id)
+    if found is None or not principal.may(Role.VIEWER, found.cluster_id):
+        raise NodeNotFoundError(node_id)
+    return _views(session, [found], now)[0]
+
+
+def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[Node]:
+    """The living nodes of the cluster with these names, in their order; they stay living in this transaction.
+
+    Args:
+        field: where the names stand in the request, for the error.
+
+    Raises:
+        NodeNotFoundError: a name is unknown.
+    """
+    found = repository.living_nodes_by_name(session, cluster_id, names)
+    for index, name in enumerate(names):
+        if name not in found:
+            known = repository.living_node_names(session, cluster_id)
+            raise NodeNotFoundError(name, known, field=f"{field}[{index}]")
+    return [found[name] for name in names]
+
+
+def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *, field: str) -> list[Node]:
+    """The living nodes of the cluster with these ids, in their order; they stay living in this transaction.
+
+    Args:
+        field: where the ids stand in the request, for the error.
+
+    Raises:
+        NodeNotFoundError: there is no such node in the cluster.
+    """
+    found = repository.living_nodes_by_id(session, cluster_id, node_ids)
+    for index, node_id in enumerate(node_ids):
+        if node_id not in found:
+            raise NodeNotFoundError(node_id, field=f"{field}[{index}]")
+    return [found[node_id] for node_id in node_ids]
+
+
+def change_node(session: Session, principal: Principal, node_id: int, changes: Json, now: datetime) -> NodeView:
+    """The node with another number of slots or another role.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        SlotsInUseError: more runs share it now than it would have slots.
+    """
+    changed = _own_node(session, principal, node_id)
+    before = {field: getattr(changed, field) for field in changes}
+    try:
+        with session.begin_nested():
+            for field, value in changes.items():
+                setattr(changed, field, value)
+    except IntegrityError as error:
+        session.refresh(changed)
+        raise SlotsInUseError(changes["slots"], changed.shared_leases) from error
+    action = Action("node_changed", "node", changed.id, changed.cluster_id, before=before, after=changes)
+    audit.record(session, principal, action)
+    live.publish(session, "node", changed.id, changed.cluster_id)
+    wake_scheduler(session, "node")
+    return _views(session, [changed], now)[0]
+
+
+def retire_node(session: Session, principal: Principal, node_id: int, now: datetime, access: AgentAccess) -> None:
+    """Let the node in no more: its token opens nothing, its Redis user goes; its results stay.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        NodeBusyError: runs wait for it or are active on it.
+    """
+    retired = _own_node(session, principal, node_id)
+    run_count = repository.runs_that_need(session, node_id)
+    if run_count:
+        raise NodeBusyError(retired.name, run_count)
+    retired.retired_at = now
+    action = Action("node_retired", "node", retired.id, retired.cluster_id, before={"name": retired.name})
+    audit.record(session, principal, action)
+    live.publish(session, "node", retired.id, retired.cluster_id)
+    remaining = acl_rows(session)
+    after_commit(session, lambda: access.apply(remaining))
+
+
+def _own_node(session: Session, principal: Principal, node_id: int) -> Node:
+    found = repository.locked_node(session, node_id)
+    missing = NodeNotFoundError(node_id)
+    if found is None or found.retired_at is not None:
+        raise missing
+    principal.require(Role.ADMIN, found.cluster_id, missing)
+    return found
+
+
+def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeView]:
+    node_ids = [node.id for node in nodes]
+    seen = repository.last_seen(session, node_ids)
+    workloads = repository.node_workloads(session, node_ids)
+    orders = repository.active_orders(session, node_ids)
+    return [
+        NodeView(
+            node=node,
+            state=node_state(node.retired_at, seen.get(node.id), now),
+            last_seen_at=seen.get(node.id),
+            workloads=workloads.get(node.id, []),
+            active_orders=orders.get(node.id, []),
+        )
+        for node in nodes
+    ]

@@ -1,6 +1,6 @@
 """The database: one declarative base, one engine a process, one transaction a request or task."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +11,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, sessionmaker
 
 Json = dict[str, Any]
+_AFTER_COMMIT = "after_commit"
 
 
 class Base(DeclarativeBase):
@@ -72,6 +73,16 @@ class Database:
         """One transaction: committed at the end of the block, rolled back when the block raises."""
         with self._sessions.begin() as session:
             yield session
+        for act in session.info.get(_AFTER_COMMIT, ()):
+            act()
+
+
+def after_commit(session: Session, act: Callable[[], None]) -> None:
+    """Have `act` done once the transaction has been committed, for what must not happen when it is rolled back.
+
+    A crash in between loses it: whoever calls this has a second way to the same end.
+    """
+    session.info.setdefault(_AFTER_COMMIT, []).append(act)
 
 
 def utc(value: datetime) -> datetime:

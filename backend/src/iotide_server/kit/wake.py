@@ -5,6 +5,9 @@ from sqlalchemy.orm import Session
 
 WAKE_CHANNEL = "iotide_wake"
 
+SCHEDULER_LOCK = 0x73636865647531
+"""The advisory lock of the one scheduler that works; the others wait for it to be free."""
+
 
 def wake_scheduler(session: Session, reason: str) -> None:
     """Wake the scheduler after this transaction; several calls in one transaction are one wake-up each reason."""

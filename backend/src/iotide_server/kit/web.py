@@ -53,12 +53,8 @@ class ErrorBody(Output):
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The error responses of a route, for its `responses=`."""
+    """The error responses of a route, for its `responses=`: those that do not follow from its form, as 404 and 409."""
     return {status: {"model": ErrorBody, "description": HTTPStatus(status).phrase} for status in statuses}
-
-
-ERRORS = errors(401, 403, 413, 415, 422, 500, 503)
-"""What any route may answer; `main.py` adds it to all of them, a route adds its own 404 and 409."""
 
 
 Id = Annotated[int, Path(ge=1, le=2**63 - 1)]

@@ -1,9 +1,8 @@
 """News for browsers: a row for who reconnects, a notification for who is listening."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
-
-from collections.abc import Sequence
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session

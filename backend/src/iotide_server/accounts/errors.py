@@ -1,0 +1,82 @@
+"""What can go wrong with accounts."""
+
+from iotide_server.kit.errors import ConflictError, NotAllowedError, NotAuthenticatedError, NotFoundError
+
+
+class WrongCredentialsError(NotAuthenticatedError):
+    """Name and password do not belong together; the same whether the name or the password is wrong."""
+
+    code = "wrong_credentials"
+
+    def __init__(self) -> None:
+        super().__init__("name or password is wrong", remedy="try again, or ask an administrator for a sign-in link")
+
+
+class LinkSpentError(NotAuthenticatedError):
+    """A sign-in link that is unknown, expired or used."""
+
+    code = "link_spent"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the sign-in link is unknown, expired or was used before",
+            remedy="ask an administrator for a new one, or run `iotide-server admin-link` on the server",
+        )
+
+
+class PersonWantedError(NotAllowedError):
+    """Something that a person does in the browser, and no program by a token."""
+
+    code = "person_wanted"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"an API token cannot {what}", remedy="sign in with a browser")
+
+
+class TokenNotFoundError(NotFoundError):
+    """No such API token of the caller's."""
+
+    code = "token_not_found"
+
+    def __init__(self, token_id: int) -> None:
+        super().__init__(f"you have no API token {token_id}", field="token_id", value=token_id)
+
+
+class UserNotFoundError(NotFoundError):
+    """No such user."""
+
+    code = "user_not_found"
+
+    def __init__(self, user_id: int) -> None:
+        super().__init__(f"there is no user {user_id}", field="user_id", value=user_id)
+
+
+class UserNameTakenError(ConflictError):
+    """Another user has the name."""
+
+    code = "user_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is a user {name} already", field="name", value=name, remedy="choose another name")
+
+
+class OwnAccountError(ConflictError):
+    """Administrators do not lock themselves out."""
+
+    code = "own_account"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "you cannot change your own roles or disable yourself", remedy="ask another administrator to do it"
+        )
+
+
+class GrantOfUnknownClusterError(NotFoundError):
+    """A role in a cluster that does not exist."""
+
+    code = "cluster_not_found"
+
+    def __init__(self, cluster_ids: list[int]) -> None:
+        super().__init__(
+            f"there is no cluster {', '.join(map(str, sorted(cluster_ids)))}", field="roles", value=min(cluster_ids)
+        )

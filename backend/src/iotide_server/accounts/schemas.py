@@ -1,0 +1,162 @@
+"""What the API takes and gives for accounts."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from iotide_server.accounts import models, service
+from iotide_server.accounts.authentication import Scope
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal as Caller
+from iotide_server.accounts.principal import PrincipalKind
+from iotide_server.kit.db import Json
+from iotide_server.kit.web import Input, Output
+from iotide_wire.base import Name, UtcTime
+
+PersonName = Annotated[Name, Field(description="Name to sign in with", examples=["grace"])]
+NewPassword = Annotated[str, Field(min_length=10, max_length=200, examples=["correct horse battery"])]
+GivenPassword = Annotated[str, Field(max_length=200, examples=["correct horse battery"])]
+
+
+class LinkInput(Input):
+    """What stands behind `#token=` in a sign-in link."""
+
+    token: Annotated[str, Field(max_length=200, examples=["kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ"])]
+
+
+class CredentialsInput(Input):
+    """Name and password."""
+
+    name: Annotated[str, Field(max_length=200, examples=["grace"])]
+    password: GivenPassword
+
+
+class PasswordInput(Input):
+    """A new password; `old_password` is null for who had none."""
+
+    old_password: GivenPassword | None
+    new_password: NewPassword
+
+
+class RoleGrant(Input):
+    """A role in one cluster, or in all, those to come included, where `cluster_id` is null."""
+
+    cluster_id: Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])] | None
+    role: Annotated[Role, Field(examples=["operator"])]
+
+
+class Principal(Output):
+    """Who is calling."""
+
+    kind: PrincipalKind
+    id: Annotated[int | None, Field(description="Of the user or the API token")]
+    name: Annotated[str, Field(examples=["grace"])]
+    roles: list[RoleGrant]
+
+
+class SessionState(Output):
+    """A session."""
+
+    principal: Principal
+
+    @classmethod
+    def of(cls, caller: Caller) -> "SessionState":
+        """As the API shows the caller."""
+        roles = [RoleGrant(cluster_id=cluster_id, role=role) for cluster_id, role in caller.grants.items()]
+        return cls(principal=Principal(kind=caller.kind, id=caller.id, name=caller.name, roles=roles))
+
+
+class TokenInput(Input):
+    """A new API token."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100, description="What it is for", examples=["nightly"])]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=3, examples=[["read", "operate"]])]
+    expires_at: UtcTime | None = None
+
+
+class Token(Output):
+    """An API token, without its secret."""
+
+    id: int
+    name: str
+    scopes: list[Scope]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: Annotated[datetime | None, Field(description="To the minute")]
+
+    @classmethod
+    def of(cls, row: models.ApiToken) -> "Token":
+        """As the API shows the row."""
+        return cls.model_validate(row)
+
+
+class TokenCreated(Token):
+    """A new API token; its secret is shown this once."""
+
+    token: Annotated[str, Field(examples=["iot_kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ"])]
+
+
+class UserInput(Input):
+    """A new person."""
+
+    name: PersonName
+    roles: Annotated[list[RoleGrant], Field(max_length=1000)]
+
+
+class UserChange(Input):
+    """All that can be changed of a person."""
+
+    roles: Annotated[list[RoleGrant], Field(max_length=1000)]
+    disabled: Annotated[bool, Field(description="Whether sessions and tokens are refused")]
+
+
+class User(Output):
+    """A person."""
+
+    id: int
+    name: str
+    has_password: bool
+    created_at: datetime
+    disabled_at: datetime | None
+    roles: list[RoleGrant]
+
+    @classmethod
+    def of(cls, found: service.UserWithGrants) -> "User":
+        """As the API shows the rows."""
+        return cls(
+            id=found.user.id,
+            name=found.user.name,
+            has_password=found.user.password_hash is not None,
+            created_at=found.user.created_at,
+            disabled_at=found.user.disabled_at,
+            roles=[RoleGrant(cluster_id=row.cluster_id, role=Role(row.role)) for row in found.grants],
+        )
+
+
+class SignInLink(Output):
+    """A URL that signs a person in once."""
+
+    url: Annotated[str, Field(examples=["https://iotide.example.org/login#token=kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi"])]
+
+
+class AuditEntry(Output):
+    """One change: who, what, before, after, from where."""
+
+    id: int
+    at: datetime
+    principal_kind: PrincipalKind
+    principal_id: int | None
+    principal_name: str
+    address: str | None
+    action: Annotated[str, Field(examples=["cluster_changed"])]
+    subject_kind: Annotated[str, Field(examples=["cluster"])]
+    subject_id: int | None
+    cluster_id: int | None
+    before: Json | None
+    after: Json | None
+
+    @classmethod
+    def of(cls, row: models.AuditEntry) -> "AuditEntry":
+        """As the API shows the row."""
+        return cls.model_validate(row)

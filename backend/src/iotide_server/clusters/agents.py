@@ -1,0 +1,92 @@
+"""What the server keeps of its agents: who speaks for a node, when it was last heard of, what it announced."""
+
+from datetime import datetime
+
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters import repository
+from iotide_server.clusters.enrolment import require_wire_version
+from iotide_server.clusters.errors import AgentAlreadyRunningError, AgentSupersededError, NodeNotFoundError
+from iotide_server.clusters.models import Node, NodeBeat
+from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.wake import wake_scheduler
+from iotide_server.live import service as live
+from iotide_wire.messages import HelloRequest
+
+
+def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> Node:
+    """Take the agent as the one that speaks for its node, and take down what it announces of the node itself.
+
+    An agent may follow itself: the same process again, or the next one of the same state directory on the same boot.
+    Any other is refused for as long as the current one may be alive.
+
+    Raises:
+        WireVersionUnsupportedError: the agent is too old or too new.
+        AgentAlreadyRunningError: another agent with this identity was heard of a moment ago.
+    """
+    require_wire_version(request.wire_version)
+    node = repository.locked_node(session, node_id)
+    if node is None:
+        raise NodeNotFoundError(node_id)
+    heard_at = repository.last_seen(session, [node_id]).get(node_id)
+    if heard_at is not None and now - heard_at < SILENT_AFTER and not _succeeds(node, request):
+        raise AgentAlreadyRunningError(node.name, now - heard_at)
+    node.agent_instance = request.agent_instance
+    node.boot_id = request.boot_id
+    node.agent_version = request.agent_version
+    node.facts = request.facts
+    node.mounts = [mount.model_dump(mode="json") for mount in request.mounts]
+    node.approved_directories = list(request.approved_directories)
+    node.problem = None
+    heard = insert(NodeBeat).values(node_id=node_id, seen_at=now)
+    session.execute(heard.on_conflict_do_update(index_elements=[NodeBeat.node_id], set_={"seen_at": now}))
+    session.flush()
+    _tell(session, node_id, node.cluster_id)
+    return node
+
+
+def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> bool:
+    """Take down that the node was heard of; the first beat after a silence clears its problem.
+
+    Returns:
+        Whether the server lacks what a hello brings.
+
+    Raises:
+        AgentSupersededError: another agent has taken over.
+    """
+    known = repository.beat(session, node_id, agent_instance, now)
+    if known.agent_instance is None:
+        return True
+    if known.agent_instance != agent_instance:
+        raise AgentSupersededError(f"node {node_id}")
+    was_silent = known.seen_at is None or now - known.seen_at > SILENT_AFTER
+    if known.problem is not None:
+        session.get_one(Node, node_id).problem = None
+    if was_silent or known.problem is not None:
+        _tell(session, node_id, known.cluster_id)
+    return False
+
+
+def suspect(session: Session, node_id: int, problem: str) -> None:
+    """Pass the node over until its next beat, and say why."""
+    node = session.get_one(Node, node_id)
+    node.problem = problem
+    live.publish(session, "node", node_id, node.cluster_id)
+
+
+def tell_silence(session: Session, since: datetime, now: datetime) -> None:
+    """Publish the nodes that fell silent in between; the scheduler calls it with the time of its last call."""
+    for node_id, cluster_id in repository.heard_of_between(session, since - SILENT_AFTER, now - SILENT_AFTER):
+        live.publish(session, "node", node_id, cluster_id)
+
+
+def _succeeds(node: Node, request: HelloRequest) -> bool:
+    if request.agent_instance == node.agent_instance:
+        return request.boot_id == node.boot_id
+    return request.boot_id == node.boot_id and request.previous_instance == node.agent_instance
+
+
+def _tell(session: Session, node_id: int, cluster_id: int) -> None:
+    live.publish(session, "node", node_id, cluster_id)
+    wake_scheduler(session, "node")

@@ -1,0 +1,144 @@
+"""The outermost layer of the API: bounds bodies, asks for JSON, sends security headers, answers for faults of ours."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from re import Pattern
+from typing import Final
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from iotide_server.kit.web import error_response
+
+API_PREFIX: Final = "/api/"
+JSON_BODY_LIMIT_BYTES: Final = 2 * 1024**2
+_SECURITY_HEADERS: Final = {
+    # Styles inline: the component library and the figures position their parts by style attributes.
+    "Content-Security-Policy": "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline';"
+    " img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_UNSAFE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_log = structlog.get_logger(__name__)
+
+
+class Guard:
+    """ASGI middleware around everything.
+
+    Args:
+        body_limits: limit in bytes by pattern of the path; where none matches, JSON_BODY_LIMIT_BYTES.
+        raw_paths: where a body is a file as it stands and may have any content type.
+    """
+
+    def __init__(self, app: ASGIApp, body_limits: Mapping[Pattern[str], int], raw_paths: Pattern[str]) -> None:
+        self._app = app
+        self._body_limits = body_limits
+        self._raw_paths = raw_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = _Answer(scope["path"], send)
+        limit_bytes = next(
+            (limit for pattern, limit in self._body_limits.items() if pattern.fullmatch(scope["path"])),
+            JSON_BODY_LIMIT_BYTES,
+        )
+        refusal = self._refuse(scope, limit_bytes)
+        if refusal is not None:
+            await refusal(scope, receive, answer.send)
+            return
+        if scope["path"].startswith(API_PREFIX):
+            # Whoever asks for HTML here, typing a wrong address, shall not get the browser application for it.
+            scope["headers"] = [header for header in scope["headers"] if header[0] != b"accept"]
+        try:
+            await self._app(scope, _bounded(receive, limit_bytes), answer.send)
+        except Exception:
+            _log.exception("request_failed", method=scope["method"], path=scope["path"])
+            if answer.has_started:
+                raise
+            await _fault()(scope, receive, answer.send)
+
+    def _refuse(self, scope: Scope, limit_bytes: int) -> JSONResponse | None:
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > limit_bytes:
+            return _too_large(limit_bytes)
+        has_body = length != "0" or "transfer-encoding" in headers
+        if scope["method"] not in _UNSAFE_METHODS or not has_body or self._raw_paths.fullmatch(scope["path"]):
+            return None
+        content_type = headers.get("content-type", "")
+        if content_type.partition(";")[0].strip().lower() == "application/json":
+            return None
+        return error_response(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "wrong_content_type",
+            "the body is not declared as JSON",
+            field="Content-Type",
+            value=content_type,
+            remedy="send Content-Type: application/json",
+        )
+
+
+class _Answer:
+    """The response on its way out, with the headers that all have."""
+
+    def __init__(self, path: str, send: Send) -> None:
+        self._path = path
+        self._send = send
+        self.has_started = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_started = True
+            headers = MutableHeaders(scope=message)
+            for name, value in _SECURITY_HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("Cache-Control", self._caching())
+        await self._send(message)
+
+    def _caching(self) -> str:
+        if self._path.startswith(API_PREFIX):
+            return "no-store"
+        # The build names these files by their content.
+        return "public, max-age=31536000, immutable" if self._path.startswith("/assets/") else "no-cache"
+
+
+def _bounded(receive: Receive, limit_bytes: int) -> Receive:
+    """`receive` that refuses to go on beyond the limit, for bodies that do not say their length."""
+    received_bytes = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal received_bytes
+        message = await receive()
+        received_bytes += len(message.get("body", b""))
+        if received_bytes > limit_bytes:
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {limit_bytes} bytes")
+        return message
+
+    return receive_bounded
+
+
+def _too_large(limit_bytes: int) -> JSONResponse:
+    return error_response(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "body_too_large",
+        f"the body has more than {limit_bytes} bytes",
+        remedy="send less at once",
+    )
+
+
+def _fault() -> JSONResponse:
+    return error_response(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "internal_error",
+        "the server failed; this is a fault of iotide",
+        remedy="look into the server's log for what happened at this moment",
+    )

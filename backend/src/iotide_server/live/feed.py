@@ -1,0 +1,100 @@
+"""One LISTEN connection per API process, its news handed to every open stream without waiting for any of them."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import structlog
+from pydantic import BaseModel, ConfigDict
+
+from iotide_server.live.service import CHANNEL
+
+_MOST_WAITING = 1000
+_RECONNECT_SECONDS = 1.0
+_log = structlog.get_logger(__name__)
+
+
+class News(BaseModel):
+    """A row of `change`, as the notification carries it."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    id: int
+    kind: str
+    subject_id: int
+    cluster_id: int | None
+
+
+class Subscription:
+    """What waits for one stream. A reader that falls too far behind loses all of it and is told so."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[News] = deque()
+        self._has_missed = False
+        self._stirred = asyncio.Event()
+
+    def tell(self, news: News) -> None:
+        """Add news; never waits."""
+        if len(self._waiting) >= _MOST_WAITING:
+            self.miss()
+        else:
+            self._waiting.append(news)
+            self._stirred.set()
+
+    def miss(self) -> None:
+        """Say that news got lost."""
+        self._waiting.clear()
+        self._has_missed = True
+        self._stirred.set()
+
+    async def take(self) -> list[News] | None:
+        """All that waits, at least one; None when news got lost and the reader must look at everything again."""
+        await self._stirred.wait()
+        self._stirred.clear()
+        taken = None if self._has_missed else list(self._waiting)
+        self._waiting.clear()
+        self._has_missed = False
+        return taken
+
+
+class Feed:
+    """Listens to PostgreSQL for as long as `run` runs."""
+
+    def __init__(self, database_url: str) -> None:
+        self._database_url = database_url
+        self._subscriptions: set[Subscription] = set()
+        self.is_listening = asyncio.Event()
+
+    @contextmanager
+    def subscribe(self) -> Iterator[Subscription]:
+        """News from now on."""
+        subscription = Subscription()
+        self._subscriptions.add(subscription)
+        try:
+            yield subscription
+        finally:
+            self._subscriptions.discard(subscription)
+
+    async def run(self) -> None:
+        """Listen, and come back after every loss of the connection, until cancelled."""
+        while True:
+            try:
+                await self._listen()
+            except psycopg.OperationalError as error:
+                _log.warning("news_interrupted", error=str(error))
+            self.is_listening.clear()
+            await asyncio.sleep(_RECONNECT_SECONDS)
+
+    async def _listen(self) -> None:
+        async with await psycopg.AsyncConnection.connect(self._database_url, autocommit=True) as connection:
+            await connection.execute(f"LISTEN {CHANNEL}".encode())
+            # What was published while nobody listened is unknown.
+            for subscription in self._subscriptions:
+                subscription.miss()
+            self.is_listening.set()
+            async for notification in connection.notifies():
+                news = News.model_validate_json(notification.payload)
+                for subscription in self._subscriptions:
+                    subscription.tell(news)

@@ -1,0 +1,99 @@
+"""The stream of news that keeps every open page up to date."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from iotide_server.accounts.rules import Person
+from iotide_server.kit.db import Database
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.suggest import choose_from
+from iotide_server.live import service
+from iotide_server.live.feed import Feed, News
+
+router = APIRouter(tags=["live"])
+
+TOPICS: Final = ("campaign", "run", "node", "target", "cluster")
+STREAM_SECONDS: Final = 600.0
+_RETRY_MILLISECONDS: Final = 500
+_EXAMPLE: Final = 'id: 42\nevent: change\ndata: {"kind":"run","id":7,"version":42,"cluster_id":1}\n\n'
+
+
+def wanted_topics(
+    topics: Annotated[str, Query(max_length=200, description="Kinds of rows, separated by commas")] = ",".join(TOPICS),
+) -> frozenset[str]:
+    """The kinds of rows that a stream tells of."""
+    wanted = frozenset(topics.split(","))
+    for topic in sorted(wanted.difference(TOPICS)):
+        raise InvalidInputError(
+            f"there is no topic {topic}", field="topics", value=topics, remedy=choose_from(topic, TOPICS)
+        )
+    return wanted
+
+
+@router.get(
+    "/events",
+    summary="Stream changes",
+    response_class=EventSourceResponse,
+    responses={
+        200: {
+            "description": "`change` names a row to fetch again; after `reset` any may have changed",
+            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+        }
+    },
+)
+async def stream_events(
+    principal: Person,
+    request: Request,
+    topics: Annotated[frozenset[str], Depends(wanted_topics)],
+    last_event_id: Annotated[str, Header(max_length=20, description="The stream goes on after this event")] = "",
+) -> AsyncIterator[ServerSentEvent]:
+    """What changes in the clusters that you may see.
+
+    The stream ends after ten minutes; an EventSource comes back by itself, proves who it is again and goes on.
+    """
+    feed: Feed = request.app.state.feed
+    visible = principal.visible_clusters()
+
+    def is_for_caller(news: News) -> bool:
+        return news.kind in topics and (visible is None or news.cluster_id is None or news.cluster_id in visible)
+
+    with feed.subscribe() as subscription:
+        latest, missed = await run_in_threadpool(_catch_up, request.app.state.database, last_event_id)
+        # A stream that begins here can be resumed before its first news.
+        yield ServerSentEvent(comment="open", id=None if last_event_id else str(latest), retry=_RETRY_MILLISECONDS)
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + STREAM_SECONDS
+        while True:
+            if missed is None:
+                yield ServerSentEvent(event="reset", data={}, id=str(latest))
+            for news in filter(is_for_caller, missed or ()):
+                yield _change(news)
+                latest = max(latest, news.id)
+            try:
+                async with asyncio.timeout_at(ends_at):
+                    missed = await subscription.take()
+            except TimeoutError:
+                return
+
+
+def _change(news: News) -> ServerSentEvent:
+    data = {"kind": news.kind, "id": news.subject_id, "version": news.id, "cluster_id": news.cluster_id}
+    return ServerSentEvent(event="change", data=data, id=str(news.id))
+
+
+def _catch_up(database: Database, last_event_id: str) -> tuple[int, list[News] | None]:
+    """The id of the latest news, and what a reader missed since its last; None when that cannot be told."""
+    with database.transaction() as session:
+        latest = service.latest_id(session)
+        if not last_event_id:
+            return latest, []
+        if not last_event_id.isdecimal() or int(last_event_id) > LARGEST_ID:
+            return latest, None
+        missed = service.missed_since(session, int(last_event_id))
+        return latest, None if missed is None else [News.model_validate(change) for change in missed]

@@ -1,0 +1,84 @@
+"""What can go wrong with targets."""
+
+from collections.abc import Collection
+
+from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from iotide_server.kit.suggest import choose_from
+
+
+class TargetNotFoundError(NotFoundError):
+    """No such target, or none that the caller may see."""
+
+    code = "target_not_found"
+
+    def __init__(self, target: int | str, known: Collection[str] = (), *, field: str = "target_id") -> None:
+        super().__init__(
+            f"there is no target {target}",
+            field=field,
+            value=target,
+            remedy=choose_from(target, known) if isinstance(target, str) else None,
+        )
+
+
+class TargetNameTakenError(ConflictError):
+    """A living target of the cluster has the name."""
+
+    code = "target_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the cluster has a target {name} already", field="name", value=name, remedy="choose another name"
+        )
+
+
+class TargetBusyError(ConflictError):
+    """Runs need the target."""
+
+    code = "target_busy"
+
+    def __init__(self, name: str, run_count: int) -> None:
+        super().__init__(
+            f"{run_count} waiting or active runs load the target {name}",
+            field="target_id",
+            value=name,
+            remedy="cancel them or let them end first",
+        )
+
+
+class PathRefusedError(InvalidInputError):
+    """A path that no run may write below."""
+
+    code = "path_refused"
+
+    def __init__(self, path: str, problem: str, remedy: str) -> None:
+        super().__init__(f"path: {problem}", field="path", value=path, remedy=remedy)
+
+
+class PathNotApprovedError(InvalidInputError):
+    """A node's own configuration does not let runs write below the path."""
+
+    code = "path_not_approved"
+
+    def __init__(self, path: str, node: str, approved: Collection[str]) -> None:
+        super().__init__(
+            f"path: {node} does not let runs write below {path}",
+            field="path",
+            value=path,
+            remedy=f"choose a path at or below {', '.join(approved)}, or approve it in the agent's configuration"
+            if approved
+            else f"approve a directory in the configuration of the agent on {node}",
+        )
+
+
+class NothingMountedError(ConflictError):
+    """The node did not announce any file system at the path."""
+
+    code = "nothing_mounted"
+
+    def __init__(self, path: str, node: str) -> None:
+        super().__init__(
+            f"{node} has not announced a file system that holds {path}",
+            field="path",
+            value=path,
+            remedy=f"start the agent on {node}, or mount the file system there",
+        )

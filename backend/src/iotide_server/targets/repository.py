@@ -1,0 +1,104 @@
+"""SQL of targets; it counts the runs that need one, in tables of a higher slice."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Node
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.targets.models import Target, TargetMount
+
+
+@dataclass(frozen=True, slots=True)
+class MountOnNode:
+    """A target's mount with the name of its node."""
+
+    node_name: str
+    mount: TargetMount
+
+
+def targets(
+    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest, *, retired: bool
+) -> Slice[Target]:
+    """Living or retired targets of the visible clusters (None: all), newest first."""
+    statement = select(Target).where(Target.retired_at.is_not(None) if retired else Target.retired_at.is_(None))
+    if visible is not None:
+        statement = statement.where(Target.cluster_id.in_(visible))
+    if cluster_id is not None:
+        statement = statement.where(Target.cluster_id == cluster_id)
+    return newest_first(session, statement, Target.id, paging)
+
+
+def mounts_of(session: Session, target_ids: Collection[int]) -> Mapping[int, list[MountOnNode]]:
+    """By target, its mounts in the order of their nodes' names."""
+    statement = (
+        select(TargetMount, Node.name)
+        .join(Node, Node.id == TargetMount.node_id)
+        .where(TargetMount.target_id.in_(target_ids))
+        .order_by(Node.name)
+    )
+    by_target: defaultdict[int, list[MountOnNode]] = defaultdict(list)
+    for mount, node_name in session.execute(statement):
+        by_target[mount.target_id].append(MountOnNode(node_name, mount))
+    return by_target
+
+
+def living_mounts_on(session: Session, node_id: int) -> list[tuple[Target, TargetMount]]:
+    """The mounts of living targets on a node."""
+    statement = (
+        select(Target, TargetMount)
+        .join(TargetMount, TargetMount.target_id == Target.id)
+        .where(TargetMount.node_id == node_id, Target.retired_at.is_(None))
+        .order_by(Target.id)
+    )
+    return [(target, mount) for target, mount in session.execute(statement)]
+
+
+def mounts_for_order(
+    session: Session, node_id: int, target_ids: Collection[int]
+) -> dict[int, tuple[Target, TargetMount]]:
+    """By target, what a node must find."""
+    statement = (
+        select(Target, TargetMount)
+        .join(TargetMount, TargetMount.target_id == Target.id)
+        .where(TargetMount.node_id == node_id, Target.id.in_(target_ids))
+    )
+    return {target.id: (target, mount) for target, mount in session.execute(statement)}
+
+
+def living_targets_by_name(session: Session, cluster_id: int, names: Collection[str]) -> dict[str, Target]:
+    """The cluster's targets with these names; they cannot be retired while the transaction lasts."""
+    statement = (
+        select(Target)
+        .where(Target.cluster_id == cluster_id, Target.name.in_(names), Target.retired_at.is_(None))
+        .order_by(Target.id)
+        .with_for_update(read=True, key_share=True)
+    )
+    return {target.name: target for target in session.scalars(statement)}
+
+
+def living_target_names(session: Session, cluster_id: int) -> set[str]:
+    """The names of the cluster's targets."""
+    statement = select(Target.name).where(Target.cluster_id == cluster_id, Target.retired_at.is_(None))
+    return set(session.scalars(statement))
+
+
+def locked_target(session: Session, target_id: int) -> Target | None:
+    """The target, its row locked until the end of the transaction."""
+    return session.scalar(select(Target).where(Target.id == target_id).with_for_update())
+
+
+def runs_that_load(session: Session, target_id: int, node_ids: Collection[int] | None = None) -> int:
+    """How many waiting or active runs load the target, on any node or on one of these."""
+    statement = text(
+        "SELECT count(*) FROM run JOIN cell_target ct ON ct.cell_id = run.cell_id"
+        " WHERE ct.target_id = :target_id AND run.state IN ('waiting', 'active')"
+        " AND (CAST(:node_ids AS bigint[]) IS NULL OR EXISTS (SELECT FROM cell_node cn"
+        " WHERE cn.cell_id = run.cell_id AND cn.node_id = ANY(CAST(:node_ids AS bigint[]))))"
+    )
+    given = None if node_ids is None else list(node_ids)
+    run_count: int = session.scalars(statement, {"target_id": target_id, "node_ids": given}).one()
+    return run_count

@@ -1,0 +1,88 @@
+"""Options that a person gave, against the JSON Schema that the agents announced; pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator, SchemaError, ValidationError
+from jsonschema.exceptions import best_match
+from referencing import Registry
+
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.suggest import choose_from
+from iotide_wire.options import OptionError, to_base_units
+
+_REMEDIES = {
+    "type": "give a value of type {limit}",
+    "minimum": "give at least {limit}",
+    "exclusiveMinimum": "give more than {limit}",
+    "maximum": "give at most {limit}",
+    "exclusiveMaximum": "give less than {limit}",
+    "multipleOf": "give a multiple of {limit}",
+    "enum": "choose one of {limit}",
+    "const": "give {limit}",
+    "minLength": "give at least {limit} characters",
+    "maxLength": "give at most {limit} characters",
+    "minItems": "give at least {limit} entries",
+    "maxItems": "give at most {limit} entries",
+    "pattern": "give a text that matches {limit}",
+}
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """Make sure that announced options can be validated at all.
+
+    Raises:
+        InvalidInputError: it is no JSON Schema of an object.
+    """
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise InvalidInputError(f"options_schema: {error.message}", field="options_schema") from error
+    if schema.get("type") != "object":
+        raise InvalidInputError("options_schema: not the schema of an object", field="options_schema")
+
+
+def complete_options(
+    schema: Mapping[str, Any], defaults: Mapping[str, Any], options: Mapping[str, Any], field: str
+) -> dict[str, Any]:
+    """All options in base units: those given, defaults for the rest.
+
+    Args:
+        field: where the options stand in the request, for the error.
+
+    Raises:
+        InvalidInputError: an option is unknown, missing, of the wrong type or out of its range.
+    """
+    known = schema.get("properties", {})
+    for name, value in options.items():
+        if name not in known:
+            raise InvalidInputError(
+                f"there is no option {name}", field=f"{field}.{name}", value=value, remedy=choose_from(name, known)
+            )
+    try:
+        completed = {**defaults, **to_base_units(schema, options)}
+    except OptionError as error:
+        raise InvalidInputError(
+            f"{error.option}: not a quantity", field=f"{field}.{error.option}", value=error.value, remedy=error.remedy
+        ) from error
+    for name in schema.get("required", ()):
+        if name not in completed:
+            raise InvalidInputError(f"{name} is missing", field=f"{field}.{name}", remedy=f"give the option {name}")
+    # The empty registry keeps a schema that an agent sent from making the server fetch anything.
+    failure = best_match(Draft202012Validator(schema, registry=Registry()).iter_errors(completed))
+    if failure is not None:
+        raise _refusal(failure, field)
+    return completed
+
+
+def _refusal(failure: ValidationError, field: str) -> InvalidInputError:
+    path = field + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in failure.absolute_path)
+    limit: Any = failure.validator_value
+    remedy = _REMEDIES.get(str(failure.validator))
+    shown = ", ".join(map(str, limit)) if isinstance(limit, list) else limit
+    return InvalidInputError(
+        f"{path.rpartition('.')[2]}: {failure.message}",
+        field=path,
+        value=failure.instance,
+        remedy=remedy.format(limit=shown) if remedy else None,
+    )

@@ -1,0 +1,124 @@
+"""SQL of the workload catalogue."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, delete, exists, func, or_, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Node
+from iotide_server.kit.db import Json
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.workloads.models import NodeWorkload, Workload, WorkloadBaseline
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """A workload as one node has it."""
+
+    node_id: int
+    node_name: str
+    workload: Workload
+    available: bool
+    unavailable_because: str | None
+    tool_version: str | None
+
+
+def upsert_workload(session: Session, row: Json) -> int:
+    """The id of the workload with this name, revision and schema, made when it is new."""
+    statement = insert(Workload).values(row).on_conflict_do_nothing()
+    inserted: int | None = session.scalar(statement.returning(Workload.id))
+    if inserted is not None:
+        return inserted
+    known = select(Workload.id).where(
+        Workload.name == row["name"],
+        Workload.revision == row["revision"],
+        Workload.schema_sha256 == row["schema_sha256"],
+    )
+    return session.scalars(known).one()
+
+
+def freeze_baseline(session: Session, name: str, option_defaults: Json, series_revision: int) -> None:
+    """Keep each option's first default for ever, and the highest revision that broke series.
+
+    An option that a later revision adds is frozen then: with its default, the series goes on.
+    """
+    statement = insert(WorkloadBaseline).values(
+        name=name, option_defaults=option_defaults, series_revision=series_revision
+    )
+    frozen = statement.excluded.option_defaults.concat(WorkloadBaseline.option_defaults)
+    latest = func.greatest(WorkloadBaseline.series_revision, statement.excluded.series_revision)
+    session.execute(
+        statement.on_conflict_do_update(
+            index_elements=[WorkloadBaseline.name],
+            set_={"option_defaults": frozen, "series_revision": latest},
+            where=or_(frozen != WorkloadBaseline.option_defaults, latest != WorkloadBaseline.series_revision),
+        )
+    )
+
+
+def replace_node_workloads(session: Session, node_id: int, rows: Collection[NodeWorkload]) -> None:
+    """Make these the workloads of the node."""
+    session.execute(delete(NodeWorkload).where(NodeWorkload.node_id == node_id))
+    session.add_all(rows)
+    session.flush()
+
+
+def catalogue(
+    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
+) -> Slice[Workload]:
+    """The workloads that living nodes of these clusters have now, newest first."""
+    on_a_node = (
+        select(NodeWorkload)
+        .join(Node, Node.id == NodeWorkload.node_id)
+        .where(NodeWorkload.workload_id == Workload.id, Node.retired_at.is_(None), *_within(visible, cluster_id))
+    )
+    return newest_first(session, select(Workload).where(exists(on_a_node)), Workload.id, paging)
+
+
+def nodes_of(
+    session: Session, workload_ids: Collection[int], visible: frozenset[int] | None, cluster_id: int | None
+) -> Mapping[int, list[NodeWorkload]]:
+    """By workload, the living nodes of these clusters that have it."""
+    statement = (
+        select(NodeWorkload)
+        .join(Node, Node.id == NodeWorkload.node_id)
+        .where(NodeWorkload.workload_id.in_(workload_ids), Node.retired_at.is_(None), *_within(visible, cluster_id))
+        .order_by(NodeWorkload.node_id)
+    )
+    by_workload: defaultdict[int, list[NodeWorkload]] = defaultdict(list)
+    for row in session.scalars(statement):
+        by_workload[row.workload_id].append(row)
+    return by_workload
+
+
+def node_names(session: Session, node_ids: Collection[int]) -> dict[int, str]:
+    """The names of the nodes, in their order."""
+    rows = session.execute(select(Node.id, Node.name).where(Node.id.in_(node_ids)).order_by(Node.name))
+    return {node_id: name for node_id, name in rows}  # noqa: C416 - rows are no pairs to dict()
+
+
+def availability(session: Session, node_ids: Collection[int]) -> list[Availability]:
+    """What each of the nodes has."""
+    statement = (
+        select(NodeWorkload, Workload, Node.name)
+        .join(Workload, Workload.id == NodeWorkload.workload_id)
+        .join(Node, Node.id == NodeWorkload.node_id)
+        .where(NodeWorkload.node_id.in_(node_ids))
+        .order_by(Node.name, Workload.name)
+    )
+    return [
+        Availability(has.node_id, name, workload, has.available, has.unavailable_because, has.tool_version)
+        for has, workload, name in session.execute(statement)
+    ]
+
+
+def _within(visible: frozenset[int] | None, cluster_id: int | None) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if visible is not None:
+        conditions.append(Node.cluster_id.in_(visible))
+    if cluster_id is not None:
+        conditions.append(Node.cluster_id == cluster_id)
+    return conditions

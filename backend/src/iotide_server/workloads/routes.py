@@ -1,0 +1,24 @@
+"""Routes of the workload catalogue."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from iotide_server.accounts.rules import Viewer
+from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
+from iotide_server.kit.web import Tx
+from iotide_server.workloads import service
+from iotide_server.workloads.schemas import Workload
+
+router = APIRouter(tags=["workloads"])
+
+
+@router.get("/workloads", summary="List workloads")
+def list_workloads(
+    principal: Viewer,
+    session: Tx,
+    paging: Paging,
+    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those on its nodes")] = None,
+) -> Page[Workload]:
+    """What the agents that you may see can run now, with the JSON Schema of the options."""
+    return service.catalogue(session, principal, cluster_id, paging).page(Workload.of)

@@ -1,0 +1,52 @@
+"""What the API gives of the workload catalogue."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from iotide_server.kit.web import Output
+from iotide_server.workloads.service import CatalogueEntry
+from iotide_wire.catalogue import MetricSpec
+
+
+class WorkloadNode(Output):
+    """A node that has a workload."""
+
+    node_id: int
+    available: bool
+    unavailable_because: str | None
+    tool_version: str | None
+
+
+class Workload(Output):
+    """A revision of a workload, with the nodes that have it."""
+
+    id: int
+    name: Annotated[str, Field(examples=["fio"])]
+    revision: int
+    title: str
+    description: str
+    schema_sha256: Annotated[str, Field(description="Equal on nodes whose results can be compared")]
+    options_schema: Annotated[dict[str, Any], Field(description="JSON Schema; `x-unit` names a property's base unit")]
+    option_defaults: Annotated[dict[str, Any], Field(description="In base units")]
+    metrics: list[MetricSpec]
+    tool: Annotated[str, Field(description="The program that does the work", examples=["fio"])]
+    nodes: list[WorkloadNode]
+
+    @classmethod
+    def of(cls, entry: CatalogueEntry) -> "Workload":
+        """As the API shows the rows."""
+        workload = entry.workload
+        return cls(
+            id=workload.id,
+            name=workload.name,
+            revision=workload.revision,
+            title=workload.title,
+            description=workload.description,
+            schema_sha256=workload.schema_sha256,
+            options_schema=workload.options_schema,
+            option_defaults=workload.option_defaults,
+            metrics=[MetricSpec.model_validate(metric) for metric in workload.metrics],
+            tool=workload.tool,
+            nodes=[WorkloadNode.model_validate(node) for node in entry.nodes],
+        )
