@@ -1,8 +1,7 @@
 """A plan with every name resolved and every size foreseen: what a preview shows and a submission stores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -49,7 +48,11 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """A cell with what it is expected to need and to move, in bytes."""
+    """A cell with what it is expected to need and to move, in bytes.
+
+    Attributes:
+        free_bytes: on the target as its node saw it last; None where that is not known.
+    """
 
     ordinal: int
     node: Node
@@ -57,6 +60,7 @@ class PlannedCell:
     variant: Variant
     bytes_needed: float
     bytes_moved: float
+    free_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(nodes, views)
     variants = list(_variants(session, plan, [node.id for node in nodes]))
-    cells = [_foreseen(draft) for draft in expand(nodes, views, variants)]
+    free = {(on.mount.target_id, on.mount.node_id): on.mount.free_bytes for view in views for on in view.mounts}
+    cells = [_foreseen(draft, free[draft.target.target.id, draft.node.id]) for draft in expand(nodes, views, variants)]
     _check_space(cells)
     return PlannedCampaign(plan, cluster, cells)
 
@@ -93,28 +98,20 @@ def _check_mounted(nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
                 raise TargetNotOnNodeError(f"targets[{index}]", view.target.name, node.name)
 
 
-def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> chain[Variant]:
-    return chain.from_iterable(
-        _variants_of(session, index, plan, workloads.workload_for(session, choice.workload, node_ids, field=field))
-        for index, choice in enumerate(plan.workloads)
-        for field in [f"workloads[{index}].workload"]
-    )
+def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> Iterator[Variant]:
+    for index, choice in enumerate(plan.workloads):
+        field = f"workloads[{index}]"
+        workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
+        baseline = workloads.baseline(session, workload.name)
+        needed = _EXPRESSION.validate_python(workload.bytes_needed)
+        moved = _EXPRESSION.validate_python(workload.bytes_moved)
+        for given in option_sets(choice):
+            options = workloads.validated_options(workload, given, field=f"{field}.options")
+            digest = canonical_sha256(workloads.series_options(baseline, options))
+            yield Variant(field, workload, options, digest, needed, moved)
 
 
-def _variants_of(session: Session, index: int, plan: CampaignPlan, workload: Workload) -> list[Variant]:
-    field = f"workloads[{index}]"
-    baseline = workloads.baseline(session, workload.name)
-    needed = _EXPRESSION.validate_python(workload.bytes_needed)
-    moved = _EXPRESSION.validate_python(workload.bytes_moved)
-    variants = []
-    for given in option_sets(plan.workloads[index]):
-        options = workloads.validated_options(workload, given, field=f"{field}.options")
-        digest = canonical_sha256(workloads.series_options(baseline, options))
-        variants.append(Variant(field, workload, options, digest, needed, moved))
-    return variants
-
-
-def _foreseen(draft: CellDraft[Node, TargetView, Variant]) -> PlannedCell:
+def _foreseen(draft: CellDraft[Node, TargetView, Variant], free_bytes: int | None) -> PlannedCell:
     values: Mapping[str, Any] = {**draft.node.facts, **draft.variant.options}
     return PlannedCell(
         draft.ordinal,
@@ -123,6 +120,7 @@ def _foreseen(draft: CellDraft[Node, TargetView, Variant]) -> PlannedCell:
         draft.variant,
         bytes_needed=_bytes(draft.variant, draft.variant.needed, values),
         bytes_moved=_bytes(draft.variant, draft.variant.moved, values),
+        free_bytes=free_bytes,
     )
 
 
@@ -139,9 +137,8 @@ def _bytes(variant: Variant, expression: Expression, values: Mapping[str, Any]) 
 
 def _check_space(cells: Sequence[PlannedCell]) -> None:
     for cell in cells:
-        mount = next(on.mount for on in cell.target.mounts if on.mount.node_id == cell.node.id)
-        reserve_bytes = cell.target.target.reserve_bytes
-        needed = max(cell.bytes_needed * _SPACE_MARGIN, cell.bytes_needed + (reserve_bytes or 0))
-        if mount.free_bytes is not None and cell.bytes_needed and needed > mount.free_bytes:
+        reserve_bytes = cell.target.target.reserve_bytes or 0
+        needed = max(cell.bytes_needed * _SPACE_MARGIN, cell.bytes_needed + reserve_bytes)
+        if cell.bytes_needed and cell.free_bytes is not None and needed > cell.free_bytes:
             where = f"{cell.target.target.name} on {cell.node.name}"
-            raise NotEnoughSpaceError(f"{cell.variant.field}.options", where, needed, mount.free_bytes)
+            raise NotEnoughSpaceError(f"{cell.variant.field}.options", where, needed, cell.free_bytes)

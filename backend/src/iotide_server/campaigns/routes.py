@@ -1,0 +1,66 @@
+"""Routes of campaigns; those that show results or use them for a forecast stand with the results."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Response
+
+from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.campaigns import reading, service
+from iotide_server.campaigns.schemas import Campaign, CampaignFilter
+from iotide_server.kit.pagination import Page, Paging
+from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_wire.plan import CampaignPlan
+
+router = APIRouter(tags=["campaigns"])
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=200,
+        description="Makes a repeated request safe: the same key and body answer with the campaign made before",
+        examples=["nightly-2026-11-21"],
+    ),
+]
+
+
+@router.get("/campaigns", summary="List campaigns")
+def list_campaigns(
+    principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[CampaignFilter, Depends()]
+) -> Page[Campaign]:
+    """The campaigns that you may see, newest first."""
+    return reading.list_campaigns(session, principal, wanted, paging, now)
+
+
+@router.post(
+    "/campaigns",
+    summary="Submit a campaign",
+    status_code=201,
+    responses={**errors(404, 409), 200: {"model": Campaign, "description": "The same request made it before"}},
+)
+def submit_campaign(
+    principal: Operator,
+    session: Tx,
+    now: Now,
+    response: Response,
+    body: CampaignPlan,
+    idempotency_key: IdempotencyKey = None,
+) -> Campaign:
+    """Expands the plan into runs, which wait for their nodes and targets from now on."""
+    submitted = service.submit(session, principal, body, idempotency_key, now)
+    if not submitted.is_new:
+        response.status_code = 200
+    return reading.campaign(session, principal, submitted.campaign_id, now)
+
+
+@router.get("/campaigns/{campaign_id}", summary="Show a campaign", responses=errors(404))
+def get_campaign(principal: Viewer, session: Tx, now: Now, campaign_id: Id) -> Campaign:
+    """How far it has got."""
+    return reading.campaign(session, principal, campaign_id, now)
+
+
+@router.post("/campaigns/{campaign_id}/cancel", summary="Cancel a campaign", responses=errors(404))
+def cancel_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id) -> Campaign:
+    """Waiting runs are cancelled at once; running ones as soon as their nodes have ended the load and cleaned up."""
+    service.cancel(session, principal, campaign_id, now)
+    return reading.campaign(session, principal, campaign_id, now)

@@ -1,0 +1,65 @@
+"""What the API gives for campaigns; what it takes is the wire's `CampaignPlan`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+
+from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.web import Output
+from iotide_wire.plan import CampaignPlan
+
+
+class CampaignState(StrEnum):
+    """Where a campaign is; it follows from its runs."""
+
+    WAITING = "waiting"
+    ACTIVE = "active"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignFilter:
+    """Which campaigns are wanted, as query parameters; what is left out stays open."""
+
+    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None
+    state: CampaignState | None = None
+    owner: Annotated[str | None, Query(max_length=100, description="Name of the person who submitted it")] = None
+
+
+class RunCounts(Output):
+    """How many of a campaign's runs are in each state."""
+
+    waiting: int
+    active: int
+    finished: int
+    failed: int
+    cancelled: int
+
+
+class Campaign(Output):
+    """A plan and how far it has got.
+
+    `state` is `active` from the first run that starts to the last that ends; then `failed` if any run failed, else
+    `cancelled` if any was cancelled, else `finished`.
+    """
+
+    id: int
+    name: Annotated[str, Field(examples=["nightly"])]
+    cluster_id: int
+    cluster_name: str
+    owner: Annotated[str | None, Field(description="Who submitted it; null when that person is gone")]
+    plan: CampaignPlan
+    state: CampaignState
+    created_at: datetime
+    ended_at: datetime | None
+    counts: RunCounts
+    progress: Annotated[float, Field(description="Fraction of its runs' work that is done, 0 to 1")]
+    seconds_remaining_estimated: Annotated[
+        float | None, Field(description="By the pace of its runs so far; null before the first has ended")
+    ]

@@ -1,0 +1,120 @@
+"""Submitting and cancelling campaigns."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns import repository
+from iotide_server.campaigns.errors import CampaignNotFoundError, IdempotencyKeyReusedError
+from iotide_server.campaigns.expansion import run_count
+from iotide_server.campaigns.models import Campaign
+from iotide_server.campaigns.planning import resolve
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.wake import wake_scheduler
+from iotide_server.live import service as live
+from iotide_server.runs import repository as runs_repository
+from iotide_server.runs import service as runs
+from iotide_server.runs.repository import NewRuns
+from iotide_wire.plan import CampaignPlan
+
+_PRIORITY_STEP_SECONDS: Final = 3600.0
+"""A step of priority counts as an hour of waiting; a campaign of priority 0 is overtaken for nine hours at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A campaign after a POST; `is_new` is False when the same request had made it before."""
+
+    campaign_id: int
+    is_new: bool
+
+
+def submit(
+    session: Session, principal: Principal, plan: CampaignPlan, idempotency_key: str | None, now: datetime
+) -> Submitted:
+    """A campaign with all its cells and runs, waiting in their lines.
+
+    Raises:
+        IdempotencyKeyReusedError: the key came with another plan before.
+        IotideError: the plan cannot be carried out, see `planning.resolve`.
+    """
+    digest = canonical_sha256(plan.model_dump(mode="json"))
+    repeated = _repeated(session, principal, idempotency_key, digest)
+    if repeated is not None:
+        return repeated
+    planned = resolve(session, principal, plan)
+    campaign = Campaign(
+        cluster_id=planned.cluster.id,
+        name=plan.name,
+        owner_id=principal.user_id,
+        plan=plan.model_dump(mode="json"),
+        created_at=now,
+        idempotency_key=idempotency_key,
+        request_sha256=digest,
+    )
+    try:
+        with session.begin_nested():
+            session.add(campaign)
+    except IntegrityError:
+        # The same request at the same moment: its transaction has been committed by now, or this would still wait.
+        repeated = _repeated(session, principal, idempotency_key, digest)
+        if repeated is None:
+            raise
+        return repeated
+    repository.insert_cells(session, campaign.id, planned.cells)
+    runs_repository.insert_runs(session, _new_runs(campaign, plan, now))
+    after = {"name": plan.name, "runs": run_count(plan)}
+    audit.record(
+        session, principal, Action("campaign_submitted", "campaign", campaign.id, campaign.cluster_id, after=after)
+    )
+    live.publish(session, "campaign", campaign.id, campaign.cluster_id)
+    wake_scheduler(session, "campaign")
+    return Submitted(campaign.id, is_new=True)
+
+
+def _repeated(session: Session, principal: Principal, key: str | None, digest: str) -> Submitted | None:
+    earlier = repository.by_idempotency_key(session, principal.user_id, key) if key is not None else None
+    if earlier is None:
+        return None
+    if earlier.request_sha256 != digest:
+        raise IdempotencyKeyReusedError(key or "", earlier.id)
+    return Submitted(earlier.id, is_new=False)
+
+
+def _new_runs(campaign: Campaign, plan: CampaignPlan, now: datetime) -> NewRuns:
+    return NewRuns(
+        campaign_id=campaign.id,
+        cluster_id=campaign.cluster_id,
+        repeats=plan.repeats,
+        exclusive=plan.exclusive,
+        sort_key=now.timestamp() - plan.priority * _PRIORITY_STEP_SECONDS,
+        time_limit_seconds=plan.time_limit_seconds,
+        attempts_allowed=plan.attempts_allowed,
+        created_at=now,
+    )
+
+
+def cancel(session: Session, principal: Principal, campaign_id: int, now: datetime) -> None:
+    """Cancel every run of the campaign that has not ended; once more changes nothing.
+
+    Raises:
+        CampaignNotFoundError: there is none that the caller may see.
+    """
+    missing = CampaignNotFoundError(campaign_id)
+    campaign = session.get(Campaign, campaign_id)
+    if campaign is None:
+        raise missing
+    principal.require(Role.OPERATOR, campaign.cluster_id, missing)
+    runs.cancel_campaign(session, campaign_id, principal.name, now)
+    if campaign.cancelled_at is None:
+        campaign.cancelled_at = now
+        action = Action("campaign_cancelled", "campaign", campaign_id, campaign.cluster_id)
+        audit.record(session, principal, action)
+    live.publish(session, "campaign", campaign_id, campaign.cluster_id)
