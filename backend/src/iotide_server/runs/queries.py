@@ -15,7 +15,10 @@ from iotide_server.runs.schemas import RunFilter
 AnyRow = Row[Any]
 
 _DESCRIBED_RUNS: Final = """
-    SELECT run.*, campaign.name AS campaign_name, workload.name AS workload, cell.options,
+    SELECT run.id, run.campaign_id, run.cell_id, run.cluster_id, run.repeat, run.state, run.validity, run.flags,
+           run.overdue, run.exclusive, run.not_before, run.created_at, run.ended_at, run.reason_code, run.reason,
+           run.attempts_made, run.environment_sha256, coalesce(run.started_at, slowest.started_at) AS started_at,
+           campaign.name AS campaign_name, workload.name AS workload, cell.options,
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
                AS node_names,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
@@ -27,7 +30,8 @@ _DESCRIBED_RUNS: Final = """
     JOIN cell ON cell.id = run.cell_id
     JOIN workload ON workload.id = cell.workload_id
     LEFT JOIN LATERAL (
-        SELECT node_order.progress, coalesce(nullif(node_order.phase, ''), node_order.state) AS phase
+        SELECT node_order.progress, coalesce(nullif(node_order.phase, ''), node_order.state) AS phase,
+               node_order.started_at
         FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id
         WHERE node_order.run_id = run.id AND attempt.state = 'open'
         ORDER BY node_order.progress NULLS FIRST LIMIT 1

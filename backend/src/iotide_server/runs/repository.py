@@ -106,7 +106,7 @@ def cancel_waiting(session: Session, run_ids: Sequence[int], reason: tuple[str, 
 def open_attempt(session: Session, run_id: int) -> Attempt:
     """The one open attempt of an active run."""
     statement = select(Attempt).where(Attempt.run_id == run_id, Attempt.state == AttemptState.OPEN)
-    return session.scalars(_locked(statement)).one()
+    return session.scalars(statement.execution_options(populate_existing=True)).one()
 
 
 def lock_orders(session: Session, attempt_id: int) -> Sequence[Order]:
@@ -122,6 +122,12 @@ def _locked(statement: Select[T]) -> Select[T]:
 def run_of_order(session: Session, order_id: int) -> int | None:
     """The id of the order's run."""
     return session.scalar(select(Order.run_id).where(Order.id == order_id))
+
+
+def lock_order(session: Session, order_id: int) -> tuple[Order, int]:
+    """The order with its fence, locked against claims and beats; its run is locked before."""
+    order = session.scalars(_locked(select(Order).where(Order.id == order_id))).one()
+    return order, session.scalars(select(Attempt.fence).where(Attempt.id == order.attempt_id)).one()
 
 
 def held_orders(session: Session, node_id: int) -> Sequence[tuple[Order, int]]:

@@ -33,17 +33,39 @@ CANCELLED_BY_PERSON = "cancelled_by_person"
 
 
 @dataclass(frozen=True, slots=True)
+class LockedOrder:
+    """An order with its run, both locked in that order, and the fence of its attempt."""
+
+    run: Run
+    order: Order
+    fence: int
+
+
+def lock_order(session: Session, order_id: int) -> LockedOrder | None:
+    """The order, locked against everything that may happen to it or to its run."""
+    run_id = repository.run_of_order(session, order_id)
+    run = repository.lock_run(session, run_id) if run_id is not None else None
+    if run is None:
+        return None
+    order, fence = repository.lock_order(session, order_id)
+    return LockedOrder(run, order, fence)
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """That an order ended.
 
     Attributes:
+        at: by the server's clock.
         code, words: why, for programs and for people; None where there is nothing to explain.
+        ended_at: by the clock of the node, which also says when the load started; None where it says nothing.
     """
 
     end: OrderEnd
     at: datetime
     code: str | None = None
     words: str | None = None
+    ended_at: datetime | None = None
 
 
 def end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
@@ -73,7 +95,7 @@ def _free(session: Session, run_ids: Sequence[int], now: datetime) -> None:
 
 
 def _close(session: Session, run: Run, order: Order, ending: Ending) -> None:
-    order.state, order.outcome, order.ended_at = OrderState.ENDED, ending.end, ending.at
+    order.state, order.outcome, order.ended_at = OrderState.ENDED, ending.end, ending.ended_at or ending.at
     order.next_offer_at = order.silent_since = None
     where = repository.node_name(session, order.node_id)
     words = f"{where}: {ending.end}" + (f": {ending.words}" if ending.words else "")
@@ -103,7 +125,10 @@ def _settle(session: Session, run: Run, attempt: Attempt, orders: Sequence[Order
     attempt.state, attempt.ended_at = ended, now
     following = after_attempt(ended, Tries(run.attempts_made, run.attempts_allowed, run.declines))
     run.reason_code, run.reason = attempt.reason_code, _explained(attempt, following)
+    run.started_at = min((order.started_at for order in orders if order.started_at), default=None)
     _move(session, run, following, now)
+    if run.ended_at is not None:
+        run.ended_at = max((order.ended_at for order in orders if order.ended_at), default=now)
 
 
 def _explained(attempt: Attempt, following: NextOfRun) -> str | None:
@@ -129,6 +154,11 @@ def _move(session: Session, run: Run, following: NextOfRun, now: datetime) -> No
         run.ended_at = now
     live.publish(session, "run", run.id, run.cluster_id)
     live.publish(session, "campaign", run.campaign_id, run.cluster_id)
+
+
+def lock_runs_on(session: Session, node_id: int) -> None:
+    """Lock the runs whose orders the node holds; before its own row, as everyone does who ends an order."""
+    repository.lock_active_runs(session, [order.run_id for order, _ in repository.held_orders(session, node_id)])
 
 
 def lose_missing(session: Session, node_id: int, hello: HelloRequest, now: datetime) -> None:

@@ -1,0 +1,84 @@
+"""The server's end of Celery: messages that wake a node or name a row of work, and decide nothing."""
+
+from typing import Any, Final
+
+from celery import Celery
+from kombu.exceptions import KombuError
+from redis import RedisError
+
+WAKE_TASK = "iotide.wake"
+WORK_TASK = "iotide.work"
+SERVER_QUEUE = "server"
+
+_TRANSPORT: Final[dict[str, Any]] = {
+    "visibility_timeout": 300,
+    # Without both, a connection that was dropped silently leaves a client deaf for minutes.
+    "socket_timeout": 5,
+    "health_check_interval": 5,
+    "socket_connect_timeout": 3,
+    "socket_keepalive": True,
+}
+_FAIL_AT_ONCE: Final = {"max_retries": 0, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+
+
+class BrokerAwayError(Exception):
+    """Redis did not take a message; whoever sent it tries again later."""
+
+
+def celery_app(redis_url: str) -> Celery:
+    """Celery as the server's worker uses it: rows hold the work, so a message is acknowledged before it is done."""
+    app = Celery("iotide-server", broker=redis_url)
+    app.conf.update(
+        task_ignore_result=True,
+        task_serializer="json",
+        accept_content=["json"],
+        result_backend=None,
+        task_default_queue=SERVER_QUEUE,
+        worker_prefetch_multiplier=1,
+        worker_disable_prefetch=True,
+        worker_enable_remote_control=False,
+        worker_send_task_events=False,
+        worker_hijack_root_logger=False,
+        # Celery 6 turns this on; a task would then be killed when Redis blinks.
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_transport_options=_TRANSPORT,
+    )
+    return app
+
+
+class Broker:
+    """Sends messages, each at once or not at all: the rows they name are offered again anyway."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._app = celery_app(redis_url)
+        self._app.conf.broker_transport_options = _TRANSPORT | _FAIL_AT_ONCE
+
+    def send_wake(self, queue: str, order_id: int, fence: int) -> None:
+        """Tell a node that there is something to do about an order.
+
+        The message never expires: a late one is harmless, and a node whose clock is ahead would throw all of them away.
+
+        Raises:
+            BrokerAwayError: Redis is away.
+        """
+        self._send(WAKE_TASK, queue, [order_id, fence])
+
+    def send_work(self, kind: str, key: int) -> None:
+        """Tell the server's workers that the work row (kind, key) is due.
+
+        Raises:
+            BrokerAwayError: Redis is away.
+        """
+        self._send(WORK_TASK, SERVER_QUEUE, [kind, key])
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._app.close()
+
+    def _send(self, task: str, queue: str, arguments: list[Any]) -> None:
+        try:
+            self._app.send_task(task, args=arguments, queue=queue, retry=False, ignore_result=True)
+        except (KombuError, RedisError, OSError) as error:
+            raise BrokerAwayError(str(error)) from error

@@ -1,0 +1,115 @@
+"""The scheduler's process: elects itself by an advisory lock, waits for notifications and steps until it is stopped."""
+
+import contextlib
+import selectors
+import signal
+import socket
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import psycopg
+import psycopg.sql
+import structlog
+from redis import Redis, RedisError
+from sqlalchemy.exc import DBAPIError
+
+from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.embedded.acl import apply_nodes
+from iotide_server.embedded.readiness import announce_ready
+from iotide_server.kit.clock import system_clock
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.queue import Broker
+from iotide_server.kit.wake import WAKE_CHANNEL
+from iotide_server.scheduling.service import Scheduler
+from iotide_server.settings import Settings
+
+LOCK: Final = 0x73636865647531
+"""The advisory lock of the one scheduler that works; the others wait for it to be free."""
+
+_TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
+_CONNECTIONS: Final = 2
+_log = structlog.get_logger(__name__)
+
+
+class Stop:
+    """A request to stop, by SIGTERM or SIGINT, on which one can wait along with other things."""
+
+    def __init__(self) -> None:
+        self.is_wanted = False
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
+        signal.set_wakeup_fd(self._writer.fileno())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self.want())
+
+    def want(self) -> None:
+        """Stop after the present step."""
+        self.is_wanted = True
+
+    def wait(self, timeout: timedelta, also: int | None = None) -> None:
+        """Return after the time, when a stop is wanted, or when the descriptor `also` can be read."""
+        if self.is_wanted:
+            return
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._reader, selectors.EVENT_READ)
+            if also is not None:
+                selector.register(also, selectors.EVENT_READ)
+            selector.select(timeout.total_seconds())
+
+
+def run(settings: Settings) -> None:
+    """Schedule until a signal says to stop; a database or a Redis that is away is waited for."""
+    stop = Stop()
+    database_url = settings.database_url.get_secret_value()
+    database = Database(open_engine(database_url, pool_size=_CONNECTIONS))
+    with contextlib.closing(Broker(settings.redis_url.get_secret_value())) as broker:
+        while not stop.is_wanted:
+            try:
+                with psycopg.connect(database_url, autocommit=True) as listener:
+                    if _is_elected(listener, stop):
+                        scheduler = Scheduler(database, broker, _redis_users(settings, database), system_clock)
+                        _serve(listener, scheduler, stop)
+            except (psycopg.OperationalError, DBAPIError) as error:
+                _log.warning("database_away", error=str(error).splitlines()[0])
+                stop.wait(_TRY_AGAIN_AFTER)
+    database.engine.dispose()
+
+
+def _is_elected(listener: psycopg.Connection, stop: Stop) -> bool:
+    """Wait for the lock, which the connection keeps for as long as it lives; False when a stop is wanted first."""
+    announce_ready()
+    while not stop.is_wanted:
+        row = listener.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()
+        if row is not None and row[0]:
+            _log.info("elected")
+            return True
+        stop.wait(_TRY_AGAIN_AFTER)
+    return False
+
+
+def _serve(listener: psycopg.Connection, scheduler: Scheduler, stop: Stop) -> None:
+    listener.execute(psycopg.sql.SQL("LISTEN {}").format(psycopg.sql.Identifier(WAKE_CHANNEL)))
+    reasons = {"start"}
+    while not stop.is_wanted:
+        timeout = scheduler.step(reasons)
+        stop.wait(timeout, also=listener.fileno())
+        reasons = {notification.payload for notification in listener.notifies(timeout=0)}
+
+
+def _redis_users(settings: Settings, database: Database) -> Callable[[], None]:
+    """What keeps Redis's users those of the nodes, also after it came back empty."""
+    if settings.redis_admin_url is None:
+        return lambda: None
+    admin = Redis.from_url(settings.redis_admin_url.get_secret_value(), socket_timeout=5, socket_connect_timeout=3)
+
+    def apply() -> None:
+        with database.transaction() as session:
+            nodes = acl_rows(session)
+        try:
+            if apply_nodes(admin, nodes):
+                _log.info("redis_users_applied", nodes=len(nodes))
+        except RedisError as error:
+            _log.warning("redis_users_not_applied", error=str(error))
+
+    return apply

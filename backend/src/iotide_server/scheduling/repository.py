@@ -1,0 +1,241 @@
+"""SQL of a pass: the heads of the lines, what they need, and the start of those that can have it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.live import service as live
+from iotide_server.runs.resources import Occupancy, Resource, ResourceKind, needs
+from iotide_server.scheduling.matching import Waiting
+from iotide_wire.plan import Exclusivity
+
+FIRST_REPEAT_AFTER = timedelta(seconds=1)
+
+_CANDIDATES = text(
+    # Of each line only the first few places are read, so that a pass costs what is free and not what waits. A target
+    # that one run has for itself cuts the runs that want it out of their lines before they cost anything.
+    """
+    WITH locked AS (SELECT array_agg(id) AS target_ids FROM target WHERE exclusive_leases > 0),
+    head AS (
+        SELECT DISTINCT first.run_id
+        FROM node
+        JOIN cluster ON cluster.id = node.cluster_id AND cluster.exclusive_leases = 0
+        JOIN node_beat ON node_beat.node_id = node.id AND node_beat.seen_at >= :heard_after
+        CROSS JOIN locked
+        CROSS JOIN LATERAL (
+            SELECT near.run_id FROM (
+                SELECT run_id, sort_key, not_before, shared_target_ids FROM line_place
+                WHERE line_place.node_id = node.id ORDER BY sort_key, run_id LIMIT 16
+            ) AS near
+            WHERE (near.not_before IS NULL OR near.not_before <= :now)
+              AND (locked.target_ids IS NULL OR NOT near.shared_target_ids && locked.target_ids)
+            ORDER BY near.sort_key, near.run_id LIMIT 4
+        ) AS first
+        WHERE node.retired_at IS NULL AND node.problem IS NULL
+          AND node.exclusive_leases = 0 AND node.shared_leases < node.slots
+    )
+    SELECT run.id, run.cluster_id, run.exclusive, run.sort_key, run.time_limit_seconds,
+           array_agg(line_place.node_id) AS node_ids, min(line_place.shared_target_ids) AS target_ids
+    FROM head JOIN run ON run.id = head.run_id JOIN line_place ON line_place.run_id = run.id
+    WHERE run.state = 'waiting' GROUP BY run.id
+    """
+)
+_OCCUPANCY = text(
+    """
+    SELECT 'node' AS kind, id, shared_leases, exclusive_leases, slots,
+           retired_at IS NULL AND problem IS NULL AND coalesce(seen_at >= :heard_after, false) AS usable
+    FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id WHERE id = ANY(:node_ids)
+    UNION ALL
+    SELECT 'target', id, shared_leases, exclusive_leases, NULL, true FROM target WHERE id = ANY(:target_ids)
+    UNION ALL
+    SELECT 'cluster', id, shared_leases, exclusive_leases, NULL, true FROM cluster WHERE id = ANY(:cluster_ids)
+    """
+)
+_FREE_FROM = text(
+    """
+    SELECT resource_kind AS kind, resource_id AS id,
+           CASE WHEN NOT bool_or(run.overdue OR node_order.silent_since IS NOT NULL) THEN
+               max(coalesce(node_order.started_at, node_order.offered_at) + run.time_limit_seconds * interval '1 s')
+           END AS free_from
+    FROM unnest(CAST(:kinds AS text[]), CAST(:ids AS bigint[])) AS contested (kind, id)
+    JOIN lease ON lease.active AND resource_kind = contested.kind AND resource_id = contested.id
+    JOIN node_order ON node_order.id = lease.order_id
+    JOIN run ON run.id = node_order.run_id
+    GROUP BY resource_kind, resource_id
+    """
+)
+
+
+def candidates(session: Session, now: datetime) -> list[Waiting]:
+    """The runs at the heads of the lines of nodes that have room."""
+    rows = session.execute(_CANDIDATES, {"now": now, "heard_after": now - SILENT_AFTER})
+    return [
+        Waiting(
+            run_id=row.id,
+            sort_key=row.sort_key,
+            time_limit_seconds=row.time_limit_seconds,
+            needs=needs(Exclusivity(row.exclusive), row.node_ids, row.target_ids, row.cluster_id),
+        )
+        for row in rows
+    ]
+
+
+def occupancy(session: Session, waiting: Sequence[Waiting], now: datetime) -> dict[Resource, Occupancy]:
+    """How everything that these runs need is taken now; `free_from` is left open."""
+    wanted = {need.resource for run in waiting for need in run.needs}
+    ids = {kind: [resource.id for resource in wanted if resource.kind is kind] for kind in ResourceKind}
+    rows = session.execute(
+        _OCCUPANCY,
+        {
+            "heard_after": now - SILENT_AFTER,
+            "node_ids": ids[ResourceKind.NODE],
+            "target_ids": ids[ResourceKind.TARGET],
+            "cluster_ids": ids[ResourceKind.CLUSTER],
+        },
+    )
+    return {
+        Resource(ResourceKind(row.kind), row.id): Occupancy(
+            row.shared_leases, row.exclusive_leases, row.slots, row.usable
+        )
+        for row in rows
+    }
+
+
+def free_from(session: Session, contested: Collection[Resource]) -> dict[Resource, datetime]:
+    """When the present leases on these resources end at the latest; without those of which nobody can say it."""
+    rows = session.execute(
+        _FREE_FROM,
+        {"kinds": [resource.kind for resource in contested], "ids": [resource.id for resource in contested]},
+    )
+    return {Resource(ResourceKind(row.kind), row.id): row.free_from for row in rows if row.free_from is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An order that its node has to hear of."""
+
+    order_id: int
+    node_id: int
+    fence: int
+
+
+def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], now: datetime) -> list[Offer]:
+    """Open an attempt for each run that still waits: orders, leases and all, or an error and nothing of it.
+
+    Args:
+        fences: by run id.
+
+    Raises:
+        IntegrityError: the database counted a resource as taken, or a run as active.
+    """
+    locked = session.scalars(
+        text(
+            "SELECT id FROM run WHERE id = ANY(:run_ids) AND state = 'waiting' ORDER BY id"
+            " FOR NO KEY UPDATE SKIP LOCKED"
+        ),
+        {"run_ids": [run.run_id for run in runs]},
+    ).all()
+    if not locked:
+        return []
+    started = {run.run_id: run for run in runs if run.run_id in set(locked)}
+    offers = _open_attempts(session, locked, fences, now)
+    _take_leases(session, started, offers, now)
+    _announce(session, locked)
+    return [offer for of_run in offers.values() for offer in of_run]
+
+
+def _open_attempts(
+    session: Session, run_ids: Sequence[int], fences: Mapping[int, int], now: datetime
+) -> dict[int, list[Offer]]:
+    rows = session.execute(
+        text(
+            """
+            WITH activated AS (
+                UPDATE run SET state = 'active', attempts_made = attempts_made + 1, not_before = NULL,
+                       started_at = NULL
+                WHERE id = ANY(:run_ids) RETURNING id
+            ), opened AS (
+                INSERT INTO attempt (run_id, ordinal, fence, opened_at)
+                SELECT activated.id, 1 + (SELECT count(*) FROM attempt WHERE run_id = activated.id), fence, :now
+                FROM unnest(CAST(:run_ids AS bigint[]), CAST(:fences AS bigint[])) AS fenced (run_id, fence)
+                JOIN activated ON activated.id = fenced.run_id
+                RETURNING id, run_id, fence
+            ), left_lines AS (
+                DELETE FROM line_place USING opened WHERE line_place.run_id = opened.run_id
+                RETURNING line_place.run_id, line_place.node_id
+            ), offered AS (
+                INSERT INTO node_order (attempt_id, run_id, node_id, role, offers_made, offered_at, next_offer_at)
+                SELECT opened.id, opened.run_id, left_lines.node_id, 'load', 1, :now, :next_offer_at
+                FROM opened JOIN left_lines USING (run_id) ORDER BY opened.run_id, left_lines.node_id
+                RETURNING id, run_id, node_id
+            ), logged AS (
+                INSERT INTO run_event (run_id, order_id, at, kind, text)
+                SELECT offered.run_id, offered.id, :now, 'offered', 'offered to ' || node.name
+                FROM offered JOIN node ON node.id = offered.node_id
+            )
+            SELECT offered.id, offered.run_id, offered.node_id, opened.fence
+            FROM offered JOIN opened USING (run_id) ORDER BY offered.id
+            """
+        ),
+        {
+            "run_ids": list(run_ids),
+            "fences": [fences[run_id] for run_id in run_ids],
+            "now": now,
+            "next_offer_at": now + FIRST_REPEAT_AFTER,
+        },
+    )
+    offers: dict[int, list[Offer]] = {run_id: [] for run_id in run_ids}
+    for row in rows:
+        offers[row.run_id].append(Offer(row.id, row.node_id, row.fence))
+    return offers
+
+
+def _take_leases(
+    session: Session, started: Mapping[int, Waiting], offers: Mapping[int, Sequence[Offer]], now: datetime
+) -> None:
+    """A node's lease belongs to its order; targets and the cluster are held once a run, by its first order."""
+    leases = sorted(
+        (
+            (need, next((offer for offer in offers[run_id] if _is_of(offer, need.resource)), offers[run_id][0]))
+            for run_id, run in started.items()
+            for need in run.needs
+        ),
+        key=lambda lease: lease[0].resource.lock_order,
+    )
+    session.execute(
+        text(
+            "INSERT INTO lease (order_id, resource_kind, resource_id, mode, taken_at)"
+            " SELECT order_id, kind, resource_id, mode, :now FROM unnest(CAST(:order_ids AS bigint[]),"
+            " CAST(:kinds AS text[]), CAST(:resource_ids AS bigint[]), CAST(:modes AS text[]))"
+            " WITH ORDINALITY AS lease (order_id, kind, resource_id, mode, place) ORDER BY place"
+        ),
+        {
+            "order_ids": [offer.order_id for _, offer in leases],
+            "kinds": [need.resource.kind for need, _ in leases],
+            "resource_ids": [need.resource.id for need, _ in leases],
+            "modes": [need.mode for need, _ in leases],
+            "now": now,
+        },
+    )
+
+
+def _is_of(offer: Offer, resource: Resource) -> bool:
+    return resource.kind is ResourceKind.NODE and resource.id == offer.node_id
+
+
+def _announce(session: Session, run_ids: Sequence[int]) -> None:
+    """Tell browsers of the runs that became active, of their campaigns and their nodes."""
+    rows = session.execute(
+        text(
+            "SELECT 'run' AS kind, id, cluster_id FROM run WHERE id = ANY(:run_ids)"
+            " UNION SELECT 'campaign', campaign_id, cluster_id FROM run WHERE id = ANY(:run_ids)"
+            " UNION SELECT 'node', node_id, cluster_id FROM node_order JOIN run ON run.id = node_order.run_id"
+            " WHERE run.id = ANY(:run_ids) AND node_order.state <> 'ended'"
+        ),
+        {"run_ids": list(run_ids)},
+    ).all()
+    live.publish_all(session, [(row.kind, row.id, row.cluster_id) for row in rows])

@@ -1,0 +1,102 @@
+"""The scheduler's work between two waits: whoever calls `step` again and again, and soon after a wake-up, is one."""
+
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import text
+
+from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.clock import Clock
+from iotide_server.kit.db import Database
+from iotide_server.kit.queue import Broker
+from iotide_server.scheduling import offers, watch
+from iotide_server.scheduling.starting import start_what_can
+
+WORK_ONLY: Final = frozenset({"work"})
+"""Reasons of a wake-up that concern no run."""
+
+WATCH_EVERY: Final = timedelta(seconds=5)
+CLEAN_EVERY: Final = timedelta(minutes=1)
+SHORTEST_WAIT: Final = timedelta(milliseconds=20)
+"""What is due and locked by another transaction is not asked for more often."""
+
+_NEXT_DUE: Final = text(
+    """
+    SELECT (SELECT min(next_offer_at) FROM node_order WHERE next_offer_at IS NOT NULL) AS offer_at,
+           (SELECT min(due_at) FROM work WHERE done_version < version) AS work_at,
+           (SELECT min(not_before) FROM line_place WHERE not_before > :now) AS retry_at
+    """
+)
+
+
+class Scheduler:
+    """Decides nothing that the database does not confirm: several at once, or one twice, grant nothing twice.
+
+    Attributes:
+        apply_redis_users: brings Redis's users in line with the nodes; cheap when nothing has changed.
+    """
+
+    def __init__(self, database: Database, broker: Broker, apply_redis_users: Callable[[], None], clock: Clock) -> None:
+        self._database = database
+        self._broker = broker
+        self._apply_redis_users = apply_redis_users
+        self._clock = clock
+        self._started_at = clock()
+        self._watched_at = self._cleaned_at = self._silence_told_at = self._started_at
+        self._pass_wanted = True
+        self._pass_after = self._started_at
+        self._retry_at: datetime | None = None
+
+    def step(self, reasons: Collection[str]) -> timedelta:
+        """Do everything that is due.
+
+        Args:
+            reasons: of the wake-ups since the last step.
+
+        Returns:
+            How long nothing will be due unless there is a wake-up.
+        """
+        now = self._clock()
+        self._pass_wanted |= bool(set(reasons) - WORK_ONLY) or (self._retry_at is not None and self._retry_at <= now)
+        if self._pass_wanted and now >= self._pass_after:
+            self._pass(now)
+        reached = offers.send_due_work(self._database, self._broker, now)
+        reached &= offers.send_offers(self._database, self._broker, offers.due_offers(self._database, now), now)
+        offers.withdraw_unclaimed(self._database, now)
+        if not reached:
+            self._apply_redis_users()
+        if now - self._watched_at >= WATCH_EVERY:
+            self._watch(now)
+        return self._wait(now)
+
+    def _pass(self, now: datetime) -> None:
+        self._pass_wanted = False
+        offers.send_offers(self._database, self._broker, start_what_can(self._database, now), now)
+        ended_at = self._clock()
+        # Under a storm of news, half of the time at most is spent on passes; the news is read together.
+        self._pass_after = ended_at + (ended_at - now)
+
+    def _watch(self, now: datetime) -> None:
+        self._watched_at = now
+        self._pass_wanted = True
+        self._apply_redis_users()
+        with self._database.transaction() as session:
+            # Right after a start of ours it is not the nodes who were silent.
+            if now - self._started_at >= SILENT_AFTER:
+                watch.flag_silence(session, self._silence_told_at, now)
+                self._silence_told_at = now
+            watch.flag_overdue(session, now)
+            if now - self._cleaned_at >= CLEAN_EVERY:
+                watch.drop_old_news(session, now)
+                self._cleaned_at = now
+
+    def _wait(self, now: datetime) -> timedelta:
+        with self._database.transaction() as session:
+            due = session.execute(_NEXT_DUE, {"now": now}).one()
+        self._retry_at = due.retry_at
+        moments: list[datetime | None] = [due.offer_at, due.work_at, due.retry_at, self._watched_at + WATCH_EVERY]
+        if self._pass_wanted:
+            moments.append(self._pass_after)
+        soonest = min(moment for moment in moments if moment is not None)
+        return max(SHORTEST_WAIT, soonest - now)

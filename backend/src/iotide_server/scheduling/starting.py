@@ -1,0 +1,62 @@
+"""One pass: read what waits and what is free, decide in a pure function, start what can start."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from iotide_server.kit.db import Database
+from iotide_server.runs.resources import Occupancy, Resource
+from iotide_server.scheduling import repository
+from iotide_server.scheduling.matching import Waiting, contested, match
+from iotide_server.scheduling.repository import Offer
+
+LARGEST_BATCH = 200
+"""Runs started in one transaction; so many share its costs, and no lock is held for long."""
+
+_log = structlog.get_logger(__name__)
+
+
+def start_what_can(database: Database, now: datetime) -> list[Offer]:
+    """Start every run that can have all it needs; the offers are committed and remain to be sent."""
+    runs = _decide(database, now)
+    return [
+        offer
+        for first in range(0, len(runs), LARGEST_BATCH)
+        for offer in _start(database, runs[first : first + LARGEST_BATCH], now)
+    ]
+
+
+def _decide(database: Database, now: datetime) -> list[Waiting]:
+    with database.transaction() as session:
+        waiting = repository.candidates(session, now)
+        if not waiting:
+            return []
+        occupied = repository.occupancy(session, waiting, now)
+        ends = repository.free_from(session, contested(waiting, occupied))
+    return match(waiting, _with_ends(occupied, ends), now)
+
+
+def _with_ends(occupied: dict[Resource, Occupancy], ends: dict[Resource, datetime]) -> dict[Resource, Occupancy]:
+    return occupied | {resource: replace(occupied[resource], free_from=end) for resource, end in ends.items()}
+
+
+def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[Offer]:
+    """Start the runs together, or one by one when the database refuses them together.
+
+    It refuses when another scheduler was faster: for this one that is a run or a resource less, and no error.
+    """
+    fences = {run.run_id: 1 + secrets.randbelow(2**63 - 1) for run in runs}
+    try:
+        with database.transaction() as session:
+            return repository.start(session, runs, fences, now)
+    except (IntegrityError, OperationalError) as error:
+        if isinstance(error, OperationalError) and error.connection_invalidated:
+            raise
+        if len(runs) == 1:
+            _log.info("start_refused", run_id=runs[0].run_id, reason=str(error.orig).splitlines()[0])
+            return []
+    return [offer for run in runs for offer in _start(database, [run], now)]
