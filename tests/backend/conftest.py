@@ -1,15 +1,8 @@
-"""A real PostgreSQL for the server's tests: one a session, one migrated database a test."""
+"""The real PostgreSQL for the server's tests: one migrated database a test."""
 
-import os
-import pwd
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import NamedTuple
 
-import psycopg
 import pytest
 from factories.people import Person, person
 from fastapi.testclient import TestClient
@@ -17,66 +10,31 @@ from pydantic import SecretStr
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
+from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
-_SERVER_OPTIONS = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off -c max_connections=200"
-
-
-class Server(NamedTuple):
-    """A running PostgreSQL."""
-
-    socket_directory: Path
-
-    def url(self, database: str) -> str:
-        return f"postgresql://postgres@/{database}?host={self.socket_directory}"
-
-    def run(self, statement: str) -> None:
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(statement.encode())
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    programs = max(Path("/usr/lib/postgresql").glob("*/bin"), default=Path("/usr/bin"))
-    directory = tmp_path_factory.mktemp("postgres")
-    data = directory / "data"
-    # PostgreSQL refuses to run as root.
-    account = pwd.getpwnam("nobody") if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
-    for path in (directory, *directory.parents[:3]):
-        path.chmod(0o755)
-    shutil.chown(directory, account.pw_uid, account.pw_gid)
-
-    def run(*command: str | Path) -> None:
-        subprocess.run(command, check=True, user=account.pw_uid, group=account.pw_gid, stdout=subprocess.DEVNULL)
-
-    run(programs / "initdb", "-D", data, "-U", "postgres", "--no-sync", "--auth=trust", "-E", "UTF8", "--locale=C")
-    run(
-        *(programs / "pg_ctl", "-D", data, "-w", "-l", directory / "log", "-o"),
-        f"-k {directory} -c listen_addresses= {_SERVER_OPTIONS}",
-        "start",
-    )
-    yield Server(directory)
-    run(programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-
-
-@pytest.fixture(scope="session")
-def template(server: Server) -> str:
-    server.run("CREATE DATABASE migrated")
-    engine = open_engine(server.url("migrated"))
+def template(postgres_server: PrivatePostgres) -> str:
+    """The name of a migrated database to copy."""
+    postgres_server.create_database("migrated")
+    engine = open_engine(postgres_server.url_of("migrated"))
     migrate(engine)
     engine.dispose()
     return "migrated"
 
 
 @pytest.fixture
-def database_url(server: Server, template: str) -> Iterator[str]:
-    server.run(f"CREATE DATABASE test TEMPLATE {template}")
-    yield server.url("test")
-    server.run("DROP DATABASE test WITH (FORCE)")
+def database_url(postgres_server: PrivatePostgres, template: str) -> Iterator[str]:
+    """A migrated database of this test alone."""
+    postgres_server.create_database("test", template=template)
+    yield postgres_server.url_of("test")
+    postgres_server.drop_database("test")
 
 
 @pytest.fixture
