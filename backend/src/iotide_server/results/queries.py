@@ -94,6 +94,30 @@ def series(session: Session, series_id: int) -> AnyRow | None:
     return session.execute(_ONE_SERIES, {"id": series_id}).one_or_none()
 
 
+_LAST_RUN_SECONDS = text(
+    """
+    SELECT DISTINCT ON (cell_target.target_id) cell_target.target_id,
+           extract(epoch FROM run.ended_at - run.started_at)::float8 AS seconds
+    FROM cell_target JOIN cell ON cell.id = cell_target.cell_id
+    JOIN workload ON workload.id = cell.workload_id JOIN run ON run.cell_id = cell.id
+    WHERE cell_target.target_id = ANY(:target_ids) AND workload.name = :workload AND run.state = 'finished'
+    ORDER BY cell_target.target_id, run.id DESC
+    """
+)
+_CAMPAIGN_CELLS = text(
+    """
+    SELECT cell.id, cell.ordinal, workload.name AS workload, cell.options,
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS node_names,
+           ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS target_names,
+           ARRAY(SELECT run.id FROM run WHERE run.cell_id = cell.id ORDER BY repeat) AS runs
+    FROM cell JOIN workload ON workload.id = cell.workload_id
+    WHERE cell.campaign_id = :campaign_id AND cell.id > :after_id ORDER BY cell.id LIMIT :limit
+    """
+)
+
+
 def series_page(
     session: Session, visible: frozenset[int] | None, wanted: SeriesFilter, paging: PageRequest
 ) -> Slice[AnyRow]:
@@ -192,6 +216,20 @@ def last_rates(session: Session, target_ids: Sequence[int], workload: str) -> di
     """By target, the harmonic mean of the rates in the newest cell that measured any, those of `workload` first."""
     rows = session.execute(_LAST_RATES, {"target_ids": list(target_ids), "workload": workload})
     return {row.target_id: row.rate_bytes_per_second for row in rows}
+
+
+def last_run_seconds(session: Session, target_ids: Sequence[int], workload: str) -> dict[int, float]:
+    """By target, how long the newest finished run of the workload there took."""
+    rows = session.execute(_LAST_RUN_SECONDS, {"target_ids": list(target_ids), "workload": workload})
+    return {row.target_id: row.seconds for row in rows}
+
+
+def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Slice[AnyRow]:
+    """The cells of a campaign with their names and runs, in the matrix's order."""
+    rows = session.execute(
+        _CAMPAIGN_CELLS, {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit + 1}
+    ).all()
+    return paging.cut(rows, key=lambda row: int(row.id))
 
 
 def campaign_samples(session: Session, campaign_id: int) -> Result[Any]:

@@ -14,16 +14,18 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.kit.db import Database
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.results import queries
 from iotide_server.results.curves import thin
 from iotide_server.results.errors import ArtefactNotFoundError, SeriesNotFoundError
 from iotide_server.results.models import Artefact, Point
 from iotide_server.results.models import Series as SeriesRow
 from iotide_server.results.queries import AnyRow
-from iotide_server.results.schemas import CellResult, Curve, Sample, Series, SeriesFilter
+from iotide_server.results.schemas import Cell, CellResult, Curve, RunDetail, Sample, Series, SeriesFilter
+from iotide_server.runs import reading as runs
 from iotide_server.runs.errors import RunNotFoundError
-from iotide_server.runs.models import Run
+from iotide_server.runs.models import Run as RunRow
+from iotide_server.runs.schemas import Run
 from iotide_server.statistics.summary import tier, variation
 
 
@@ -88,7 +90,7 @@ def run_curves(session: Session, principal: Principal, run_id: int, max_points: 
 
 def _visible_run(session: Session, principal: Principal, run_id: int) -> None:
     missing = RunNotFoundError(run_id)
-    run = session.get(Run, run_id)
+    run = session.get(RunRow, run_id)
     if run is None:
         raise missing
     principal.require(Role.VIEWER, run.cluster_id, missing)
@@ -154,6 +156,34 @@ def last_rates_bytes_per_second(session: Session, target_ids: Sequence[int], wor
     bytes over rate is the time that those bytes took.
     """
     return queries.last_rates(session, target_ids, workload)
+
+
+def last_run_seconds(session: Session, target_ids: Sequence[int], workload: str) -> dict[int, float]:
+    """By target, how long the newest finished run of the workload there took; a target without one is left out."""
+    return queries.last_run_seconds(session, target_ids, workload)
+
+
+def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Page[Cell]:
+    """The cells of a campaign with their results so far, in the matrix's order."""
+    found = queries.campaign_cells(session, campaign_id, paging)
+    results = cell_results(session, [row.id for row in found.rows])
+    return found.page(lambda row: Cell(**row._mapping, results=results.get(row.id, [])))  # noqa: SLF001 - its public API
+
+
+def run_detail(session: Session, principal: Principal, run_id: int, now: datetime) -> RunDetail:
+    """A run with all that is known of it.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+    """
+    found = runs.run(session, principal, run_id)
+    return RunDetail(
+        **Run.model_validate(found).model_dump(),
+        attempts=runs.attempts(session, run_id),
+        environment=dict(environment(session, found.environment_sha256)),
+        samples=run_samples(session, run_id),
+        waiting_because=runs.why_waiting(session, found, now),
+    )
 
 
 def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:

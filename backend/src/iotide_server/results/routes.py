@@ -1,4 +1,4 @@
-"""Routes of results: series, samples, curves and raw output."""
+"""Routes of results: series, samples, runs with their numbers, curves and raw output."""
 
 from typing import Annotated
 
@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from iotide_server.accounts.rules import Viewer
 from iotide_server.kit.pagination import Page, Paging
-from iotide_server.kit.web import Id, Tx, errors
+from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.results import reading
-from iotide_server.results.schemas import Artefact, Curve, OptionalId, Sample, Series, SeriesFilter
+from iotide_server.results.schemas import Artefact, Curve, OptionalId, RunDetail, Sample, Series, SeriesFilter
 
 router = APIRouter(tags=["results"])
 
@@ -34,6 +34,12 @@ def list_samples(
     """Single numbers, newest first; a campaign's are at /campaigns/{id}/samples.csv all at once."""
     samples = reading.list_samples(session, principal, paging, run_id=run_id, series_id=series_id)
     return samples.page(Sample.model_validate)
+
+
+@router.get("/runs/{run_id}", tags=["runs"], summary="Show a run", responses=errors(404))
+def get_run(principal: Viewer, session: Tx, now: Now, run_id: Id) -> RunDetail:
+    """A run with its attempts, exact commands, environment and numbers."""
+    return reading.run_detail(session, principal, run_id, now)
 
 
 @router.get("/runs/{run_id}/curves", summary="Show the curves of a run", responses=errors(404))

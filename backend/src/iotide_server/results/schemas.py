@@ -9,6 +9,7 @@ from pydantic import Field
 
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
+from iotide_server.runs.schemas import Attempt, Run
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_wire.units import Unit
 
@@ -106,3 +107,56 @@ class Artefact(Output):
     order_id: int
     sha256: str
     size_bytes: int
+
+
+class Cell(Output):
+    """One combination of a campaign's matrix with what its runs say so far."""
+
+    id: int
+    ordinal: int
+    node_names: list[str]
+    target_names: list[str]
+    workload: str
+    options: dict[str, Any]
+    runs: Annotated[list[int], Field(description="Ids of its runs, by repeat")]
+    results: list[CellResult]
+
+
+class RunDetail(Run):
+    """A run with its attempts, the facts it ran under and its numbers."""
+
+    attempts: list[Attempt]
+    environment: Annotated[dict[str, Any], Field(examples=[{"kernel.release": "6.1.0-30-amd64"}])]
+    samples: list[Sample]
+    waiting_because: Annotated[str | None, Field(description="In words; null when it does not wait")]
+
+
+class Caution(Output):
+    """Something to know before submitting."""
+
+    code: Annotated[str, Field(examples=["few_repeats"])]
+    message: str
+    field: Annotated[str, Field(examples=["repeats"])]
+
+
+class PreviewCell(Output):
+    """One combination of the matrix as it would be submitted; options are complete and in base units."""
+
+    ordinal: int
+    node: str
+    target: str
+    workload: str
+    options: dict[str, Any]
+
+
+class Preview(Output):
+    """What a plan means, without submitting it."""
+
+    cells: Annotated[list[PreviewCell], Field(description="The first 200")]
+    cell_count: int
+    run_count: int
+    seconds_estimated: Annotated[float | None, Field(description="Of the busiest node, its runs one after another")]
+    seconds_unknown_because: str | None
+    bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]
+    bytes_moved: Annotated[int, Field(description="Written and read in all")]
+    warnings: list[Caution]

@@ -1,0 +1,72 @@
+"""Routes of campaigns that need results: the forecast of a plan, the matrix with its numbers, all samples as CSV."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+
+from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.campaigns import reading as campaigns
+from iotide_server.campaigns.expansion import run_count
+from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell, resolve
+from iotide_server.kit.pagination import Page, Paging
+from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.results import reading
+from iotide_server.results.forecast import forecast
+from iotide_server.results.schemas import Caution, Cell, Preview, PreviewCell
+from iotide_wire.plan import CampaignPlan
+
+router = APIRouter(tags=["campaigns"])
+
+_SHOWN_CELLS = 200
+
+
+@router.post("/campaigns/preview", summary="Preview a campaign", responses=errors(404, 409))
+def preview_campaign(principal: Operator, session: Tx, body: CampaignPlan) -> Preview:
+    """Checks a plan exactly as a submission does and says what it means; nothing is stored."""
+    return _preview(resolve(session, principal, body), session)
+
+
+def _preview(planned: PlannedCampaign, session: Tx) -> Preview:
+    foreseen = forecast(session, planned)
+    return Preview(
+        cells=[_shown(cell) for cell in planned.cells[:_SHOWN_CELLS]],
+        cell_count=len(planned.cells),
+        run_count=run_count(planned.plan),
+        seconds_estimated=foreseen.seconds,
+        seconds_unknown_because=foreseen.seconds_unknown_because,
+        bytes_peak=foreseen.bytes_peak,
+        bytes_moved=foreseen.bytes_moved,
+        warnings=[Caution.model_validate(caution) for caution in foreseen.cautions],
+    )
+
+
+def _shown(cell: PlannedCell) -> PreviewCell:
+    return PreviewCell(
+        ordinal=cell.ordinal,
+        node=cell.node.name,
+        target=cell.target.target.name,
+        workload=cell.variant.workload.name,
+        options=cell.variant.options,
+    )
+
+
+@router.get("/campaigns/{campaign_id}/cells", summary="List the cells of a campaign", responses=errors(404))
+def list_campaign_cells(principal: Viewer, session: Tx, now: Now, paging: Paging, campaign_id: Id) -> Page[Cell]:
+    """The matrix with its results so far, in the order of the plan."""
+    campaigns.campaign(session, principal, campaign_id, now)
+    return reading.campaign_cells(session, campaign_id, paging)
+
+
+@router.get(
+    "/campaigns/{campaign_id}/samples.csv",
+    summary="Fetch the samples of a campaign",
+    response_class=StreamingResponse,
+    responses={**errors(404), 200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+)
+def get_campaign_samples(
+    principal: Viewer, session: Tx, now: Now, request: Request, campaign_id: Id
+) -> StreamingResponse:
+    """One number a line, in base units and UTC, with everything that describes it."""
+    campaign = campaigns.campaign(session, principal, campaign_id, now)
+    headers = {"Content-Disposition": f'attachment; filename="{campaign.name}-{campaign_id}.csv"'}
+    lines = reading.campaign_samples_csv(request.app.state.database, campaign_id)
+    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)

@@ -1,0 +1,94 @@
+"""What a planned campaign would take, by what its targets did before: time, space and bytes written."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell
+from iotide_server.results.reading import last_rates_bytes_per_second, last_run_seconds
+
+_ENOUGH_REPEATS: Final = 4
+_CACHE_FACTOR: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something that a person should know before submitting.
+
+    Attributes:
+        field: of the plan, for instance `repeats`.
+    """
+
+    code: str
+    message: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The expected cost of a campaign.
+
+    Attributes:
+        seconds: of the busiest node, its runs one after another; None where a cell cannot be foreseen.
+        seconds_unknown_because: why it is None.
+        bytes_peak: of the largest run.
+        bytes_moved: written and read in all.
+    """
+
+    seconds: float | None
+    seconds_unknown_because: str | None
+    bytes_peak: int
+    bytes_moved: int
+    cautions: Sequence[Caution]
+
+
+def forecast(session: Session, planned: PlannedCampaign) -> Forecast:
+    """The expected cost of a resolved plan."""
+    seconds, unknown = _seconds(session, planned)
+    return Forecast(
+        seconds=seconds,
+        seconds_unknown_because=unknown,
+        bytes_peak=round(max(cell.bytes_needed for cell in planned.cells)),
+        bytes_moved=round(sum(cell.bytes_moved for cell in planned.cells) * planned.plan.repeats),
+        cautions=_cautions(planned),
+    )
+
+
+def _seconds(session: Session, planned: PlannedCampaign) -> tuple[float | None, str | None]:
+    names = {cell.variant.workload.name for cell in planned.cells}
+    target_ids = sorted({cell.target.target.id for cell in planned.cells})
+    rates = {name: last_rates_bytes_per_second(session, target_ids, name) for name in names}
+    durations = {name: last_run_seconds(session, target_ids, name) for name in names}
+    by_node: defaultdict[int, float] = defaultdict(float)
+    for cell in planned.cells:
+        name, target = cell.variant.workload.name, cell.target.target
+        seconds = _cell_seconds(cell, rates[name].get(target.id), durations[name].get(target.id))
+        if seconds is None:
+            return None, f"nothing like {name} was measured on {target.name} yet"
+        by_node[cell.node.id] += seconds * planned.plan.repeats
+    return max(by_node.values()), None
+
+
+def _cell_seconds(cell: PlannedCell, rate_bytes_per_second: float | None, last_seconds: float | None) -> float | None:
+    if cell.bytes_moved and rate_bytes_per_second:
+        return cell.bytes_moved / rate_bytes_per_second
+    return last_seconds
+
+
+def _cautions(planned: PlannedCampaign) -> list[Caution]:
+    cautions = []
+    if planned.plan.repeats < _ENOUGH_REPEATS:
+        message = f"fewer than {_ENOUGH_REPEATS} repeats give no interval: every point is shown, and no verdict"
+        cautions.append(Caution("few_repeats", message, "repeats"))
+    for field in sorted({cell.variant.field for cell in planned.cells if _fits_in_cache(cell)}):
+        message = "data smaller than twice the node's memory: unless O_DIRECT goes around it, the cache is measured"
+        cautions.append(Caution("cache_measured", message, f"{field}.options"))
+    return cautions
+
+
+def _fits_in_cache(cell: PlannedCell) -> bool:
+    memory_bytes: Any = cell.node.facts.get("memory.total_bytes")
+    return bool(memory_bytes and 0 < cell.bytes_needed < _CACHE_FACTOR * memory_bytes)
