@@ -6,8 +6,10 @@ A process of its own, because code between fork and exec is not safe in a parent
 import argparse
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from iotide_server.embedded.privileges import Account, account_of, become_bare, die_with_parent
 
@@ -26,6 +28,13 @@ def launch_command(
     # -P keeps the working directory off the import path.
     interpreter = (sys.executable, "-P", "-m", "iotide_server.embedded.launch")
     return (*interpreter, *bare, str(os.getpid()), str(int(stop_signal)), "--", *command)
+
+
+def can_execute(program: Path, *, account: Account, is_bare: bool) -> bool:
+    """Whether a child launched like this could run the program; only the kernel knows all rules, so it is asked."""
+    question = ("test", "-x", str(program))
+    command = launch_command(question, stop_signal=signal.SIGKILL, account=account, is_bare=is_bare)
+    return subprocess.run(command, check=False).returncode == 0
 
 
 def main() -> None:

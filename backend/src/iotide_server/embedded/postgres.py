@@ -13,7 +13,6 @@ import psycopg
 from psycopg import sql
 
 from iotide_server.embedded.launch import launch_command
-from iotide_server.embedded.privileges import can_execute
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import StateDirectory
 from iotide_server.embedded.supervise import Part
@@ -165,7 +164,7 @@ def find_postgres(state: StateDirectory) -> Iterator[PostgresPrograms]:
     numbered = (place for place in _DEBIAN_DIRECTORY.glob("*/bin/postgres") if place.parts[-3].isdigit())
     places += sorted(numbered, key=lambda place: int(place.parts[-3]), reverse=True)
     for server in places:
-        if can_execute(server, state.account):
+        if state.can_execute(server):
             yield from _identify(server)
     wheel = wheel_programs(
         state,

@@ -6,7 +6,6 @@ Standard library only: `launch` runs this at the start of every child.
 import ctypes
 import os
 import pwd
-import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,11 +15,15 @@ from iotide_server.embedded.problems import StartError
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_KEEPCAPS = 8
+_PR_SET_SECUREBITS = 28
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_RAISE = 2
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
+_CAP_DAC_OVERRIDE = 1
 _CAP_DAC_READ_SEARCH = 2
+_CAP_SETPCAP = 8
+_SECBIT_NO_SETUID_FIXUP = 4
 _CAPABILITY_VERSION_3 = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -77,33 +80,30 @@ def become(account: Account, *, must_reach: Iterable[Path]) -> list[Path]:
     """Turn this process, started as root, into the account for good; no later program can gain rights again.
 
     What lies below a directory that only root may enter (a clone in /root) stays in reach: then, and only then, the
-    process keeps the one capability to read files, for itself and for the children that are not launched bare.
+    process keeps one capability, for itself and for the children that are not launched bare: to read any file, or,
+    where root lacks that one (as in containers), to read and write any file.
 
     Returns:
-        What is reached by that capability alone; empty when it was given up.
+        What is reached by the capability alone; empty when all were given up.
 
     Raises:
-        StartError: something is out of reach, and the capability is not root's to give (as in many containers).
+        StartError: something is out of reach, and root has neither capability to give.
     """
     if account.is_current:
         return []
     _prctl(_PR_SET_KEEPCAPS, 1)
     _set_ids(account)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    # access(2) answers for the bare user here, whatever capability is left.
+    # access(2) answers for the bare user until a capability is kept.
     hidden = [path for path in must_reach if not os.access(path, os.R_OK)]
     if not hidden:
         surrender()
-        return []
-    try:
-        _set_capabilities(1 << _CAP_DAC_READ_SEARCH)
-        _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_DAC_READ_SEARCH)
-    except OSError as error:
+    elif not any(_keep_capability(number) for number in (_CAP_DAC_READ_SEARCH, _CAP_DAC_OVERRIDE)):
         raise StartError(
-            f"The services run as {account.name}, who may not read {hidden[0]}.",
+            f"The services run as {account.name}, who may not reach {hidden[0]}.",
             remedy="Install iotide where everyone may read it, for instance below /opt, and choose a state directory"
             " that this user can enter with --state, for instance /var/lib/iotide.",
-        ) from error
+        )
     return hidden
 
 
@@ -128,17 +128,6 @@ def die_with_parent(parent_pid: int, signal_number: int) -> None:
         sys.exit("the parent ended before its child began")
 
 
-def can_execute(path: Path, account: Account) -> bool:
-    """Whether the account may run the program."""
-    if account.is_current:
-        return os.access(path, os.X_OK)
-    # Only the kernel knows all rules (modes, access lists, mount options): ask it as that user.
-    asked = subprocess.run(
-        ["test", "-x", str(path)], user=account.uid, group=account.gid, extra_groups=[], cwd="/", check=False
-    )
-    return asked.returncode == 0
-
-
 def _set_ids(account: Account) -> None:
     if account.name.isdigit():
         os.setgroups([])
@@ -146,6 +135,19 @@ def _set_ids(account: Account) -> None:
         os.initgroups(account.name, account.gid)
     os.setresgid(account.gid, account.gid, account.gid)
     os.setresuid(account.uid, account.uid, account.uid)
+
+
+def _keep_capability(number: int) -> bool:
+    """Keep this capability alone, also across exec; False when this process has not got it."""
+    try:
+        _set_capabilities(1 << number | 1 << _CAP_SETPCAP)
+        # Else access(2) would go on to answer for the bare user, and programs believe it (initdb, Alembic).
+        _prctl(_PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP)
+        _set_capabilities(1 << number)
+    except PermissionError:
+        return False
+    _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, number)
+    return True
 
 
 class _CapabilityHeader(ctypes.Structure):

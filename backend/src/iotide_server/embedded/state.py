@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from iotide_server.embedded.launch import can_execute
 from iotide_server.embedded.privileges import Account
 from iotide_server.embedded.problems import StartError
 
@@ -30,15 +31,15 @@ def default_state_directory() -> Path:
 
 @dataclass(frozen=True)
 class StateDirectory:
-    """A directory of mode 0700 that belongs to the account which runs the services."""
+    """A directory of mode 0700 that belongs to the account which runs the services.
+
+    Attributes:
+        is_open: the account can enter it without any capability, see `privileges.become`.
+    """
 
     root: Path
     account: Account
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the account can enter it without any capability, see `privileges.become`."""
-        return os.access(self.root, os.X_OK)
+    is_open: bool = True
 
     def directory(self, name: str) -> Path:
         """A directory inside, made when absent; `name` may have several parts."""
@@ -61,6 +62,10 @@ class StateDirectory:
             file.flush()
             os.fsync(descriptor)
         draft.replace(path)
+
+    def can_execute(self, program: Path) -> bool:
+        """Whether a service of this directory could run the program."""
+        return can_execute(program, account=self.account, is_bare=self.is_open)
 
     def secret(self, name: str) -> str:
         """A random password, made at the first call and the same ever after."""

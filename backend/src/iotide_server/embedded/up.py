@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -85,9 +85,10 @@ def run_services(options: UpOptions, say: Callable[[str], None]) -> None:
     state = prepare_state_directory(options.state, account)
     os.umask(0o077)
     hidden = become(account, must_reach=[state.root, *code_locations()])
+    state = replace(state, is_open=state.root not in hidden)
     if hidden:
         say(
-            f"The services run as {account.name}, who may not reach {hidden[0]}; so they keep root's right to read any"
+            f"The services run as {account.name}, who may not reach {hidden[0]}; so they keep root's right to reach any"
             " file. Where code and state directory are open to that user, they keep none."
         )
     with hold(state) as lock_descriptor:

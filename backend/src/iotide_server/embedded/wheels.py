@@ -6,7 +6,6 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from iotide_server.embedded.privileges import can_execute
 from iotide_server.embedded.state import StateDirectory
 
 
@@ -21,7 +20,7 @@ def wheel_programs(state: StateDirectory, *, distribution: str, module: str, pat
         return
     package = Path(spec.submodule_search_locations[0])
     names = [path.relative_to(package) for path in sorted(package.glob(pattern), reverse=True)]
-    if names and not can_execute(package / names[0], state.account):
+    if names and not state.can_execute(package / names[0]):
         package = _copy(state, package, f"{distribution}-{version(distribution)}")
     yield from (package / name for name in names)
 
