@@ -18,6 +18,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 
 from iotide_server.accounts.routes import router as accounts
+from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.routes import router as clusters
 from iotide_server.embedded.tls import fingerprint
@@ -29,6 +30,7 @@ from iotide_server.kit.web import install_error_handlers
 from iotide_server.live.feed import Feed
 from iotide_server.live.health import router as health
 from iotide_server.live.routes import router as live
+from iotide_server.results.campaign_routes import router as campaign_results
 from iotide_server.results.routes import router as results
 from iotide_server.runs.routes import router as runs
 from iotide_server.settings import Settings
@@ -39,7 +41,7 @@ from iotide_server.workloads.routes import router as workloads
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
     *(health, accounts, clusters, targets, workloads),
-    *(runs, results, trends, live),
+    *(campaigns, campaign_results, runs, results, trends, live),
 )
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {re.compile(rf"{API}/agent/.*"): 16 * 1024**2}
