@@ -680,8 +680,7 @@ export interface components {
             series_id: number;
             /** Metric */
             metric: string;
-            /** Unit */
-            unit: string;
+            unit: components["schemas"]["Unit"];
             /**
              * Better
              * @enum {string}
@@ -776,10 +775,10 @@ export interface components {
         };
         /**
          * FlagCode
-         * @description Quality flags, as reference/statistics.md lists them.
+         * @description What the flags on a run say; NO_DIRECT: O_DIRECT was asked for and the file system refuses it.
          * @enum {string}
          */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT";
         /**
          * FlagEffect
          * @description What a flag does to the run's numbers.
@@ -1272,8 +1271,7 @@ export interface components {
             metric: string;
             /** Value */
             value: number;
-            /** Unit */
-            unit: string;
+            unit: components["schemas"]["Unit"];
             /**
              * Better
              * @enum {string}
@@ -1306,8 +1304,7 @@ export interface components {
             };
             /** Metric */
             metric: string;
-            /** Unit */
-            unit: string;
+            unit: components["schemas"]["Unit"];
             /**
              * Better
              * @enum {string}
@@ -1736,7 +1733,10 @@ export interface operations {
     };
     tokens_api_v1_tokens_get: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1827,7 +1827,10 @@ export interface operations {
     };
     clusters_api_v1_clusters_get: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;

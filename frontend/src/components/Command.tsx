@@ -1,17 +1,15 @@
 /** A command or a text to be copied as it is. */
 
-import { ActionIcon, Box, CopyButton as Copy, Group, Tooltip } from "@mantine/core";
+import { ActionIcon, Box, CopyButton as Copy, Group } from "@mantine/core";
 import { Icon } from "./Icon";
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
   return (
     <Copy timeout={2000} value={text}>
       {({ copied, copy }) => (
-        <Tooltip label={copied ? "Copied" : label}>
-          <ActionIcon aria-label={copied ? "Copied" : label} onClick={copy} variant="subtle">
-            <Icon name={copied ? "check" : "copy"} />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon aria-label={copied ? "Copied" : label} onClick={copy} title={label} variant="subtle">
+          <Icon name={copied ? "check" : "copy"} />
+        </ActionIcon>
       )}
     </Copy>
   );

@@ -1,12 +1,20 @@
 /** The four states of whatever comes from the server: loading, failed, empty, and there (perhaps no longer fresh). */
 
 import { Alert, Skeleton, Stack } from "@mantine/core";
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { ErrorNotice } from "./ErrorNotice";
 
+/** What is asked of a query or an infinite query. */
+interface Query<Data> {
+  readonly data: Data | undefined;
+  readonly error: Error | null;
+  readonly isRefetchError: boolean;
+  readonly dataUpdatedAt: number;
+  readonly refetch: () => unknown;
+}
+
 interface LoadedProps<Data> {
-  readonly query: UseQueryResult<Data>;
+  readonly query: Query<Data>;
   readonly children: (data: Data) => ReactNode;
   /** Shown instead of the children where `isEmpty` says that there is nothing yet. */
   readonly empty?: ReactNode;
@@ -22,7 +30,7 @@ export function Loaded<Data>({ query, children, empty, isEmpty, lines = 3 }: Loa
   }
   return (
     <>
-      {query.isRefetchError && <NotFresh at={query.dataUpdatedAt} error={query.error} />}
+      {query.isRefetchError && query.error && <NotFresh at={query.dataUpdatedAt} error={query.error} />}
       {isEmpty?.(query.data) ? empty : children(query.data)}
     </>
   );

@@ -1,12 +1,19 @@
 /** A stored number as a person reads it, with the exact value on hover. */
 
-import { exactValue, formatValue, type Unit } from "@/lib/units";
+import { exactValue, formatScaled, type Scale, scaleFor, type Unit } from "@/lib/units";
 
-export function Quantity({ value, unit }: { value: number | null; unit: Unit }) {
+interface QuantityProps {
+  readonly value: number | null;
+  readonly unit: Unit;
+  /** Shared by the numbers of a column; without it the value's own size decides. */
+  readonly scale?: Scale | undefined;
+}
+
+export function Quantity({ value, unit, scale }: QuantityProps) {
   if (value === null) return <span>unknown</span>;
   return (
     <span className="iotide-number" title={exactValue(value, unit)}>
-      {formatValue(value, unit)}
+      {formatScaled(value, scale ?? scaleFor(unit, value))}
     </span>
   );
 }

@@ -1,11 +1,12 @@
 /** A table that scrolls sideways inside its card; the scrolling part can be reached by keyboard. */
 
-import { Box, Table } from "@mantine/core";
+import { Box } from "@mantine/core";
 import type { ReactNode } from "react";
 
 interface ScrollTableProps {
   readonly label: string;
   readonly head: readonly ReactNode[];
+  /** Rows as plain tr and td: Mantine's table would bring its scroll area into the first paint. */
   readonly children: ReactNode;
   readonly maxHeight?: number;
 }
@@ -13,24 +14,19 @@ interface ScrollTableProps {
 export function ScrollTable({ label, head, children, maxHeight }: ScrollTableProps) {
   return (
     <Box aria-label={label} mah={maxHeight} role="region" style={{ overflow: "auto" }} tabIndex={0}>
-      <Table
-        aria-label={label}
-        className="iotide-table"
-        stickyHeader={maxHeight !== undefined}
-        verticalSpacing={6}
-      >
-        <Table.Thead>
-          <Table.Tr>
+      <table aria-label={label} className="iotide-table">
+        <thead>
+          <tr>
             {head.map((title, column) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
-              <Table.Th key={column} scope="col">
+              <th key={column} scope="col">
                 {title}
-              </Table.Th>
+              </th>
             ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>{children}</Table.Tbody>
-      </Table>
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
     </Box>
   );
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
   exactBytes,
+  exactSeconds,
   exactValue,
   formatDuration,
+  formatScaled,
   formatValue,
   parseBytes,
   parseSeconds,
@@ -56,6 +58,18 @@ it("writes a size so that reading it gives the same size", () => {
   }
   expect(exactBytes(64 * 1024 ** 2)).toBe("64 MiB");
   expect(exactBytes(16_000_000)).toBe("16 MB");
+});
+
+it("writes a duration so that reading it gives the same duration", () => {
+  for (const seconds of [0, 0.5, 1, 90, 600, 3600, 5400, 86_400, 100_000]) {
+    expect(parseSeconds(exactSeconds(seconds))).toBe(seconds);
+  }
+  expect(exactSeconds(3600)).toBe("1 h");
+});
+
+it("puts the numbers of a column on one scale", () => {
+  const scale = scaleFor("bytes_per_second", 2e9);
+  expect([2e9, 5e6].map((value) => formatScaled(value, scale))).toEqual(["2 GB/s", "0.005 GB/s"]);
 });
 
 describe("formatValue", () => {

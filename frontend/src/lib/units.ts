@@ -71,6 +71,17 @@ export function exactBytes(sizeBytes: number): string {
   return texts.reduce((best, text) => (text.length < best.length + 1 ? text : best), String(sizeBytes));
 }
 
+/** The shortest text that means exactly `seconds`: `1 h`, `90 s`, `0.5 s`. */
+export function exactSeconds(seconds: number): string {
+  const units = [
+    { name: "d", factor: 86_400 },
+    { name: "h", factor: 3600 },
+    { name: "min", factor: 60 },
+  ];
+  const unit = units.find(({ factor }) => seconds !== 0 && seconds % factor === 0);
+  return unit ? `${seconds / unit.factor} ${unit.name}` : `${seconds} s`;
+}
+
 /** The scale that keeps `largest` readable; every value of one axis or table shares it. */
 export function scaleFor(unit: Unit, largest: number): Scale {
   switch (unit) {
@@ -109,7 +120,11 @@ export function formatNumber(value: number): string {
 
 /** A stored value for a person: `118 MB/s`, `64 MiB`, `2.1 s`. */
 export function formatValue(value: number, unit: Unit): string {
-  const scale = scaleFor(unit, value);
+  return formatScaled(value, scaleFor(unit, value));
+}
+
+/** A stored value on the scale that it shares with others, so that the numbers of a column compare. */
+export function formatScaled(value: number, scale: Scale): string {
   const number = formatNumber(value / scale.divisor);
   return scale.name ? `${number} ${scale.name}` : number;
 }

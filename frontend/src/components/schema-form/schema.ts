@@ -1,7 +1,7 @@
 /** Reads a workload's JSON Schema into fields, and checks what was entered as far as that needs no server. */
 
 import * as z from "zod/mini";
-import { exactBytes, parseBytes, parseSeconds, UnitError } from "@/lib/units";
+import { exactBytes, exactSeconds, parseBytes, parseSeconds, UnitError } from "@/lib/units";
 
 const PropertySchema = z.object({
   type: z.optional(z.string()),
@@ -110,10 +110,12 @@ export function canSweep(field: Field): boolean {
   return field.kind !== "choices";
 }
 
-/** The value as the text of an input; a size in the largest unit that is exact. */
+/** The value as the text of an input, in the largest unit that is exact. */
 export function valueText(field: Field, value: unknown): string {
   if (value === null || value === undefined) return "";
-  return field.unit === "bytes" && typeof value === "number" ? exactBytes(value) : String(value);
+  if (typeof value !== "number") return String(value);
+  if (field.unit === "bytes") return exactBytes(value);
+  return field.unit === "seconds" ? exactSeconds(value) : String(value);
 }
 
 /** Why a value cannot be accepted, or null. */

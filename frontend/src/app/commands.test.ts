@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { type Command, matchCommands } from "./commands";
+
+function command(label: string, group: Command["group"] = "Page"): Command {
+  return { id: label, label, group, run: () => undefined };
+}
+const commands = [
+  command("Overview"),
+  command("Campaigns"),
+  command("New campaign", "Do"),
+  command("nightly nfs", "Campaign"),
+];
+const labels = (typed: string) => matchCommands(commands, typed).map(({ label }) => label);
+
+it("offers everything before anything is typed", () => {
+  expect(labels("  ")).toHaveLength(4);
+});
+
+it("finds all typed words in any order, in the label or the kind", () => {
+  expect(labels("nfs campaign")).toEqual(["nightly nfs"]);
+});
+
+it("puts what begins with the typed text first", () => {
+  expect(labels("camp")).toEqual(["Campaigns", "New campaign", "nightly nfs"]);
+  expect(labels("new")).toEqual(["New campaign"]);
+});
+
+it("finds nothing where nothing matches", () => {
+  expect(labels("xyz")).toEqual([]);
+});

@@ -1,0 +1,36 @@
+/** /campaigns/ID: the campaign with its runs. */
+
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Loaded } from "@/components/Loaded";
+import { CampaignView } from "@/features/campaigns/CampaignView";
+import { campaignQuery } from "@/features/campaigns/queries";
+import { ActiveRuns, RunsSection } from "@/features/runs/RunsSection";
+
+const route = getRouteApi("/shell/campaigns/$campaignId");
+
+export default function CampaignRoute() {
+  const { campaignId } = route.useParams();
+  const { tab = "results", state } = route.useSearch();
+  const navigate = route.useNavigate();
+  const campaign = useQuery(campaignQuery(campaignId));
+  return (
+    <Loaded lines={8} query={campaign}>
+      {(found) => (
+        <CampaignView
+          activeRuns={<ActiveRuns campaignId={campaignId} />}
+          campaign={found}
+          onTab={(chosen) => void navigate({ search: { tab: chosen }, replace: true })}
+          runs={
+            <RunsSection
+              campaignId={campaignId}
+              onState={(chosen) => void navigate({ search: { tab: "runs", state: chosen }, replace: true })}
+              state={state}
+            />
+          }
+          tab={tab}
+        />
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,14 @@
+/** /login: the address may carry a one-time link and where to go afterwards. */
+
+import { getRouteApi, useRouter } from "@tanstack/react-router";
+import { LoginPage } from "@/features/accounts/LoginPage";
+import { localPath } from "../localPath";
+
+const route = getRouteApi("/login");
+
+export default function LoginRoute() {
+  const linkError = route.useLoaderData();
+  const { next } = route.useSearch();
+  const router = useRouter();
+  return <LoginPage linkError={linkError} onDone={() => router.history.push(localPath(next))} />;
+}

@@ -1,0 +1,3 @@
+/** /settings */
+
+export { SettingsPage as default } from "@/features/accounts/SettingsPage";

@@ -1,0 +1,42 @@
+/** The one cache of server data: fresh by the server's news, errors shown once, an ended session leads to the login. */
+
+import { notifications } from "@mantine/notifications";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { ApiError } from "@/api/errors";
+
+const FRESH_MILLISECONDS = 15_000;
+const MOST_RETRIES = 2;
+
+export function createQueryClient(onSessionEnded: () => void): QueryClient {
+  const client = new QueryClient({
+    queryCache: new QueryCache({ onError: (error) => endIfNotLoggedIn(error) }),
+    mutationCache: new MutationCache({
+      onError: (error) => {
+        endIfNotLoggedIn(error);
+        const remedy = error instanceof ApiError ? error.remedy : null;
+        notifications.show({ color: "red", title: error.message, message: remedy ?? "" });
+      },
+    }),
+    defaultOptions: {
+      queries: {
+        staleTime: FRESH_MILLISECONDS,
+        retry: (failures, error) => failures < MOST_RETRIES && isTransient(error),
+      },
+    },
+  });
+
+  function endIfNotLoggedIn(error: Error): void {
+    const isEnded = error instanceof ApiError && error.status === 401;
+    // Only a session that was there can end; a wrong password on the login page is no such case.
+    if (!isEnded || client.getQueryData(["session"]) === undefined) return;
+    client.clear();
+    onSessionEnded();
+  }
+
+  return client;
+}
+
+/** A refusal stays a refusal; a server that is away may come back. */
+function isTransient(error: Error): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status >= 502);
+}

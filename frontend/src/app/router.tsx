@@ -1,0 +1,151 @@
+/** Every address of the dashboard and what its search parameters mean. */
+
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import * as z from "zod/mini";
+import { ApiError } from "@/api/errors";
+import { logInByLink, sessionQuery } from "@/features/accounts/queries";
+import { localPath } from "./localPath";
+import { NotFound } from "./NotFound";
+import { OverviewPage } from "./pages/OverviewPage";
+import { RouteError } from "./RouteError";
+import { Shell } from "./Shell";
+
+interface Context {
+  readonly queryClient: QueryClient;
+}
+
+const RUN_STATE = z.enum(["waiting", "active", "finished", "failed", "cancelled"]);
+const idParam = z.coerce.number().check(z.int(), z.positive());
+/** An unreadable parameter is as good as none. */
+const optional = <Schema extends z.core.$ZodType>(schema: Schema) => z.catch(z.optional(schema), undefined);
+
+const root = createRootRouteWithContext<Context>()({
+  notFoundComponent: NotFound,
+  errorComponent: RouteError,
+});
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "login",
+  validateSearch: z.object({ link: optional(z.coerce.string()), next: optional(z.string()) }),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ deps: { link, next }, context }) => {
+    if (!link) return null;
+    try {
+      await logInByLink(link);
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
+    context.queryClient.clear();
+    throw redirect({ href: localPath(next), replace: true });
+  },
+  component: lazyRouteComponent(() => import("./pages/LoginRoute")),
+});
+
+/** All pages behind the login. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "shell",
+  beforeLoad: async ({ context, location }) => {
+    try {
+      return await context.queryClient.ensureQueryData(sessionQuery);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 401)) throw error;
+      throw redirect({ to: "/login", search: { next: location.href }, replace: true });
+    }
+  },
+  component: Shell,
+});
+
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  validateSearch: z.object({ node: optional(idParam) }),
+  component: OverviewPage,
+});
+
+const campaigns = createRoute({
+  getParentRoute: () => shell,
+  path: "campaigns",
+  validateSearch: z.object({ state: optional(RUN_STATE) }),
+  component: lazyRouteComponent(() => import("./pages/CampaignsRoute")),
+});
+
+const builder = createRoute({
+  getParentRoute: () => shell,
+  path: "campaigns/new",
+  validateSearch: z.object({ cluster: optional(idParam), from: optional(idParam) }),
+  component: lazyRouteComponent(() => import("./pages/BuilderRoute")),
+});
+
+const campaign = createRoute({
+  getParentRoute: () => shell,
+  path: "campaigns/$campaignId",
+  params: { parse: ({ campaignId }) => ({ campaignId: idParam.parse(campaignId) }) },
+  validateSearch: z.object({
+    tab: optional(z.enum(["results", "runs", "plan"])),
+    state: optional(RUN_STATE),
+  }),
+  component: lazyRouteComponent(() => import("./pages/CampaignRoute")),
+});
+
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: "runs/$runId",
+  params: { parse: ({ runId }) => ({ runId: idParam.parse(runId) }) },
+  component: lazyRouteComponent(() => import("./pages/RunRoute")),
+});
+
+const trend = createRoute({
+  getParentRoute: () => shell,
+  path: "clusters/$clusterId/trend",
+  params: { parse: ({ clusterId }) => ({ clusterId: idParam.parse(clusterId) }) },
+  validateSearch: z.object({
+    workload: optional(z.string()),
+    metric: optional(z.string()),
+    target: optional(z.string()),
+    series: optional(z.readonly(z.array(z.number()))),
+    cell: optional(idParam),
+    zoomed: optional(z.boolean()),
+    view: optional(z.enum(["table"])),
+  }),
+  component: lazyRouteComponent(() => import("./pages/TrendRoute")),
+});
+
+const trends = createRoute({
+  getParentRoute: () => shell,
+  path: "trends",
+  component: lazyRouteComponent(() => import("./pages/TrendsRoute")),
+});
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "settings",
+  component: lazyRouteComponent(() => import("./pages/SettingsRoute")),
+});
+
+const pages = shell.addChildren([overview, campaigns, builder, campaign, run, trend, trends, settings]);
+
+export function createAppRouter(context: Context) {
+  return createRouter({
+    routeTree: root.addChildren([login, pages]),
+    context,
+    defaultErrorComponent: RouteError,
+    defaultPreload: false,
+    scrollRestoration: true,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,33 @@
+/** A button for what cannot be undone: it asks first. */
+
+import { Button, type ButtonProps } from "@mantine/core";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+
+export interface Question {
+  readonly title: string;
+  readonly body: ReactNode;
+  /** What the confirming button says, for instance “Cancel the campaign”. */
+  readonly yes: string;
+  readonly no: string;
+}
+
+interface ConfirmButtonProps extends ButtonProps {
+  readonly question: Question;
+  readonly onConfirm: () => void;
+  readonly children: ReactNode;
+  readonly "aria-label"?: string;
+}
+
+const ConfirmModal = lazy(() => import("./ConfirmModal"));
+
+export function ConfirmButton({ question, onConfirm, ...button }: ConfirmButtonProps) {
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <Button color="red" onClick={() => setIsAsking(true)} variant="outline" {...button} />
+      <Suspense>
+        {isAsking && <ConfirmModal {...question} onClose={() => setIsAsking(false)} onConfirm={onConfirm} />}
+      </Suspense>
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+/** A name and its value in a DataList. */
+
+import { DataList } from "@mantine/core";
+import type { ReactNode } from "react";
+
+export function Definition({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <DataList.Item>
+      <DataList.ItemLabel>{label}</DataList.ItemLabel>
+      <DataList.ItemValue>{children}</DataList.ItemValue>
+    </DataList.Item>
+  );
+}

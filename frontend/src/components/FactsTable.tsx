@@ -1,0 +1,30 @@
+/** Facts of a node, a mount or a run: flat names and values in base units. */
+
+import { Code } from "@mantine/core";
+import { optionValue } from "@/lib/options";
+import { ScrollTable } from "./ScrollTable";
+
+interface FactsTableProps {
+  readonly label: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly maxHeight?: number;
+}
+
+export function FactsTable({ label, facts, ...size }: FactsTableProps) {
+  return (
+    <ScrollTable head={["Fact", "Value"]} label={label} {...size}>
+      {Object.entries(facts)
+        .sort(([a], [b]) => a.localeCompare(b))
+        .map(([name, value]) => (
+          <tr key={name}>
+            <td>
+              <Code>{name}</Code>
+            </td>
+            <td style={{ overflowWrap: "anywhere" }} title={String(value)}>
+              {optionValue(name, value)}
+            </td>
+          </tr>
+        ))}
+    </ScrollTable>
+  );
+}

@@ -1,0 +1,60 @@
+/** Name and password, or a one-time link that the server printed. */
+
+import { Button, Card, Center, Code, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useEffect } from "react";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { logIn } from "./queries";
+
+interface LoginPageProps {
+  /** Why the one-time link in the address was refused. */
+  readonly linkError: Error | null;
+  readonly onDone: () => void;
+}
+
+export function LoginPage({ linkError, onDone }: LoginPageProps) {
+  useEffect(() => {
+    document.title = "Log in · iotide";
+  }, []);
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Card maw={420} padding="xl" w="100%" withBorder>
+        <Stack>
+          <Title order={1} size="h2">
+            Log in to iotide
+          </Title>
+          {linkError && <ErrorNotice error={linkError} />}
+          <PasswordForm onDone={onDone} />
+          <Text c="dimmed" size="sm">
+            No password yet? On the server, <Code>iotide-server login-link</Code> prints a link that logs you
+            in once.
+          </Text>
+        </Stack>
+      </Card>
+    </Center>
+  );
+}
+
+function PasswordForm({ onDone }: { onDone: () => void }) {
+  const login = useMutation(logIn);
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const entered = new FormData(event.currentTarget);
+    login.mutate(
+      { name: String(entered.get("name")), password: String(entered.get("password")) },
+      { onSuccess: onDone },
+    );
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {login.error && <ErrorNotice error={login.error} />}
+        <TextInput autoComplete="username" label="Name" name="name" required />
+        <PasswordInput autoComplete="current-password" label="Password" name="password" required />
+        <Button loading={login.isPending} type="submit">
+          Log in
+        </Button>
+      </Stack>
+    </form>
+  );
+}

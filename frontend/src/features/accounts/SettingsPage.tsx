@@ -1,0 +1,88 @@
+/** What belongs to the user: password and API tokens. */
+
+import { Button, PasswordInput, Stack, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useMutation } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Page, Section } from "@/components/Page";
+import { usePrincipal } from "@/components/session";
+import { changePassword, logOut } from "./queries";
+import { TokensSection } from "./TokensSection";
+
+const SHORTEST_PASSWORD = 12;
+
+export function SettingsPage() {
+  const { name, roles } = usePrincipal();
+  const shown = roles.map(
+    ({ role, cluster_id }) => `${role} of ${cluster_id === null ? "all clusters" : `cluster ${cluster_id}`}`,
+  );
+  return (
+    <Page actions={<LogOutButton />} title="Settings" trail={`Logged in as ${name}`}>
+      <Text c="dimmed" size="sm">
+        Your roles: {shown.join(", ") || "none"}.
+      </Text>
+      <TokensSection />
+      <Section description="With a password you can log in without a one-time link." title="Password">
+        <PasswordForm />
+      </Section>
+    </Page>
+  );
+}
+
+function LogOutButton() {
+  const leave = useMutation(logOut);
+  return (
+    // A fresh page holds nothing of the session that ended.
+    <Button
+      loading={leave.isPending}
+      onClick={() => leave.mutate(undefined, { onSuccess: () => location.assign("/login") })}
+      variant="default"
+    >
+      Log out
+    </Button>
+  );
+}
+
+function PasswordForm() {
+  const change = useMutation(changePassword);
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const entered = new FormData(form);
+    const body = {
+      old_password: String(entered.get("old")) || null,
+      new_password: String(entered.get("new")),
+    };
+    change.mutate(body, {
+      onSuccess: () => {
+        form.reset();
+        notifications.show({ color: "green", message: "The password is changed." });
+      },
+    });
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack maw={420}>
+        {change.error && <ErrorNotice error={change.error} />}
+        <PasswordInput
+          autoComplete="current-password"
+          description="Leave empty if you never had one."
+          label="Old password"
+          name="old"
+        />
+        <PasswordInput
+          autoComplete="new-password"
+          description={`At least ${SHORTEST_PASSWORD} characters.`}
+          label="New password"
+          minLength={SHORTEST_PASSWORD}
+          name="new"
+          required
+        />
+        <Button loading={change.isPending} type="submit" w="fit-content">
+          Change password
+        </Button>
+      </Stack>
+    </form>
+  );
+}

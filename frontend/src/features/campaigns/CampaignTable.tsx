@@ -1,0 +1,50 @@
+/** Campaigns in a table, the newest first. */
+
+import { Box, Text } from "@mantine/core";
+import type { Campaign } from "@/api/types";
+import { TextLink } from "@/components/links";
+import { ScrollTable } from "@/components/ScrollTable";
+import { StateBadge } from "@/components/StateBadge";
+import { When } from "@/components/When";
+import { CampaignBar } from "./CampaignProgress";
+
+export function CampaignTable({ campaigns, label }: { campaigns: readonly Campaign[]; label: string }) {
+  return (
+    <ScrollTable head={["Campaign", "Cluster", "State", "Progress", "Owner", "Submitted"]} label={label}>
+      {campaigns.map((campaign) => (
+        <CampaignRow campaign={campaign} key={campaign.id} />
+      ))}
+    </ScrollTable>
+  );
+}
+
+function CampaignRow({ campaign }: { campaign: Campaign }) {
+  const { counts } = campaign;
+  const ended = counts.finished + counts.failed + counts.cancelled;
+  return (
+    <tr>
+      <td>
+        <TextLink fw={600} params={{ campaignId: campaign.id }} to="/campaigns/$campaignId">
+          {campaign.name}
+        </TextLink>
+      </td>
+      <td>{campaign.cluster_name}</td>
+      <td>
+        <StateBadge state={campaign.state} />
+      </td>
+      <td>
+        <Box miw={140}>
+          <CampaignBar campaign={campaign} size="sm" />
+          <Text c="dimmed" size="xs">
+            {ended} of {ended + counts.waiting + counts.active} runs ended
+            {counts.failed > 0 && `, ${counts.failed} failed`}
+          </Text>
+        </Box>
+      </td>
+      <td>{campaign.owner}</td>
+      <td>
+        <When at={campaign.created_at} />
+      </td>
+    </tr>
+  );
+}

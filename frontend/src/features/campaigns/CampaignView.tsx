@@ -1,0 +1,128 @@
+/** One campaign: its progress, what can be done with it, and below it results, runs or the plan. */
+
+import { Alert, Button, Stack, Tabs, Text } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Campaign } from "@/api/types";
+import { Command } from "@/components/Command";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { ButtonLink, TextLink } from "@/components/links";
+import { Page, Section } from "@/components/Page";
+import { StateBadge } from "@/components/StateBadge";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import { planAsYaml } from "./builder/export";
+import { CampaignProgress } from "./CampaignProgress";
+import { cancelCampaign } from "./queries";
+import { ResultsTable } from "./ResultsTable";
+
+export const CAMPAIGN_TABS = ["results", "runs", "plan"] as const;
+export type CampaignTab = (typeof CAMPAIGN_TABS)[number];
+
+interface CampaignViewProps {
+  readonly campaign: Campaign;
+  readonly tab: CampaignTab;
+  readonly onTab: (tab: CampaignTab) => void;
+  /** The runs that load now, with their bars. */
+  readonly activeRuns: ReactNode;
+  readonly runs: ReactNode;
+}
+
+export function CampaignView({ campaign, tab, onTab, activeRuns, runs }: CampaignViewProps) {
+  return (
+    <Page
+      actions={<Actions campaign={campaign} />}
+      title={campaign.name}
+      trail={<Trail campaign={campaign} />}
+    >
+      {campaign.plan.note && <Text>{campaign.plan.note}</Text>}
+      {campaign.counts.failed > 0 && <FailedHint campaign={campaign} onShow={() => onTab("runs")} />}
+      <Section actions={<StateBadge state={campaign.state} />} title="Progress">
+        <Stack gap="sm">
+          <CampaignProgress campaign={campaign} />
+          {activeRuns}
+        </Stack>
+      </Section>
+      <Tabs
+        onChange={(chosen) => onTab(CAMPAIGN_TABS.find((known) => known === chosen) ?? "results")}
+        value={tab}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="results">Results</Tabs.Tab>
+          <Tabs.Tab value="runs">Runs</Tabs.Tab>
+          <Tabs.Tab value="plan">Plan</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="results">
+          <Section title="Results">
+            <ResultsTable campaignId={campaign.id} clusterId={campaign.cluster_id} />
+          </Section>
+        </Tabs.Panel>
+        <Tabs.Panel value="runs">{runs}</Tabs.Panel>
+        <Tabs.Panel value="plan">
+          <Section title="Plan">
+            <Command label="Copy YAML" text={planAsYaml(campaign.plan)} />
+          </Section>
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  );
+}
+
+function Trail({ campaign }: { campaign: Campaign }) {
+  return (
+    <>
+      <TextLink to="/campaigns">Campaigns</TextLink> · {campaign.cluster_name} · submitted by {campaign.owner}{" "}
+      <When at={campaign.created_at} />
+    </>
+  );
+}
+
+function FailedHint({ campaign, onShow }: { campaign: Campaign; onShow: () => void }) {
+  return (
+    <Alert color="red" title={`${campaign.counts.failed} failed`} variant="light">
+      Each run says why, with the output of its commands.{" "}
+      <Button onClick={onShow} size="compact-xs" variant="default">
+        Show the runs
+      </Button>
+    </Alert>
+  );
+}
+
+function Actions({ campaign }: { campaign: Campaign }) {
+  return (
+    <>
+      <ButtonLink
+        search={{ cluster: campaign.cluster_id, from: campaign.id }}
+        to="/campaigns/new"
+        variant="default"
+      >
+        Duplicate
+      </ButtonLink>
+      <Button component="a" href={`/api/v1/campaigns/${campaign.id}/samples.csv`} variant="default">
+        CSV
+      </Button>
+      <CancelButton campaign={campaign} />
+    </>
+  );
+}
+
+function CancelButton({ campaign }: { campaign: Campaign }) {
+  const cancel = useMutation(cancelCampaign);
+  const mayCancel = useMay("operator", campaign.cluster_id);
+  if (!mayCancel || (campaign.state !== "active" && campaign.state !== "waiting")) return null;
+  const left = campaign.counts.active + campaign.counts.waiting;
+  return (
+    <ConfirmButton
+      loading={cancel.isPending}
+      onConfirm={() => cancel.mutate(campaign.id)}
+      question={{
+        title: `Cancel ${campaign.name}?`,
+        body: `${left} runs have not ended: those that load now are stopped and their files removed. Results stay.`,
+        yes: "Cancel the campaign",
+        no: "Let it run",
+      }}
+    >
+      Cancel
+    </ConfirmButton>
+  );
+}

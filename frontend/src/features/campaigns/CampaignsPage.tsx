@@ -1,0 +1,63 @@
+/** All campaigns, by state. */
+
+import { SegmentedControl, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { Campaign } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { ButtonLink } from "@/components/links";
+import { Page, Section } from "@/components/Page";
+import { ShowMore } from "@/components/ShowMore";
+import { CampaignTable } from "./CampaignTable";
+import { campaignsQuery } from "./queries";
+
+type State = Campaign["state"];
+const STATES: readonly State[] = ["active", "waiting", "finished", "failed", "cancelled"];
+
+interface CampaignsPageProps {
+  readonly state: State | undefined;
+  readonly onState: (state: State | undefined) => void;
+}
+
+export function CampaignsPage({ state, onState }: CampaignsPageProps) {
+  const campaigns = useInfiniteQuery(campaignsQuery({ state }));
+  return (
+    <Page actions={<ButtonLink to="/campaigns/new">New campaign</ButtonLink>} title="Campaigns">
+      <Section
+        actions={
+          <SegmentedControl
+            aria-label="State"
+            data={["all", ...STATES]}
+            onChange={(chosen) => onState(STATES.find((known) => known === chosen))}
+            size="xs"
+            value={state ?? "all"}
+          />
+        }
+        title={state ? `${state.charAt(0).toUpperCase()}${state.slice(1)}` : "All"}
+      >
+        <Loaded empty={<NoCampaign state={state} />} isEmpty={(rows) => rows.length === 0} query={campaigns}>
+          {(rows) => (
+            <Stack>
+              <CampaignTable campaigns={rows} label="Campaigns" />
+              <ShowMore query={campaigns} />
+            </Stack>
+          )}
+        </Loaded>
+      </Section>
+    </Page>
+  );
+}
+
+function NoCampaign({ state }: { state: State | undefined }) {
+  if (state) return <Text c="dimmed">No campaign is {state}.</Text>;
+  return (
+    <Stack align="flex-start" gap="xs">
+      <Text>
+        No campaign yet. A campaign measures nodes on targets with workloads, several times each, and shows
+        how far the results spread.
+      </Text>
+      <ButtonLink to="/campaigns/new" variant="light">
+        Build the first one
+      </ButtonLink>
+    </Stack>
+  );
+}

@@ -1,0 +1,132 @@
+/** Builds a campaign: nodes x targets x workloads x options x repeats, with what it comes to at its side. */
+
+import { Button, Grid, Stack, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiError } from "@/api/errors";
+import type { Campaign, CampaignPlan, Node, Target, Workload } from "@/api/types";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Section } from "@/components/Page";
+import { useMay } from "@/components/session";
+import { previewQuery, submitCampaign } from "../queries";
+import { ConditionsSection } from "./ConditionsSection";
+import { type Draft, draftOf, EMPTY_DRAFT, missingParts, planOf, refusedOption } from "./draft";
+import { ExportSection } from "./ExportSection";
+import { PlacesSection } from "./PlacesSection";
+import { PreviewPanel } from "./PreviewPanel";
+import { WorkloadsSection } from "./WorkloadsSection";
+
+const PREVIEW_DELAY_MILLISECONDS = 400;
+
+interface CampaignBuilderProps {
+  readonly cluster: { readonly id: number; readonly name: string };
+  readonly nodes: readonly Node[];
+  readonly targets: readonly Target[];
+  readonly workloads: readonly Workload[];
+  /** The plan to start from, when a campaign is duplicated. */
+  readonly original: CampaignPlan | undefined;
+  readonly onSubmitted: (campaign: Campaign) => void;
+}
+
+export function CampaignBuilder({ cluster, original, ...props }: CampaignBuilderProps) {
+  const [draft, setDraft] = useState<Draft>(original ? draftOf(original) : EMPTY_DRAFT);
+  const missing = missingParts(draft, props.workloads);
+  const plan = missing.length === 0 ? planOf(draft, cluster.name, props.workloads) : undefined;
+  const preview = usePreview(plan);
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, lg: 7 }}>
+        <Stack>
+          <Section title="Name">
+            <TextInput
+              aria-label="Campaign name"
+              description="Letters, digits, dots, dashes and underscores."
+              onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+              placeholder="nightly-scratch"
+              value={draft.name}
+            />
+          </Section>
+          <PlacesSection draft={draft} nodes={props.nodes} onChange={setDraft} targets={props.targets} />
+          <WorkloadsSection
+            draft={draft}
+            onChange={setDraft}
+            refused={refusalOf(preview.error)}
+            workloads={props.workloads}
+          />
+          <ConditionsSection draft={draft} onChange={setDraft} />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, lg: 5 }}>
+        <Stack>
+          <PreviewPanel
+            error={preview.error}
+            isFetching={preview.isFetching}
+            missing={missing}
+            preview={preview.data}
+          />
+          <SubmitSection clusterId={cluster.id} onSubmitted={props.onSubmitted} plan={plan} />
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+/** The server's preview of the plan, asked for once typing pauses. */
+function usePreview(plan: CampaignPlan | undefined) {
+  const [text] = useDebouncedValue(plan ? JSON.stringify(plan) : "", PREVIEW_DELAY_MILLISECONDS);
+  const settled = text ? (JSON.parse(text) as CampaignPlan) : undefined;
+  return useQuery({ ...previewQuery(settled ?? emptyPlan()), enabled: settled !== undefined });
+}
+
+function emptyPlan(): CampaignPlan {
+  return planOf(EMPTY_DRAFT, "", []);
+}
+
+function refusalOf(error: Error | null) {
+  const found = error instanceof ApiError ? refusedOption(error.field) : null;
+  return found && error ? { ...found, message: error.message } : null;
+}
+
+interface SubmitSectionProps {
+  readonly clusterId: number;
+  readonly plan: CampaignPlan | undefined;
+  readonly onSubmitted: (campaign: Campaign) => void;
+}
+
+function SubmitSection({ clusterId, plan, onSubmitted }: SubmitSectionProps) {
+  const submit = useMutation(submitCampaign);
+  const idempotencyKey = useKeyOf(plan);
+  const maySubmit = useMay("operator", clusterId);
+  return (
+    <>
+      {submit.error && <ErrorNotice error={submit.error} />}
+      <Button
+        disabled={!plan || !maySubmit}
+        loading={submit.isPending}
+        onClick={() => plan && submit.mutate({ plan, idempotencyKey }, { onSuccess: onSubmitted })}
+        size="md"
+      >
+        {maySubmit ? "Submit campaign" : "Only an operator can submit"}
+      </Button>
+      {plan && <ExportSection idempotencyKey={idempotencyKey} plan={plan} />}
+    </>
+  );
+}
+
+/** A key that stays with one plan, so that a second click or a retry cannot make a second campaign. */
+function useKeyOf(plan: CampaignPlan | undefined): string {
+  const text = JSON.stringify(plan ?? null);
+  const [kept, setKept] = useState({ text, key: randomKey() });
+  if (kept.text === text) return kept.key;
+  const fresh = { text, key: randomKey() };
+  setKept(fresh);
+  return fresh.key;
+}
+
+/** 128 random bits; crypto.randomUUID is missing where the page came over plain HTTP. */
+function randomKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+}

@@ -1,0 +1,102 @@
+/** How often, how long and beside whom: repeats, exclusivity and limits. */
+
+import { NumberInput, Select, SimpleGrid, Textarea, TextInput } from "@mantine/core";
+import type { CampaignPlan } from "@/api/types";
+import { Section } from "@/components/Page";
+import { type Draft, timeLimitProblem } from "./draft";
+
+const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
+  { value: "node", label: "Alone on the node" },
+  { value: "node+target", label: "Alone on the node and on the target" },
+  { value: "cluster", label: "Alone on the cluster" },
+  { value: "none", label: "Beside other runs" },
+];
+
+interface ConditionsSectionProps {
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+}
+
+export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
+  return (
+    <Section title="How">
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+        <Count
+          description="4 or more say how far results spread."
+          label="Repeats"
+          max={1000}
+          min={1}
+          onChange={(repeats) => onChange({ ...draft, repeats })}
+          value={draft.repeats}
+        />
+        <ExclusivitySelect draft={draft} onChange={onChange} />
+        <TextInput
+          description="A run that takes longer is ended."
+          error={timeLimitProblem(draft)}
+          label="Time limit of a run"
+          onChange={(event) => onChange({ ...draft, timeLimit: event.currentTarget.value })}
+          value={draft.timeLimit}
+        />
+        <Count
+          description="After a lost or declined attempt."
+          label="Attempts allowed"
+          max={10}
+          min={1}
+          onChange={(attemptsAllowed) => onChange({ ...draft, attemptsAllowed })}
+          value={draft.attemptsAllowed}
+        />
+        <Count
+          description="0 to 9; a step counts as an hour of waiting."
+          label="Priority"
+          max={9}
+          min={0}
+          onChange={(priority) => onChange({ ...draft, priority })}
+          value={draft.priority}
+        />
+        <Textarea
+          autosize
+          description="Why it is run; shown with the results."
+          label="Note"
+          onChange={(event) => onChange({ ...draft, note: event.currentTarget.value })}
+          value={draft.note}
+        />
+      </SimpleGrid>
+    </Section>
+  );
+}
+
+function ExclusivitySelect({ draft, onChange }: ConditionsSectionProps) {
+  return (
+    <Select
+      allowDeselect={false}
+      data={[...EXCLUSIVITY]}
+      description="Who else may load the same resources."
+      label="Exclusivity"
+      onChange={(chosen) => onChange({ ...draft, exclusive: exclusivityOf(chosen) })}
+      value={draft.exclusive}
+    />
+  );
+}
+
+interface CountProps {
+  readonly label: string;
+  readonly description: string;
+  readonly min: number;
+  readonly max: number;
+  readonly value: number;
+  readonly onChange: (value: number) => void;
+}
+
+function Count({ onChange, ...input }: CountProps) {
+  return (
+    <NumberInput
+      {...input}
+      allowDecimal={false}
+      onChange={(entered) => onChange(Number(entered) || input.min)}
+    />
+  );
+}
+
+function exclusivityOf(text: string | null): CampaignPlan["exclusive"] {
+  return EXCLUSIVITY.find(({ value }) => value === text)?.value ?? "node";
+}

@@ -1,0 +1,59 @@
+/** Ticks some of many names, with a filter once there are many. */
+
+import { Button, Checkbox, Group, ScrollArea, Stack, Text, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+
+export interface PickItem {
+  readonly name: string;
+  readonly detail: ReactNode;
+}
+
+interface PickListProps {
+  readonly label: string;
+  readonly items: readonly PickItem[];
+  readonly picked: readonly string[];
+  readonly onPick: (names: string[]) => void;
+  /** Shown where there is nothing to pick from: how to get some. */
+  readonly empty: ReactNode;
+}
+
+const FILTER_FROM = 10;
+
+export function PickList({ label, items, picked, onPick, empty }: PickListProps) {
+  const [filter, setFilter] = useState("");
+  if (items.length === 0) return <Text c="dimmed">{empty}</Text>;
+  const shown = items.filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()));
+  return (
+    <Checkbox.Group label={label} onChange={onPick} value={[...picked]}>
+      <Stack gap="xs" mt={4}>
+        <Group gap="xs">
+          {items.length > FILTER_FROM && (
+            <TextInput
+              aria-label={`Filter: ${label}`}
+              onChange={(event) => setFilter(event.currentTarget.value)}
+              placeholder="Filter"
+              size="xs"
+              value={filter}
+            />
+          )}
+          <Button onClick={() => onPick(shown.map(({ name }) => name))} size="compact-xs" variant="default">
+            All
+          </Button>
+          <Button onClick={() => onPick([])} size="compact-xs" variant="default">
+            None
+          </Button>
+          <Text c="dimmed" size="xs">
+            {picked.length} of {items.length} chosen
+          </Text>
+        </Group>
+        <ScrollArea.Autosize mah={260} type="auto">
+          <Stack gap={6}>
+            {shown.map(({ name, detail }) => (
+              <Checkbox description={detail} key={name} label={name} value={name} />
+            ))}
+          </Stack>
+        </ScrollArea.Autosize>
+      </Stack>
+    </Checkbox.Group>
+  );
+}

@@ -1,0 +1,92 @@
+/** What the plan comes to before anything runs: the matrix, its time and its space, and what a sceptic would say. */
+
+import { Alert, DataList, Stack, Text } from "@mantine/core";
+import type { Preview } from "@/api/types";
+import { Definition } from "@/components/Definition";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { describeValues, varyingNames } from "@/lib/options";
+import { formatDuration } from "@/lib/units";
+
+interface PreviewPanelProps {
+  readonly missing: readonly string[];
+  readonly preview: Preview | undefined;
+  readonly error: Error | null;
+  readonly isFetching: boolean;
+}
+
+export function PreviewPanel({ missing, preview, error, isFetching }: PreviewPanelProps) {
+  return (
+    <Section title="Preview">
+      <Stack aria-busy={isFetching} aria-live="polite" gap="sm">
+        {missing.map((text) => (
+          <Text key={text} size="sm">
+            {text}
+          </Text>
+        ))}
+        {error && missing.length === 0 && <ErrorNotice error={error} />}
+        {preview && missing.length === 0 && !error && <PreviewBody preview={preview} />}
+      </Stack>
+    </Section>
+  );
+}
+
+function PreviewBody({ preview }: { preview: Preview }) {
+  return (
+    <>
+      <DataList size="sm">
+        <Definition label="Matrix">
+          {preview.cell_count} {preview.cell_count === 1 ? "cell" : "cells"}, {preview.run_count}{" "}
+          {preview.run_count === 1 ? "run" : "runs"}
+        </Definition>
+        <Definition label="Time">
+          {preview.seconds_estimated === null
+            ? "unknown: these targets have no rate measured yet"
+            : `about ${formatDuration(preview.seconds_estimated)}`}
+        </Definition>
+        <Definition label="Space at most">
+          <Quantity unit="bytes" value={preview.bytes_peak} />
+        </Definition>
+        <Definition label="Written in all">
+          <Quantity unit="bytes" value={preview.bytes_written_total} />
+        </Definition>
+      </DataList>
+      {preview.warnings.map(({ code, message }) => (
+        <Alert color="orange" key={`${code} ${message}`} p="xs" title={code} variant="light">
+          {message}
+        </Alert>
+      ))}
+      <Matrix preview={preview} />
+    </>
+  );
+}
+
+function Matrix({ preview }: { preview: Preview }) {
+  const { cells, cell_count } = preview;
+  return (
+    <>
+      <ScrollTable head={["Node", "Target", "Workload", "Options"]} label="Run matrix" maxHeight={320}>
+        {cells.map((cell) => (
+          <tr key={cell.ordinal}>
+            <td>{cell.node}</td>
+            <td>{cell.target}</td>
+            <td>{cell.workload}</td>
+            <td>{describeValues(cell.options, varyingFor(cell.workload, preview))}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+      {cells.length < cell_count && (
+        <Text c="dimmed" size="xs">
+          The first {cells.length} of {cell_count} cells.
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Within one workload only what differs is worth reading. */
+function varyingFor(workload: string, { cells }: Preview): string[] {
+  return varyingNames(cells.filter((cell) => cell.workload === workload).map(({ options }) => options));
+}

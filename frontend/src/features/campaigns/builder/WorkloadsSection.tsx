@@ -1,0 +1,114 @@
+/** What the campaign runs: workloads with their options and sweeps. */
+
+import { ActionIcon, Button, Card, Group, Menu, Stack, Text, Title } from "@mantine/core";
+import { useMemo } from "react";
+import type { Workload } from "@/api/types";
+import { Icon } from "@/components/Icon";
+import { Section } from "@/components/Page";
+import { SchemaForm } from "@/components/schema-form/SchemaForm";
+import { problemsOf, readFields } from "@/components/schema-form/schema";
+import { addChoice, type Choice, type Draft } from "./draft";
+
+interface WorkloadsSectionProps {
+  readonly draft: Draft;
+  readonly workloads: readonly Workload[];
+  /** The option that the server refused, by index of the workload. */
+  readonly refused: { readonly index: number; readonly option: string; readonly message: string } | null;
+  readonly onChange: (draft: Draft) => void;
+}
+
+export function WorkloadsSection({ draft, workloads, refused, onChange }: WorkloadsSectionProps) {
+  function replace(choice: Choice): void {
+    onChange({ ...draft, choices: draft.choices.map((old) => (old.key === choice.key ? choice : old)) });
+  }
+  return (
+    <Section
+      actions={<AddMenu onAdd={(name) => onChange(addChoice(draft, name))} workloads={workloads} />}
+      description="The steps beside an option let you try several values: the matrix takes every combination."
+      title="What"
+    >
+      <Stack>
+        {draft.choices.length === 0 && <NoChoice hasWorkloads={workloads.length > 0} />}
+        {draft.choices.map((choice, index) => (
+          <ChoiceCard
+            choice={choice}
+            key={choice.key}
+            onChange={replace}
+            onRemove={() =>
+              onChange({ ...draft, choices: draft.choices.filter(({ key }) => key !== choice.key) })
+            }
+            refused={refused?.index === index ? { [refused.option]: refused.message } : {}}
+            workload={workloads.find(({ name }) => name === choice.workload)}
+          />
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+function NoChoice({ hasWorkloads }: { hasWorkloads: boolean }) {
+  return (
+    <Text c="dimmed">
+      {hasWorkloads
+        ? "Add a workload: dd is a good start for plain write and read rates."
+        : "No agent of this cluster has announced a workload yet."}
+    </Text>
+  );
+}
+
+function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: (name: string) => void }) {
+  return (
+    <Menu position="bottom-end" width={320}>
+      <Menu.Target>
+        <Button disabled={workloads.length === 0} leftSection={<Icon name="plus" size={14} />} size="xs">
+          Add a workload
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {workloads.map((workload) => (
+          <Menu.Item key={workload.id} onClick={() => onAdd(workload.name)}>
+            {workload.title}
+            <Text c="dimmed" size="xs">
+              {workload.description}
+            </Text>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+interface ChoiceCardProps {
+  readonly choice: Choice;
+  readonly workload: Workload | undefined;
+  readonly refused: Readonly<Record<string, string>>;
+  readonly onChange: (choice: Choice) => void;
+  readonly onRemove: () => void;
+}
+
+function ChoiceCard({ choice, workload, refused, onChange, onRemove }: ChoiceCardProps) {
+  const fields = useMemo(() => (workload ? readFields(workload.options_schema) : []), [workload]);
+  return (
+    <Card bg="transparent" padding="sm" withBorder>
+      <Group justify="space-between" mb="xs" wrap="nowrap">
+        <div>
+          <Title order={3} size="h5">
+            {workload?.title ?? choice.workload}
+          </Title>
+          <Text c="dimmed" size="sm">
+            {workload ? workload.description : "No agent of this cluster announces this workload: remove it."}
+          </Text>
+        </div>
+        <ActionIcon aria-label={`Remove ${choice.workload}`} onClick={onRemove} variant="subtle">
+          <Icon name="trash" />
+        </ActionIcon>
+      </Group>
+      <SchemaForm
+        fields={fields}
+        onChange={(form) => onChange({ ...choice, ...form })}
+        problems={{ ...refused, ...problemsOf(fields, choice) }}
+        value={choice}
+      />
+    </Card>
+  );
+}

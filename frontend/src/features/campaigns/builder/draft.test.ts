@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { CampaignPlan, Workload } from "@/api/types";
+import { addChoice, type Draft, draftOf, EMPTY_DRAFT, missingParts, planOf, refusedOption } from "./draft";
+import { planAsCurl, planAsYaml } from "./export";
+
+const workloads = [
+  {
+    name: "dd",
+    options_schema: {
+      properties: {
+        file_size_bytes: { type: "integer", minimum: 1, "x-unit": "bytes", default: 1_073_741_824 },
+        jobs: { type: "integer", default: 1 },
+      },
+    },
+  },
+] as unknown as Workload[];
+
+const complete: Draft = {
+  ...EMPTY_DRAFT,
+  name: "nightly",
+  nodes: ["node-a"],
+  targets: ["disk"],
+  choices: [
+    { key: 0, workload: "dd", options: { jobs: "4" }, sweep: { file_size_bytes: ["64 MiB", "1 GiB"] } },
+  ],
+};
+const plan: CampaignPlan = planOf(complete, "demo", workloads);
+
+describe("missingParts", () => {
+  it("is empty for a complete draft", () => {
+    expect(missingParts(complete, workloads)).toEqual([]);
+  });
+
+  it("names all that a new draft lacks", () => {
+    expect(missingParts(EMPTY_DRAFT, workloads)).toHaveLength(4);
+  });
+
+  it("holds back a plan with an option that cannot be read", () => {
+    const choices = [{ key: 0, workload: "dd", options: { file_size_bytes: "64 M" }, sweep: {} }];
+    expect(missingParts({ ...complete, choices }, workloads)).toEqual(["Correct the options marked in red."]);
+  });
+
+  it.each(["soon", "0 s", "-1 h"])("holds back the time limit %s", (timeLimit) => {
+    expect(missingParts({ ...complete, timeLimit }, workloads)).toEqual(["Correct the time limit."]);
+  });
+});
+
+it("sends numbers as numbers, sizes as written and the time limit in seconds", () => {
+  expect(plan).toMatchObject({
+    cluster: "demo",
+    time_limit_seconds: 3600,
+    workloads: [{ workload: "dd", options: { jobs: 4 }, sweep: { file_size_bytes: ["64 MiB", "1 GiB"] } }],
+  });
+});
+
+it("duplicates a plan without changing what it means", () => {
+  expect(planOf(draftOf(plan), "demo", workloads)).toEqual(plan);
+});
+
+it("gives each added workload a key of its own, also after one was removed", () => {
+  const two = addChoice(addChoice(EMPTY_DRAFT, "dd"), "dd");
+  const three = addChoice({ ...two, choices: two.choices.slice(1) }, "dd");
+  expect(three.choices.map(({ key }) => key)).toEqual([1, 2]);
+});
+
+it("finds the option that the server refused", () => {
+  expect(refusedOption("workloads[1].options.file_size_bytes")).toEqual({
+    index: 1,
+    option: "file_size_bytes",
+  });
+  expect(refusedOption("workloads[0].sweep.jobs[2]")).toEqual({ index: 0, option: "jobs" });
+  expect(refusedOption("targets[1]")).toBeNull();
+  expect(refusedOption(null)).toBeNull();
+});
+
+it("exports YAML without empty parts", () => {
+  expect(planAsYaml(plan)).toBe(`name: nightly
+cluster: demo
+nodes: [node-a]
+targets: [disk]
+workloads:
+  - workload: dd
+    options:
+      jobs: 4
+    sweep:
+      file_size_bytes: ["64 MiB", "1 GiB"]
+repeats: 4
+exclusive: node
+time_limit_seconds: 3600
+attempts_allowed: 2
+priority: 0
+`);
+});
+
+it("exports a curl command that a shell reads as one argument, with no token in it", () => {
+  const command = planAsCurl({ ...plan, note: "it's" }, "https://iotide.example", "key-1");
+  expect(command).toContain("$IOTIDE_TOKEN");
+  expect(command).toContain(`"note": "it'\\''s"`);
+  expect(command).toContain("Idempotency-Key: key-1");
+});

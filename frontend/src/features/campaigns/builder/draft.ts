@@ -1,0 +1,119 @@
+/** The plan while it is being written: what the builder holds, what is still missing, and the plan it stands for. */
+
+import type { CampaignPlan, Workload } from "@/api/types";
+import { type FormValue, problemsOf, readFields, toPlan } from "@/components/schema-form/schema";
+import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
+
+export interface Choice extends FormValue {
+  /** Stays with the choice while others are added and removed. */
+  readonly key: number;
+  readonly workload: string;
+}
+
+export interface Draft {
+  readonly name: string;
+  readonly nodes: readonly string[];
+  readonly targets: readonly string[];
+  readonly choices: readonly Choice[];
+  readonly repeats: number;
+  readonly exclusive: CampaignPlan["exclusive"];
+  readonly timeLimit: string;
+  readonly attemptsAllowed: number;
+  readonly priority: number;
+  readonly note: string;
+}
+
+export const EMPTY_DRAFT: Draft = {
+  name: "",
+  nodes: [],
+  targets: [],
+  choices: [],
+  repeats: 4,
+  exclusive: "node",
+  timeLimit: "1 h",
+  attemptsAllowed: 2,
+  priority: 0,
+  note: "",
+};
+
+/** A draft that repeats an earlier plan. */
+export function draftOf(plan: CampaignPlan): Draft {
+  return {
+    name: plan.name,
+    nodes: plan.nodes,
+    targets: plan.targets,
+    choices: plan.workloads.map(({ workload, options = {}, sweep = {} }, key) => ({
+      key,
+      workload,
+      options,
+      sweep,
+    })),
+    repeats: plan.repeats,
+    exclusive: plan.exclusive,
+    timeLimit: exactSeconds(plan.time_limit_seconds),
+    attemptsAllowed: plan.attempts_allowed,
+    priority: plan.priority,
+    note: plan.note,
+  };
+}
+
+/** The draft with one more workload at its end. */
+export function addChoice(draft: Draft, workload: string): Draft {
+  const key = draft.choices.reduce((largest, choice) => Math.max(largest, choice.key), -1) + 1;
+  return { ...draft, choices: [...draft.choices, { key, workload, options: {}, sweep: {} }] };
+}
+
+/** What keeps the draft from being a plan, in words for a person; empty when it is complete. */
+export function missingParts(draft: Draft, workloads: readonly Workload[]): string[] {
+  const parts = [
+    [draft.name.trim() === "", "Give the campaign a name."],
+    [draft.nodes.length === 0, "Choose at least one node."],
+    [draft.targets.length === 0, "Choose at least one target."],
+    [draft.choices.length === 0, "Add at least one workload."],
+    [timeLimitProblem(draft) !== null, "Correct the time limit."],
+    [draft.choices.some((choice) => hasProblem(choice, workloads)), "Correct the options marked in red."],
+  ] as const;
+  return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
+}
+
+/** Why the time limit cannot be read, or null. */
+export function timeLimitProblem({ timeLimit }: Draft): string | null {
+  try {
+    return parseSeconds(timeLimit) > 0 ? null : "Give more than 0 seconds.";
+  } catch (error) {
+    if (error instanceof UnitError) return error.message;
+    throw error;
+  }
+}
+
+function hasProblem(choice: Choice, workloads: readonly Workload[]): boolean {
+  const workload = workloads.find(({ name }) => name === choice.workload);
+  return !workload || Object.keys(problemsOf(readFields(workload.options_schema), choice)).length > 0;
+}
+
+/** The plan; only for a draft without missing parts. */
+export function planOf(draft: Draft, cluster: string, workloads: readonly Workload[]): CampaignPlan {
+  const schemas = new Map(workloads.map(({ name, options_schema }) => [name, options_schema]));
+  return {
+    name: draft.name.trim(),
+    cluster,
+    nodes: [...draft.nodes],
+    targets: [...draft.targets],
+    workloads: draft.choices.map((choice) => ({
+      workload: choice.workload,
+      ...toPlan(readFields(schemas.get(choice.workload) ?? {}), choice),
+    })),
+    repeats: draft.repeats,
+    exclusive: draft.exclusive,
+    time_limit_seconds: parseSeconds(draft.timeLimit),
+    attempts_allowed: draft.attemptsAllowed,
+    priority: draft.priority,
+    note: draft.note,
+  };
+}
+
+/** Which option of which workload a refused field belongs to: `workloads[0].options.jobs`. */
+export function refusedOption(field: string | null): { index: number; option: string } | null {
+  const match = /^workloads\[(\d+)\]\.(?:options|sweep)\.([A-Za-z0-9_]+)/.exec(field ?? "");
+  return match?.[1] && match[2] ? { index: Number(match[1]), option: match[2] } : null;
+}

@@ -1,0 +1,26 @@
+/** The plan as a file for the iotide command and as a request for curl. */
+
+import type { CampaignPlan } from "@/api/types";
+import { toYaml } from "@/lib/yaml";
+
+export function planAsYaml(plan: CampaignPlan): string {
+  const workloads = plan.workloads.map(({ workload, options = {}, sweep = {} }) => ({
+    workload,
+    ...(Object.keys(options).length > 0 && { options }),
+    ...(Object.keys(sweep).length > 0 && { sweep }),
+  }));
+  const { note, ...rest } = plan;
+  return toYaml({ ...rest, workloads, ...(note && { note }) });
+}
+
+/** A command that submits the plan; the token comes from the environment and is not written down. */
+export function planAsCurl(plan: CampaignPlan, origin: string, idempotencyKey: string): string {
+  const json = JSON.stringify(plan, null, 2).replaceAll("'", "'\\''");
+  return [
+    `curl --fail-with-body '${origin}/api/v1/campaigns' \\`,
+    `  -H "Authorization: Bearer $IOTIDE_TOKEN" \\`,
+    "  -H 'Content-Type: application/json' \\",
+    `  -H 'Idempotency-Key: ${idempotencyKey}' \\`,
+    `  -d '${json}'`,
+  ].join("\n");
+}

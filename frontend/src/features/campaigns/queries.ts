@@ -1,0 +1,91 @@
+/** Requests of campaigns: lists, one of them, its cells, the preview of a plan, submitting and cancelling. */
+
+import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
+import { answer, api } from "@/api/client";
+import type { Campaign, CampaignPlan } from "@/api/types";
+
+const PAGE_SIZE = 50;
+const CELLS_PER_PAGE = 200;
+
+export interface CampaignFilter {
+  readonly state?: Campaign["state"] | undefined;
+  readonly clusterId?: number | undefined;
+}
+
+export function campaignsQuery({ state = undefined, clusterId = undefined }: CampaignFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["campaign", "list", { state, clusterId }],
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        limit: PAGE_SIZE,
+        cursor: pageParam,
+        state: state ?? null,
+        cluster_id: clusterId ?? null,
+      };
+      return answer(api.GET("/api/v1/campaigns", { params: { query }, signal }));
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
+  });
+}
+
+export function campaignQuery(campaignId: number) {
+  return queryOptions({
+    queryKey: ["campaign", campaignId],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/campaigns/{campaign_id}", { params: { path: { campaign_id: campaignId } }, signal }),
+      ),
+  });
+}
+
+export function cellsQuery(campaignId: number) {
+  return infiniteQueryOptions({
+    queryKey: ["campaign", campaignId, "cells"],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET("/api/v1/campaigns/{campaign_id}/cells", {
+          params: { path: { campaign_id: campaignId }, query: { limit: CELLS_PER_PAGE, cursor: pageParam } },
+          signal,
+        }),
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
+  });
+}
+
+/** What the server makes of a plan; nothing is stored. */
+export function previewQuery(plan: CampaignPlan) {
+  return queryOptions({
+    queryKey: ["preview", plan],
+    queryFn: ({ signal }) => answer(api.POST("/api/v1/campaigns/preview", { body: plan, signal })),
+    placeholderData: (previous) => previous,
+    retry: false,
+  });
+}
+
+export const submitCampaign = mutationOptions({
+  mutationFn: ({ plan, idempotencyKey }: { plan: CampaignPlan; idempotencyKey: string }) =>
+    answer(
+      api.POST("/api/v1/campaigns", {
+        params: { header: { "idempotency-key": idempotencyKey } },
+        body: plan,
+      }),
+    ),
+  onSuccess: (_campaign, _plan, _result, { client }) =>
+    client.invalidateQueries({ queryKey: ["campaign", "list"] }),
+});
+
+export const cancelCampaign = mutationOptions({
+  mutationFn: (campaignId: number) =>
+    answer(
+      api.POST("/api/v1/campaigns/{campaign_id}/cancel", { params: { path: { campaign_id: campaignId } } }),
+    ),
+  onSuccess: (campaign, _id, _result, { client }) => {
+    client.invalidateQueries({ queryKey: ["campaign", campaign.id] });
+    client.invalidateQueries({ queryKey: ["campaign", "list"] });
+    client.invalidateQueries({ queryKey: ["run"] });
+  },
+});

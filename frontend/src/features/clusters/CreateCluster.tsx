@@ -1,0 +1,29 @@
+/** Makes a cluster: the first thing a new installation needs. */
+
+import { Button, Group, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { createCluster } from "./queries";
+
+export default function CreateCluster({ onDone }: { onDone?: () => void }) {
+  const create = useMutation(createCluster);
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const entered = new FormData(event.currentTarget);
+    const body = { name: String(entered.get("name")), description: String(entered.get("description")) };
+    create.mutate(body, { onSuccess: () => onDone?.() });
+  }
+  return (
+    <form aria-label="New cluster" onSubmit={submit}>
+      {create.error && <ErrorNotice error={create.error} />}
+      <Group align="flex-end">
+        <TextInput label="Cluster name" name="name" placeholder="hpc1" required />
+        <TextInput flex={1} label="Description" miw={200} name="description" />
+        <Button loading={create.isPending} type="submit">
+          Create cluster
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,47 @@
+/** Requests of clusters, their nodes and the tokens that let a node join. */
+
+import { mutationOptions, queryOptions } from "@tanstack/react-query";
+import { answer, api } from "@/api/client";
+import { everyItem } from "@/api/pages";
+
+export const clustersQuery = queryOptions({
+  queryKey: ["cluster", "list"],
+  queryFn: ({ signal }) =>
+    everyItem((query) => answer(api.GET("/api/v1/clusters", { params: { query }, signal }))),
+});
+
+/** Every node of a cluster, retired ones left out. */
+export function nodesQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: ["node", "list", clusterId],
+    queryFn: async ({ signal }) => {
+      const nodes = await everyItem((page) =>
+        answer(api.GET("/api/v1/nodes", { params: { query: { ...page, cluster_id: clusterId } }, signal })),
+      );
+      return nodes.filter((node) => node.state !== "retired").sort((a, b) => a.name.localeCompare(b.name));
+    },
+  });
+}
+
+export const createCluster = mutationOptions({
+  mutationFn: (body: { name: string; description: string }) => answer(api.POST("/api/v1/clusters", { body })),
+  onSuccess: (_cluster, _body, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
+});
+
+const JOIN_TOKEN_SECONDS = 3600;
+
+export const createJoinToken = mutationOptions({
+  mutationFn: ({ clusterId, uses }: { clusterId: number; uses: number }) =>
+    answer(
+      api.POST("/api/v1/clusters/{cluster_id}/join-tokens", {
+        params: { path: { cluster_id: clusterId } },
+        body: { uses, expires_in_seconds: JOIN_TOKEN_SECONDS },
+      }),
+    ),
+});
+
+export const retireNode = mutationOptions({
+  mutationFn: (nodeId: number) =>
+    answer(api.DELETE("/api/v1/nodes/{node_id}", { params: { path: { node_id: nodeId } } })),
+  onSuccess: (_done, _id, _result, { client }) => client.invalidateQueries({ queryKey: ["node"] }),
+});

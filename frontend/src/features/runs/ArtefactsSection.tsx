@@ -1,0 +1,83 @@
+/** The raw output of a run, kept so that every number can be read again. */
+
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Artefact } from "@/api/types";
+import { Command } from "@/components/Command";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { artefactsQuery, artefactTextQuery } from "./queries";
+
+const LARGEST_SHOWN_BYTES = 256 * 1024;
+
+export function ArtefactsSection({ runId }: { runId: number }) {
+  const artefacts = useQuery(artefactsQuery(runId));
+  return (
+    <Section description="What the tools printed, byte for byte." title="Raw output">
+      <Loaded
+        empty={<Text c="dimmed">Nothing was kept yet.</Text>}
+        isEmpty={(rows) => rows.length === 0}
+        query={artefacts}
+      >
+        {(rows) => (
+          <Stack gap="xs">
+            {rows.map((artefact) => (
+              <ArtefactRow artefact={artefact} key={artefact.id} />
+            ))}
+          </Stack>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function ArtefactRow({ artefact }: { artefact: Artefact }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const isSmall = artefact.size_bytes <= LARGEST_SHOWN_BYTES;
+  return (
+    <div>
+      <Group gap="xs">
+        <Text size="sm">{artefact.name}</Text>
+        <Text c="dimmed" size="sm">
+          <Quantity unit="bytes" value={artefact.size_bytes} />
+        </Text>
+        {isSmall && (
+          <Button
+            aria-expanded={isOpen}
+            aria-label={`${isOpen ? "Hide" : "Show"} ${artefact.name}`}
+            onClick={() => setIsOpen(!isOpen)}
+            size="compact-xs"
+            variant="default"
+          >
+            {isOpen ? "Hide" : "Show"}
+          </Button>
+        )}
+        <Button
+          aria-label={`Download ${artefact.name}`}
+          component="a"
+          href={`/api/v1/artefacts/${artefact.id}`}
+          size="compact-xs"
+          variant="default"
+        >
+          Download
+        </Button>
+      </Group>
+      {isOpen && <ArtefactText artefact={artefact} />}
+    </div>
+  );
+}
+
+function ArtefactText({ artefact }: { artefact: Artefact }) {
+  const text = useQuery(artefactTextQuery(artefact.id));
+  return (
+    <Loaded
+      empty={<Text c="dimmed">The file is empty.</Text>}
+      isEmpty={(content) => content === ""}
+      query={text}
+    >
+      {(content) => <Command label={`Copy ${artefact.name}`} maxHeight={320} text={content} />}
+    </Loaded>
+  );
+}

@@ -1,0 +1,124 @@
+/** How the load went second by second. */
+
+import { Group, NativeSelect, SegmentedControl, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import type { Curve, RunDetail } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useScheme } from "@/components/scheme";
+import { type CurveLine, counterTitle, counterUnit, curveFigure } from "@/plots/curve";
+import { Plot } from "@/plots/Plot";
+import { curvesQuery } from "./queries";
+
+export function CurveSection({ run }: { run: RunDetail }) {
+  const curves = useQuery(curvesQuery(run.id));
+  return (
+    <Section description="Values of each second, as the node's own counters gave them." title="Curve">
+      <Loaded
+        empty={<Text c="dimmed">No curve: the run was too short or has not started.</Text>}
+        isEmpty={(rows) => rows.length === 0}
+        query={curves}
+      >
+        {(rows) => <CurveChart curves={rows} run={run} />}
+      </Loaded>
+    </Section>
+  );
+}
+
+function CurveChart({ curves, run }: { curves: readonly Curve[]; run: RunDetail }) {
+  const counters = useMemo(() => [...new Set(curves.map(({ counter }) => counter))], [curves]);
+  const [chosen, setChosen] = useState<string>();
+  const [view, setView] = useState("Chart");
+  const counter = chosen ?? counters.find((name) => name.endsWith("bytes_per_second")) ?? counters[0] ?? "";
+  const lines = useMemo(() => linesOf(curves, counter, run), [curves, counter, run]);
+  return (
+    <>
+      <Group mb="xs">
+        <NativeSelect
+          aria-label="Counter"
+          data={counters.map((name) => ({ value: name, label: counterTitle(name) }))}
+          onChange={(event) => setChosen(event.currentTarget.value)}
+          value={counter}
+        />
+        <SegmentedControl
+          aria-label="View of the curve"
+          data={["Chart", "Table"]}
+          onChange={setView}
+          value={view}
+        />
+      </Group>
+      {view === "Chart" ? (
+        <CurvePlot counter={counter} lines={lines} runId={run.id} />
+      ) : (
+        <CurveTable counter={counter} lines={lines} />
+      )}
+    </>
+  );
+}
+
+function CurvePlot({
+  counter,
+  lines,
+  runId,
+}: {
+  counter: string;
+  lines: readonly CurveLine[];
+  runId: number;
+}) {
+  const scheme = useScheme();
+  const figure = useMemo(() => curveFigure(counter, lines, scheme), [counter, lines, scheme]);
+  return (
+    <Plot
+      figure={figure}
+      height={300}
+      label={`${counterTitle(counter)} over time`}
+      viewKey={`${runId} ${counter}`}
+    />
+  );
+}
+
+function CurveTable({ counter, lines }: { counter: string; lines: readonly CurveLine[] }) {
+  return (
+    <ScrollTable
+      head={["Node", "Second", "Value"]}
+      label={`${counterTitle(counter)} by second`}
+      maxHeight={300}
+    >
+      {lines.flatMap((line) =>
+        line.values.map((value, index) => {
+          const second = index * line.stepSeconds;
+          return (
+            <tr key={`${line.name} ${second}`}>
+              <td>{line.name}</td>
+              <td>{second}</td>
+              <td>
+                <Quantity unit={counterUnit(counter)} value={value} />
+              </td>
+            </tr>
+          );
+        }),
+      )}
+    </ScrollTable>
+  );
+}
+
+function linesOf(curves: readonly Curve[], counter: string, run: RunDetail): CurveLine[] {
+  const nodeOf = new Map(
+    run.attempts.flatMap(({ ordinal, orders }) =>
+      orders.map((order) => [
+        order.id,
+        ordinal > 1 ? `${order.node_name}, attempt ${ordinal}` : order.node_name,
+      ]),
+    ),
+  );
+  return curves
+    .filter((curve) => curve.counter === counter)
+    .map((curve) => ({
+      name: nodeOf.get(curve.order_id) ?? `order ${curve.order_id}`,
+      stepSeconds: curve.step_seconds,
+      values: curve.values,
+    }));
+}

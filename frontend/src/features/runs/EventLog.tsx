@@ -1,0 +1,34 @@
+/** What happened to a run, line by line. */
+
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { formatExactTime } from "@/lib/time";
+import { runEventsQuery } from "./queries";
+
+export function EventLog({ runId }: { runId: number }) {
+  const events = useQuery(runEventsQuery(runId));
+  return (
+    <Section title="Log">
+      <Loaded
+        empty={<Text c="dimmed">Nothing has happened yet.</Text>}
+        isEmpty={(rows) => rows.length === 0}
+        query={events}
+      >
+        {(rows) => (
+          <ScrollTable head={["Time", "Event", "What"]} label="Event log" maxHeight={400}>
+            {rows.map(({ at, kind, text }) => (
+              <tr key={`${at} ${kind} ${text}`}>
+                <td title={formatExactTime(at)}>{new Date(at).toLocaleTimeString()}</td>
+                <td>{kind}</td>
+                <td>{text}</td>
+              </tr>
+            ))}
+          </ScrollTable>
+        )}
+      </Loaded>
+    </Section>
+  );
+}

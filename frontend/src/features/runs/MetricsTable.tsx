@@ -1,0 +1,55 @@
+/** What a run measured, each number with its unit. */
+
+import { Text } from "@mantine/core";
+import type { RunDetail } from "@/api/types";
+import { TextLink } from "@/components/links";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { describeValues, optionTitle } from "@/lib/options";
+import { exactValue } from "@/lib/units";
+
+export function MetricsTable({ run }: { run: RunDetail }) {
+  if (run.samples.length === 0) return <NoSample run={run} />;
+  return (
+    <ScrollTable head={["Metric", "Labels", "Value", "Exact value", "Better", ""]} label="Metrics">
+      {run.samples.map((sample) => (
+        <tr key={`${sample.metric} ${JSON.stringify(sample.labels)} ${sample.target_id}`}>
+          <td>{optionTitle(sample.metric)}</td>
+          <td>{describeValues(sample.labels)}</td>
+          <td className="iotide-strong">
+            <Quantity unit={sample.unit} value={sample.value} />
+          </td>
+          <td>{exactValue(sample.value, sample.unit)}</td>
+          <td>{sample.better}</td>
+          <td>
+            {sample.series_id !== null && (
+              <TextLink
+                params={{ clusterId: run.cluster_id }}
+                search={{
+                  workload: run.workload,
+                  metric: sample.metric,
+                  series: [sample.series_id],
+                  cell: run.cell_id,
+                }}
+                to="/clusters/$clusterId/trend"
+              >
+                Trend
+              </TextLink>
+            )}
+          </td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function NoSample({ run }: { run: RunDetail }) {
+  const words = {
+    waiting: "It has not started.",
+    active: "The numbers appear when it has finished.",
+    finished: "It finished without a sample.",
+    failed: "It failed before anything was measured.",
+    cancelled: "It was cancelled before anything was measured.",
+  };
+  return <Text c="dimmed">{words[run.state]}</Text>;
+}

@@ -1,0 +1,167 @@
+/** One run: what it measured, exactly how, and what a sceptic must know about it. */
+
+import { Alert, Button, DataList, SimpleGrid, Text } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import type { RunDetail } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { Definition } from "@/components/Definition";
+import { FactsTable } from "@/components/FactsTable";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { Page, Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import { optionTitle, optionValue } from "@/lib/options";
+import { ArtefactsSection } from "./ArtefactsSection";
+import { CurveSection } from "./CurveSection";
+import { EventLog } from "./EventLog";
+import { MetricsTable } from "./MetricsTable";
+import { cancelRun, retryRun, runQuery } from "./queries";
+import { RunState } from "./RunsTable";
+import { StepsSection } from "./StepsSection";
+
+export function RunPage({ runId }: { runId: number }) {
+  const run = useQuery(runQuery(runId));
+  return (
+    <Loaded lines={8} query={run}>
+      {(found) => (
+        <Page actions={<Actions run={found} />} title={`Run ${found.id}`} trail={<Trail run={found} />}>
+          <Reasons run={found} />
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            <Section title="State">
+              <StateList run={found} />
+            </Section>
+            <Section title="Options">
+              <OptionList run={found} />
+            </Section>
+          </SimpleGrid>
+          <Section title="Metrics">
+            <MetricsTable run={found} />
+          </Section>
+          {found.flags.length > 0 && <FlagsSection run={found} />}
+          <StepsSection run={found} />
+          <CurveSection run={found} />
+          <ArtefactsSection runId={found.id} />
+          <EventLog runId={found.id} />
+          <Section title="Environment">
+            {Object.keys(found.environment).length > 0 ? (
+              <FactsTable facts={found.environment} label="Environment" maxHeight={400} />
+            ) : (
+              <Text c="dimmed">It is read on the node when the run starts.</Text>
+            )}
+          </Section>
+        </Page>
+      )}
+    </Loaded>
+  );
+}
+
+function Trail({ run }: { run: RunDetail }) {
+  return (
+    <>
+      <TextLink params={{ campaignId: run.campaign_id }} to="/campaigns/$campaignId">
+        {run.campaign_name}
+      </TextLink>{" "}
+      · {run.workload} · repeat {run.repeat} · {run.node_names.join(", ")} on {run.target_names.join(", ")}
+    </>
+  );
+}
+
+function Reasons({ run }: { run: RunDetail }) {
+  return (
+    <>
+      {run.reason && (
+        <Alert
+          color={run.state === "failed" ? "red" : "orange"}
+          title={run.reason_code ?? run.state}
+          variant="light"
+        >
+          {run.reason}
+        </Alert>
+      )}
+      {run.waiting_because && (
+        <Alert color="gray" title="Why it waits" variant="light">
+          {run.waiting_because}
+        </Alert>
+      )}
+    </>
+  );
+}
+
+function StateList({ run }: { run: RunDetail }) {
+  return (
+    <DataList size="sm">
+      <Definition label="State">
+        <RunState run={run} />
+      </Definition>
+      <Definition label="Validity">{run.validity ?? "not known yet"}</Definition>
+      <Definition label="Started">{run.started_at ? <When at={run.started_at} /> : "not yet"}</Definition>
+      <Definition label="Ended">{run.ended_at ? <When at={run.ended_at} /> : "not yet"}</Definition>
+      <Definition label="Attempts">{run.attempts_made}</Definition>
+    </DataList>
+  );
+}
+
+function OptionList({ run }: { run: RunDetail }) {
+  const options = Object.entries(run.options);
+  if (options.length === 0) return <Text c="dimmed">All at their defaults.</Text>;
+  return (
+    <DataList size="sm">
+      {options.map(([name, value]) => (
+        <Definition key={name} label={optionTitle(name)}>
+          {optionValue(name, value)}
+        </Definition>
+      ))}
+    </DataList>
+  );
+}
+
+function FlagsSection({ run }: { run: RunDetail }) {
+  return (
+    <Section description="Measured values that crossed a limit of honest measurement." title="Flags">
+      <ScrollTable head={["Flag", "Measured", "Limit", "Effect"]} label="Flags">
+        {run.flags.map((flag) => (
+          <tr key={flag.code}>
+            <td className="iotide-strong">{flag.code}</td>
+            <td>{flag.measured}</td>
+            <td>{flag.limit}</td>
+            <td>{flag.effect === "rejected" ? "rejected: out of trends" : "marked, kept in trends"}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+    </Section>
+  );
+}
+
+function Actions({ run }: { run: RunDetail }) {
+  const cancel = useMutation(cancelRun);
+  const retry = useMutation(retryRun);
+  const mayOperate = useMay("operator", run.cluster_id);
+  if (!mayOperate) return null;
+  const canCancel = run.state === "waiting" || run.state === "active";
+  const canRetry = run.state === "failed" || run.state === "cancelled";
+  return (
+    <>
+      {canCancel && (
+        <ConfirmButton
+          loading={cancel.isPending}
+          onConfirm={() => cancel.mutate(run.id)}
+          question={{
+            title: `Cancel run ${run.id}?`,
+            body: "A load that runs is stopped and its files are removed.",
+            yes: "Cancel the run",
+            no: "Let it run",
+          }}
+        >
+          Cancel
+        </ConfirmButton>
+      )}
+      {canRetry && (
+        <Button loading={retry.isPending} onClick={() => retry.mutate(run.id)} variant="default">
+          Run again
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+/** Runs of a campaign, filtered by state; and those that load right now. */
+
+import { SegmentedControl, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { Run } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { ShowMore } from "@/components/ShowMore";
+import { runsQuery } from "./queries";
+import { RunsTable } from "./RunsTable";
+
+type State = Run["state"];
+export const RUN_STATES: readonly State[] = ["waiting", "active", "finished", "failed", "cancelled"];
+
+interface RunsSectionProps {
+  readonly campaignId: number;
+  readonly state: State | undefined;
+  readonly onState: (state: State | undefined) => void;
+}
+
+export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
+  const runs = useInfiniteQuery(runsQuery({ campaignId, state }));
+  return (
+    <Section
+      actions={
+        <SegmentedControl
+          aria-label="State"
+          data={["all", ...RUN_STATES]}
+          onChange={(chosen) => onState(RUN_STATES.find((known) => known === chosen))}
+          size="xs"
+          value={state ?? "all"}
+        />
+      }
+      title="Runs"
+    >
+      <Loaded
+        empty={<Text c="dimmed">No run is {state ?? "planned"}.</Text>}
+        isEmpty={(rows) => rows.length === 0}
+        query={runs}
+      >
+        {(rows) => (
+          <Stack>
+            <RunsTable label="Runs" runs={rows} />
+            <ShowMore query={runs} />
+          </Stack>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+/** The runs that load now; nothing where none does. */
+export function ActiveRuns({ campaignId }: { campaignId: number }) {
+  const runs = useInfiniteQuery(runsQuery({ campaignId, state: "active" }));
+  if (!runs.data || runs.data.length === 0) return null;
+  return <RunsTable label="Active runs" runs={runs.data} />;
+}
+
+/** The runs behind one point of a trend. */
+export function PointRuns({
+  seriesId,
+  campaignId,
+  cellId,
+}: {
+  seriesId: number;
+  campaignId: number;
+  cellId: number;
+}) {
+  const runs = useInfiniteQuery(runsQuery({ campaignId, seriesId }));
+  return (
+    <Loaded
+      empty={<Text c="dimmed">Its runs are not among the first ones of the campaign.</Text>}
+      isEmpty={(rows) => rows.length === 0}
+      query={{ ...runs, data: runs.data?.filter((run) => run.cell_id === cellId) }}
+    >
+      {(rows) => <RunsTable label="Runs of the point" runs={rows} />}
+    </Loaded>
+  );
+}

@@ -1,0 +1,68 @@
+/** The commands of a run exactly as they were executed, with what each cost. */
+
+import { Badge, Group, Stack, Text, Title } from "@mantine/core";
+import type { RunDetail, StepRecord } from "@/api/types";
+import { Command } from "@/components/Command";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { StateBadge } from "@/components/StateBadge";
+import { shellCommand } from "@/lib/shell";
+import { formatDuration } from "@/lib/units";
+
+export function StepsSection({ run }: { run: RunDetail }) {
+  const orders = run.attempts.flatMap((attempt) =>
+    attempt.orders.map((order) => ({ ...order, attempt: attempt.ordinal, reason: attempt.reason })),
+  );
+  if (orders.length === 0) return null;
+  return (
+    <Section title="Commands">
+      <Stack>
+        {orders.map((order) => (
+          <Stack gap="xs" key={order.id}>
+            <Group gap="xs">
+              <Title order={3} size="h6">
+                {order.node_name}, attempt {order.attempt}
+              </Title>
+              <StateBadge state={order.outcome ?? order.state} />
+              {order.silent_since && <StateBadge state="silent" />}
+              {order.reason && <Text size="sm">{order.reason}</Text>}
+            </Group>
+            {order.steps.length === 0 && <Text c="dimmed">No command has ended yet.</Text>}
+            {order.steps.map((step) => (
+              <Step key={`${step.name} ${step.started_at}`} step={step} />
+            ))}
+          </Stack>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+function Step({ step }: { step: StepRecord }) {
+  const waitSeconds = Math.max(0, step.wall_seconds - step.user_seconds - step.system_seconds);
+  return (
+    <Stack gap={4}>
+      <Group gap="xs">
+        <Text fw={600} size="sm">
+          {step.name}
+        </Text>
+        <ExitBadge step={step} />
+        <Text c="dimmed" size="sm">
+          {formatDuration(step.wall_seconds)}: user {formatDuration(step.user_seconds)}, system{" "}
+          {formatDuration(step.system_seconds)}, waiting {formatDuration(waitSeconds)}; memory{" "}
+          <Quantity unit="bytes" value={step.max_rss_bytes} />
+        </Text>
+      </Group>
+      <Command label={`Copy the command of ${step.name}`} text={shellCommand(step.argv)} />
+    </Stack>
+  );
+}
+
+function ExitBadge({ step }: { step: StepRecord }) {
+  const isGood = step.exit_status === 0;
+  return (
+    <Badge color={isGood ? "green" : "red"} tt="none" variant="light">
+      {step.signal === null ? `exit ${step.exit_status}` : `signal ${step.signal}`}
+    </Badge>
+  );
+}

@@ -1,0 +1,110 @@
+/** Requests of runs: lists, one of them, and what it left behind. */
+
+import {
+  infiniteQueryOptions,
+  type MutationFunctionContext,
+  mutationOptions,
+  queryOptions,
+} from "@tanstack/react-query";
+import { answer, api } from "@/api/client";
+import type { Run } from "@/api/types";
+
+const PAGE_SIZE = 100;
+const CURVE_POINTS = 600;
+
+export interface RunFilter {
+  readonly campaignId?: number;
+  readonly seriesId?: number;
+  readonly state?: Run["state"] | undefined;
+}
+
+export function runsQuery({ campaignId, seriesId, state }: RunFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["run", "list", { campaignId, seriesId, state }],
+    queryFn: ({ pageParam, signal }) => {
+      const query = {
+        limit: PAGE_SIZE,
+        cursor: pageParam,
+        campaign_id: campaignId ?? null,
+        series_id: seriesId ?? null,
+        state: state ?? null,
+      };
+      return answer(api.GET("/api/v1/runs", { params: { query }, signal }));
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
+  });
+}
+
+export function runQuery(runId: number) {
+  return queryOptions({
+    queryKey: ["run", runId],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/api/v1/runs/{run_id}", { params: { path: { run_id: runId } }, signal })),
+  });
+}
+
+export function runEventsQuery(runId: number) {
+  return queryOptions({
+    queryKey: ["run", runId, "events"],
+    queryFn: async ({ signal }) =>
+      (await answer(api.GET("/api/v1/runs/{run_id}/events", { params: { path: { run_id: runId } }, signal })))
+        .items,
+  });
+}
+
+export function artefactsQuery(runId: number) {
+  return queryOptions({
+    queryKey: ["run", runId, "artefacts"],
+    queryFn: async ({ signal }) =>
+      (
+        await answer(
+          api.GET("/api/v1/runs/{run_id}/artefacts", { params: { path: { run_id: runId } }, signal }),
+        )
+      ).items,
+  });
+}
+
+/** The text of a raw output; it never changes. */
+export function artefactTextQuery(artefactId: number) {
+  return queryOptions({
+    queryKey: ["artefact", artefactId],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/artefacts/{artefact_id}", {
+          params: { path: { artefact_id: artefactId } },
+          parseAs: "text",
+          signal,
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function curvesQuery(runId: number) {
+  return queryOptions({
+    queryKey: ["run", runId, "curves"],
+    queryFn: async ({ signal }) => {
+      const params = { path: { run_id: runId }, query: { max_points: CURVE_POINTS } };
+      return (await answer(api.GET("/api/v1/runs/{run_id}/curves", { params, signal }))).items;
+    },
+  });
+}
+
+export const cancelRun = mutationOptions({
+  mutationFn: (runId: number) =>
+    answer(api.POST("/api/v1/runs/{run_id}/cancel", { params: { path: { run_id: runId } } })),
+  onSuccess: refreshRuns,
+});
+
+export const retryRun = mutationOptions({
+  mutationFn: (runId: number) =>
+    answer(api.POST("/api/v1/runs/{run_id}/retry", { params: { path: { run_id: runId } } })),
+  onSuccess: refreshRuns,
+});
+
+function refreshRuns(_run: unknown, _id: number, _result: unknown, { client }: MutationFunctionContext) {
+  client.invalidateQueries({ queryKey: ["run"] });
+  client.invalidateQueries({ queryKey: ["campaign"] });
+}

@@ -1,0 +1,126 @@
+/** Targets of one cluster, and the mounts that could become more of them. */
+
+import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import type { Node, Target } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { Icon } from "@/components/Icon";
+import { Loaded } from "@/components/Loaded";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
+import { retireTarget, targetsQuery } from "./queries";
+
+const DiscoverTargets = lazy(() => import("./DiscoverTargets"));
+
+export function TargetsPanel({ clusterId, nodes }: { clusterId: number; nodes: readonly Node[] }) {
+  const targets = useQuery(targetsQuery(clusterId));
+  const mayCreate = useMay("admin", clusterId);
+  const [isAdding, setIsAdding] = useState(false);
+  const isEmpty = targets.data?.length === 0;
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Title order={3} size="h5">
+          Targets
+        </Title>
+        {mayCreate && !isEmpty && (
+          <Button
+            aria-expanded={isAdding}
+            leftSection={<Icon name="plus" size={14} />}
+            onClick={() => setIsAdding(!isAdding)}
+            size="compact-sm"
+            variant="subtle"
+          >
+            Add targets
+          </Button>
+        )}
+      </Group>
+      <Loaded
+        empty={
+          <Text>
+            No target yet. A target is a file system or directory under test: tick the ones to measure.
+          </Text>
+        }
+        isEmpty={(rows) => rows.length === 0}
+        query={targets}
+      >
+        {(rows) => <TargetTable targets={rows} />}
+      </Loaded>
+      {mayCreate && (isAdding || isEmpty) && (
+        <Suspense>
+          <DiscoverTargets
+            clusterId={clusterId}
+            nodes={nodes}
+            onDone={() => setIsAdding(false)}
+            targets={targets.data ?? []}
+          />
+        </Suspense>
+      )}
+    </Stack>
+  );
+}
+
+function TargetTable({ targets }: { targets: readonly Target[] }) {
+  return (
+    <ScrollTable head={["Target", "Path", "File system", "Nodes", "Free", ""]} label="Targets">
+      {targets.map((target) => (
+        <TargetRow key={target.id} target={target} />
+      ))}
+    </ScrollTable>
+  );
+}
+
+function TargetRow({ target }: { target: Target }) {
+  const kinds = [...new Set(target.mounts.map(({ fstype }) => fstype))];
+  const free = target.mounts.map(({ free_bytes }) => free_bytes).filter((bytes) => bytes !== null);
+  const problems = target.mounts.filter(({ problem }) => problem);
+  return (
+    <tr>
+      <td className="iotide-strong">{target.name}</td>
+      <td>{target.path}</td>
+      <td>
+        {kinds.join(", ")}
+        <Text c="dimmed" size="xs">
+          {target.scope === "shared" ? "shared" : "private to each node"}
+        </Text>
+      </td>
+      <td>
+        {target.mounts.map(({ node_name }) => node_name).join(", ")}
+        {problems.map(({ node_id, node_name, problem }) => (
+          <Text c="var(--mantine-color-error)" key={node_id} size="xs">
+            {node_name}: {problem}
+          </Text>
+        ))}
+      </td>
+      <td>
+        <Quantity unit="bytes" value={free.length > 0 ? Math.min(...free) : null} />
+      </td>
+      <td>
+        <RetireButton target={target} />
+      </td>
+    </tr>
+  );
+}
+
+function RetireButton({ target }: { target: Target }) {
+  const retire = useMutation(retireTarget);
+  if (!useMay("admin", target.cluster_id)) return null;
+  return (
+    <ConfirmButton
+      aria-label={`Retire ${target.name}`}
+      loading={retire.isPending}
+      onConfirm={() => retire.mutate(target.id)}
+      question={{
+        title: `Retire ${target.name}?`,
+        body: "It gets no more runs. What was measured on it stays.",
+        yes: "Retire",
+        no: "Keep it",
+      }}
+      size="compact-xs"
+    >
+      Retire
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,177 @@
+/** The trend of one workload on a cluster: what to draw, the chart, and the runs behind a chosen point. */
+
+import {
+  Alert,
+  Group,
+  MultiSelect,
+  NativeSelect,
+  SegmentedControl,
+  Stack,
+  Switch,
+  Text,
+} from "@mantine/core";
+import { type UseQueryResult, useQueries, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useCallback, useMemo } from "react";
+import type { Points, Series, Workload } from "@/api/types";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { optionTitle } from "@/lib/options";
+import { MAX_TRACES } from "@/plots/figure";
+import { nameSeries } from "./names";
+import { pointsQuery, seriesQuery } from "./queries";
+import { type Selection, selectSeries, type TrendView } from "./selection";
+import { type ChosenPoint, type NamedPoints, TrendChart, TrendTable } from "./TrendChart";
+
+interface TrendSectionProps {
+  readonly clusterId: number;
+  readonly workload: Workload;
+  readonly view: TrendView;
+  /** Changes parts of the address. */
+  readonly onView: (change: TrendView) => void;
+  readonly renderRuns: (point: ChosenPoint & { campaignId: number }) => ReactNode;
+}
+
+export function TrendSection({ clusterId, workload, view, onView, renderRuns }: TrendSectionProps) {
+  const series = useQuery(seriesQuery(clusterId, workload.name));
+  return (
+    <Loaded
+      empty={
+        <Text c="dimmed">No point yet for {workload.title}: each finished cell of a campaign makes one.</Text>
+      }
+      isEmpty={(rows) => rows.length === 0}
+      lines={8}
+      query={series}
+    >
+      {(rows) => <Trend all={rows} onView={onView} renderRuns={renderRuns} view={view} workload={workload} />}
+    </Loaded>
+  );
+}
+
+type TrendProps = Omit<TrendSectionProps, "clusterId"> & { readonly all: readonly Series[] };
+
+function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
+  const selection = useMemo(() => selectSeries(all, view), [all, view]);
+  const metricTitle =
+    workload.metrics.find(({ name }) => name === selection.metric)?.title ?? optionTitle(selection.metric);
+  const { lines, failed, isPending } = useLines(selection);
+  const chosen = chosenPoint(lines, view);
+  return (
+    <Stack>
+      <Pickers onView={onView} selection={selection} view={view} workload={workload} />
+      {failed && <ErrorNotice error={failed} />}
+      {isPending && <Text c="dimmed">Loading points …</Text>}
+      {view.view === "table" ? (
+        <TrendTable lines={lines} onChoose={({ cellId }) => onView({ cell: cellId })} />
+      ) : (
+        <TrendChart
+          chosenCellId={view.cell}
+          fromZero={!view.zoomed}
+          lines={lines}
+          metricTitle={metricTitle}
+          onChoose={({ cellId }) => onView({ cell: cellId })}
+        />
+      )}
+      {selection.drawn.length < selection.candidates.length && <NotAll selection={selection} />}
+      <Section description="Choose a dot of the chart or a row of the table." title="Runs of a point">
+        {chosen ? renderRuns(chosen) : <Text c="dimmed">No point is chosen.</Text>}
+      </Section>
+    </Stack>
+  );
+}
+
+function NotAll({ selection }: { selection: Selection }) {
+  return (
+    <Alert color="gray" variant="light">
+      {selection.drawn.length} of {selection.candidates.length} series are drawn; a chart holds {MAX_TRACES}{" "}
+      at most.
+    </Alert>
+  );
+}
+
+/** The points of the drawn series, as far as they have come. */
+function useLines({ drawn, candidates }: Selection) {
+  const names = useMemo(() => nameSeries(candidates), [candidates]);
+  const combine = useCallback(
+    (results: readonly UseQueryResult<Points>[]) => ({
+      lines: results.flatMap(({ data }): NamedPoints[] =>
+        data ? [{ name: names.get(data.series.id) ?? `series ${data.series.id}`, points: data }] : [],
+      ),
+      failed: results.find(({ error }) => error)?.error ?? null,
+      isPending: results.some((result) => result.isPending),
+    }),
+    [names],
+  );
+  return useQueries({ queries: drawn.map(({ id }) => pointsQuery(id)), combine });
+}
+
+function chosenPoint(lines: readonly NamedPoints[], { cell }: TrendView) {
+  for (const { points } of lines) {
+    const index = cell === undefined ? -1 : points.cell_id.indexOf(cell);
+    const campaignId = points.campaign_id[index];
+    if (cell !== undefined && campaignId !== undefined)
+      return { seriesId: points.series.id, cellId: cell, campaignId };
+  }
+  return undefined;
+}
+
+interface PickersProps {
+  readonly workload: Workload;
+  readonly selection: Selection;
+  readonly view: TrendView;
+  readonly onView: (change: TrendView) => void;
+}
+
+function Pickers({ workload, selection, view, onView }: PickersProps) {
+  const names = useMemo(() => nameSeries(selection.candidates), [selection.candidates]);
+  const titles = new Map(workload.metrics.map(({ name, title }) => [name, title]));
+  return (
+    <Stack gap="xs">
+      <Group align="flex-end">
+        <NativeSelect
+          data={selection.metrics.map((name) => ({
+            value: name,
+            label: titles.get(name) ?? optionTitle(name),
+          }))}
+          label="Metric"
+          onChange={(event) =>
+            onView({ metric: event.currentTarget.value, series: undefined, cell: undefined })
+          }
+          value={selection.metric}
+        />
+        <NativeSelect
+          data={[{ value: "", label: "All targets" }, ...selection.targets]}
+          label="Target"
+          onChange={(event) =>
+            onView({ target: event.currentTarget.value || undefined, series: undefined, cell: undefined })
+          }
+          value={selection.target ?? ""}
+        />
+        <SegmentedControl
+          aria-label="View"
+          data={["Chart", "Table"]}
+          onChange={(chosen) => onView({ view: chosen === "Table" ? "table" : undefined })}
+          value={view.view === "table" ? "Table" : "Chart"}
+        />
+        <Switch
+          checked={!view.zoomed}
+          label="Axis from zero"
+          mb={8}
+          onChange={(event) => onView({ zoomed: event.currentTarget.checked ? undefined : true })}
+        />
+      </Group>
+      <MultiSelect
+        clearable
+        data={selection.candidates.map(({ id }) => ({
+          value: String(id),
+          label: names.get(id) ?? `series ${id}`,
+        }))}
+        label="Series"
+        maxValues={MAX_TRACES}
+        onChange={(ids) => onView({ series: ids.length > 0 ? ids.map(Number) : undefined })}
+        searchable
+        value={selection.drawn.map(({ id }) => String(id))}
+      />
+    </Stack>
+  );
+}

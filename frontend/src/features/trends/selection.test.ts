@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import type { Series } from "@/api/types";
+import { MAX_TRACES } from "@/plots/figure";
+import { selectSeries } from "./selection";
+
+function series(id: number, metric: string, target: string, point_count = 1): Series {
+  return { id, metric, target_names: [target], point_count } as unknown as Series;
+}
+const ids = (rows: readonly Series[]) => rows.map(({ id }) => id);
+
+const all = [series(1, "throughput", "disk"), series(2, "throughput", "shm"), series(3, "elapsed", "disk")];
+
+it("starts with the first metric on all its targets", () => {
+  const selection = selectSeries(all, {});
+  expect(selection).toMatchObject({
+    metric: "throughput",
+    metrics: ["throughput", "elapsed"],
+    target: undefined,
+  });
+  expect(ids(selection.drawn)).toEqual([1, 2]);
+});
+
+it("follows the address", () => {
+  expect(ids(selectSeries(all, { metric: "throughput", target: "shm" }).drawn)).toEqual([2]);
+  expect(ids(selectSeries(all, { series: [2] }).drawn)).toEqual([2]);
+});
+
+it("ignores what the address names but the cluster lacks", () => {
+  const selection = selectSeries(all, { metric: "gone", target: "gone", series: [99] });
+  expect(ids(selection.drawn)).toEqual([1, 2]);
+});
+
+it("draws the fullest series where there are too many to read", () => {
+  const many = Array.from({ length: 20 }, (_, id) => series(id, "throughput", "disk", id));
+  expect(ids(selectSeries(many, {}).drawn)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
+  expect(selectSeries(many, { series: many.map(({ id }) => id) }).drawn).toHaveLength(MAX_TRACES);
+});
+
+it("has nothing to draw where nothing was measured", () => {
+  expect(selectSeries([], {})).toMatchObject({ metric: "", drawn: [] });
+});

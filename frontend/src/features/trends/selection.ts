@@ -1,0 +1,40 @@
+/** What a trend shows, as far as the address does not say it: sensible first choices among the series there are. */
+
+import type { Series } from "@/api/types";
+import { MAX_TRACES } from "@/plots/figure";
+
+/** The part of the address that belongs to the trend. */
+export interface TrendView {
+  readonly workload?: string | undefined;
+  readonly metric?: string | undefined;
+  readonly target?: string | undefined;
+  readonly series?: readonly number[] | undefined;
+  /** The point whose runs are shown. */
+  readonly cell?: number | undefined;
+  readonly zoomed?: boolean | undefined;
+  readonly view?: "table" | undefined;
+}
+
+export interface Selection {
+  readonly metrics: readonly string[];
+  readonly metric: string;
+  readonly targets: readonly string[];
+  readonly target: string | undefined;
+  /** Series of the metric and target, drawn or not. */
+  readonly candidates: readonly Series[];
+  readonly drawn: readonly Series[];
+}
+
+/** The series to draw: those of the address, else the fullest ones, as many as stay readable. */
+export function selectSeries(all: readonly Series[], view: TrendView): Selection {
+  const metrics = [...new Set(all.map(({ metric }) => metric))];
+  const metric = metrics.find((name) => name === view.metric) ?? metrics[0] ?? "";
+  const ofMetric = all.filter((series) => series.metric === metric);
+  const targets = [...new Set(ofMetric.flatMap(({ target_names }) => target_names))].sort();
+  const target = targets.find((name) => name === view.target);
+  const candidates = ofMetric.filter(({ target_names }) => !target || target_names.includes(target));
+  const wanted = candidates.filter(({ id }) => view.series?.includes(id));
+  const fullest = [...candidates].sort((a, b) => b.point_count - a.point_count).slice(0, MAX_TRACES);
+  const ids = new Set((wanted.length > 0 ? wanted : fullest).slice(0, MAX_TRACES).map(({ id }) => id));
+  return { metrics, metric, targets, target, candidates, drawn: candidates.filter(({ id }) => ids.has(id)) };
+}
