@@ -1,0 +1,107 @@
+"""The command `iotide` as a user's script sees it: what it prints and with which status it ends."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from local_stack import BIN
+from rig import FIO_SMALL, Rig
+
+SMALL = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
+LONG = {**FIO_SMALL, "rw": "write", "runtime_seconds": 60}
+
+
+def iotide(rig: Rig, *arguments: str | Path, token: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "IOTIDE_URL": rig.stack.url, "IOTIDE_TOKEN": token or rig.stack.token}
+    command = [str(BIN / "iotide"), *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> Any:  # noqa: ANN401 - whatever JSON the command prints
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def plan_file(directory: Path, plan: dict[str, Any]) -> Path:
+    file = directory / "plan.yaml"
+    file.write_text(yaml.safe_dump(plan))
+    return file
+
+
+def test_submit_and_watch_ends_with_0_when_every_run_finished(rig: Rig, tmp_path: Path) -> None:
+    done = iotide(rig, "campaign", "submit", plan_file(tmp_path, rig.plan("dd", SMALL, repeats=2)), "--watch")
+    assert done.returncode == 0, done.stderr
+    assert "2 runs finished, 0 failed" in done.stdout
+
+
+def test_submit_and_watch_ends_with_1_when_a_run_failed(rig: Rig, tmp_path: Path) -> None:
+    plan = rig.plan("fio", LONG, time_limit_seconds=1)
+    done = iotide(rig, "campaign", "submit", plan_file(tmp_path, plan), "--watch")
+    assert done.returncode == 1
+    assert "1 failed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "offending"),
+    [
+        ("name: [unclosed", "plan.yaml"),
+        ("- a list", "plan.yaml"),
+        ("name: x\ncluster: contract\nnodes: [node-1]\ntargets: [scratch]\nworkloads: [{workload: iozoom}]", "iozoom"),
+        ("name: x\nname: y", "name"),
+    ],
+    ids=["no YAML", "no plan", "unknown workload", "twice the same key"],
+)
+def test_bad_input_ends_with_2_and_names_what_is_wrong(
+    rig: Rig, tmp_path: Path, content: str, offending: str
+) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(content)
+    done = iotide(rig, "campaign", "submit", file)
+    assert done.returncode == 2
+    assert offending in done.stderr
+    assert "remedy" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_wrong_token_ends_with_2(rig: Rig) -> None:
+    done = iotide(rig, "campaign", "list", token="iot_wrong")
+    assert done.returncode == 2
+    assert "remedy" in done.stderr
+
+
+def test_what_was_submitted_can_be_listed_shown_and_cancelled(rig: Rig, tmp_path: Path) -> None:
+    plan = rig.plan("fio", LONG)
+    campaign = answer(iotide(rig, "campaign", "submit", plan_file(tmp_path, plan), "--json"))
+    listed = answer(iotide(rig, "campaign", "list", "--json"))
+    assert campaign["id"] in [item["id"] for item in listed]
+    shown = answer(iotide(rig, "campaign", "show", str(campaign["id"]), "--json"))
+    assert shown["plan"]["name"] == plan["name"]
+    assert iotide(rig, "campaign", "cancel", str(campaign["id"])).returncode == 0
+    assert rig.stack.wait_campaign(campaign["id"])["state"] == "cancelled"
+
+
+def test_a_run_can_be_shown_read_and_exported(rig: Rig) -> None:
+    run_id = rig.submit_one("dd", SMALL)
+    rig.wait_ended(run_id)
+    run = answer(iotide(rig, "run", "show", str(run_id), "--json"))
+    assert run["state"] == "finished"
+    assert run_id in [item["id"] for item in answer(iotide(rig, "run", "list", "--json"))]
+    log = iotide(rig, "run", "log", str(run_id), "--raw")
+    assert "records out" in log.stdout
+    exported = answer(iotide(rig, "run", "export", str(run_id), "--format", "json"))
+    assert {sample["metric"] for sample in exported} == {"throughput", "duration"}
+    lines = iotide(rig, "run", "export", str(run_id)).stdout.splitlines()
+    assert len(lines) == 1 + len(exported)
+
+
+@pytest.mark.parametrize(
+    "command", [("campaign", "list"), ("run", "list"), ("campaign", "show", "1"), ("run", "show", "1")]
+)
+def test_people_get_tables(rig: Rig, command: tuple[str, ...]) -> None:
+    done = iotide(rig, *command)
+    assert done.returncode == 0, done.stderr
+    assert "contract" in done.stdout or "dd" in done.stdout
