@@ -30,13 +30,9 @@ def read_plan(path: Path) -> CampaignPlan:
     Raises:
         RefusedError: the file cannot be read, is no YAML, or is no plan; all problems at once.
     """
-    text = _read(path)
-    tree = _parse(path, text)
-    doubles = list(_double_keys(path, tree))
-    if doubles:
-        raise RefusedError(doubles)
+    tree, document = _parse(path, _read(path))
     try:
-        return CampaignPlan.model_validate(yaml.safe_load(text))
+        return CampaignPlan.model_validate(document)
     except ValidationError as error:
         raise RefusedError([_problem(path, tree, detail) for detail in error.errors()]) from error
 
@@ -56,22 +52,28 @@ def _read(path: Path) -> str:
     return text
 
 
-def _parse(path: Path, text: str) -> yaml.Node:
+def _parse(path: Path, text: str) -> tuple[yaml.Node, object]:
+    """The YAML as nodes that know their places, and as values."""
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
+        doubles = list(_double_keys(path, tree))
+        document = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = _place(path, mark) if mark else str(path)
         message = f"not YAML: {error.problem or error.context}"
         raise RefusedError([Problem("invalid_yaml", message, place=place, remedy="correct the line")]) from error
-    except yaml.YAMLError as error:
-        raise _refused("invalid_yaml", f"{path} is not YAML: {error}", "save it as plain text") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # ValueError: a date that no calendar has. RecursionError: thousands of brackets, or an alias inside itself.
+        raise _refused("invalid_yaml", f"{path} is not YAML: {error}", "write plain lists and mappings") from error
+    if doubles:
+        raise RefusedError(doubles)
     if not isinstance(tree, yaml.MappingNode):
         raise _refused("invalid_input", f"{path} holds no campaign", "write `name: ...`, `cluster: ...` and so on")
-    return tree
+    return tree, document
 
 
-def _double_keys(path: Path, node: yaml.Node) -> Iterator[Problem]:
+def _double_keys(path: Path, node: yaml.Node | None) -> Iterator[Problem]:
     """Keys that stand twice in one mapping, where YAML would silently take the last."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
@@ -79,10 +81,11 @@ def _double_keys(path: Path, node: yaml.Node) -> Iterator[Problem]:
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
-            if key.value in seen:
+            name = str(key.value)
+            if name in seen:
                 place = _place(path, key.start_mark)
-                yield Problem("invalid_input", f"{key.value} stands twice", key.value, place=place, remedy="keep one")
-            seen.add(key.value)
+                yield Problem("invalid_input", f"{name} stands twice", name, place=place, remedy="keep one")
+            seen.add(name)
             yield from _double_keys(path, value)
 
 

@@ -26,6 +26,7 @@ DONE: Final = 0
 SOME_RUN_FAILED: Final = 1
 REFUSED: Final = 2
 INTERRUPTED: Final = 130
+PIPE_COLUMNS: Final = 240
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 campaign_app = typer.Typer(no_args_is_help=True, help="Submit, follow and cancel campaigns.")
@@ -67,7 +68,7 @@ class Server:
             remedy = "write for instance https://iotide.example:8443"
             raise RefusedError([Problem("invalid_input", "not an address", "url", self.url, remedy)])
         if not self.token:
-            remedy = "make an API token in the dashboard under Access, then set IOTIDE_TOKEN or give --token"
+            remedy = "make an API token in the dashboard, then set IOTIDE_TOKEN or give --token"
             raise RefusedError([Problem("not_authenticated", "no API token was given", "token", None, remedy)])
         if self.ca is not None and not self.ca.is_file():
             raise RefusedError([Problem("invalid_input", "no such file", "ca", str(self.ca), "name a PEM file")])
@@ -283,7 +284,8 @@ def _open(context: typer.Context) -> Api:
 
 
 def _console() -> Console:
-    return Console()
+    """Tables as wide as the terminal; in a pipe as wide as they need to be, so that lines stay lines."""
+    return Console() if sys.stdout.isatty() else Console(width=PIPE_COLUMNS)
 
 
 def _given(**filters: str | int | None) -> dict[str, str | int]:

@@ -1,0 +1,125 @@
+from pathlib import Path
+
+import pytest
+
+from iotide_agent.cli.plan_file import read_plan
+from iotide_agent.cli.problems import Problem, RefusedError
+
+GOOD = """\
+name: first
+cluster: demo
+nodes: [n1, n2]
+targets:
+  - disk
+workloads:
+  - workload: dd
+    options: {flush: direct, block_size_bytes: 16 MiB}
+    sweep:
+      file_size_bytes: [64 MiB, 134217728]
+exclusive: node+target
+"""
+
+
+def problems_of(text: str, directory: Path) -> list[Problem]:
+    file = directory / "plan.yaml"
+    file.write_text(text)
+    with pytest.raises(RefusedError) as refused:
+        read_plan(file)
+    return list(refused.value.problems)
+
+
+def test_sizes_keep_their_unit_for_the_server_to_read(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(GOOD)
+    plan = read_plan(tmp_path / "plan.yaml")
+    assert plan.nodes == ["n1", "n2"]
+    assert plan.workloads[0].sweep == {"file_size_bytes": ["64 MiB", 134_217_728]}
+    assert plan.workloads[0].options["block_size_bytes"] == "16 MiB"
+    assert plan.repeats == 4
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "place", "remedy"),
+    [
+        ("cluster: demo|", "cluster", "1:1", "add it"),
+        ("repeats: 0|exclusive: node", "repeats", "11:1", None),
+        ("  - /mnt/disk|  - disk", "targets[0]", "5:5", "letters, digits, dot"),
+        ("    option: {flush|    options: {flush", "workloads[0].option", "8:5", "did you mean options?"),
+        ("exclusiv: node|exclusive: node+target", "exclusiv", "11:1", "did you mean exclusive?"),
+        ("zzz: red|exclusive: node+target", "zzz", "11:1", "remove it; a plan has name, cluster"),
+        ("name: 2026-11-21|name: first", "name", "1:1", "in quotes where YAML would read a date"),
+        (
+            "      file_size_bytes: []|      file_size_bytes: [64 MiB, 134217728]",
+            "workloads[0].sweep.file_size_bytes",
+            "10:7",
+            None,
+        ),
+    ],
+)
+def test_bad_field_is_named_with_its_place_and_the_remedy(
+    changed: str, field: str, place: str, remedy: str | None, tmp_path: Path
+) -> None:
+    new, old = changed.split("|")
+    text = GOOD.replace(f"{new}\n", "") if not old else GOOD.replace(old, new, 1)
+    [problem] = problems_of(text, tmp_path)
+    assert problem.field == field
+    assert problem.place == f"{tmp_path / 'plan.yaml'}:{place}"
+    assert (remedy or "") in (problem.remedy or "")
+
+
+def test_all_bad_fields_are_told_at_once(tmp_path: Path) -> None:
+    found = problems_of("name: a b\nrepeats: many\n", tmp_path)
+    assert {problem.field for problem in found} == {"name", "repeats", "cluster", "nodes", "targets", "workloads"}
+    [repeats] = [problem for problem in found if problem.field == "repeats"]
+    assert repeats.value == "many"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("name: [a\nb: c\n", "2:2"),
+        ("name: 'a\n", "2:1"),
+        ("a: b: c\n", "1:5"),
+        ("\tname: x\n", "1:1"),
+        ("a: *gone\n", "1:4"),
+    ],
+)
+def test_broken_yaml_names_line_and_column(text: str, place: str, tmp_path: Path) -> None:
+    [problem] = problems_of(text, tmp_path)
+    assert problem.code == "invalid_yaml"
+    assert problem.place == f"{tmp_path / 'plan.yaml'}:{place}"
+
+
+def test_key_that_stands_twice_is_refused_instead_of_taking_the_last(tmp_path: Path) -> None:
+    [outer] = problems_of(GOOD + "name: second\n", tmp_path)
+    assert (outer.field, outer.message) == ("name", "name stands twice")
+    [inner] = problems_of(GOOD.replace("flush: direct,", "flush: direct, flush: none,"), tmp_path)
+    assert inner.field == "flush"
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words", "42"])
+def test_file_without_a_mapping_holds_no_campaign(text: str, tmp_path: Path) -> None:
+    [problem] = problems_of(text, tmp_path)
+    assert "holds no campaign" in problem.message
+    assert problem.remedy is not None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["!!python/object/apply:os.getcwd []", "2026-99-99", "&a [*a]", "[" * 5000, "{? [a] : b}", "{? {a: b} : c}"],
+)
+def test_yaml_that_is_no_plain_text_is_refused_without_a_crash(name: str, tmp_path: Path) -> None:
+    [problem, *_] = problems_of(GOOD.replace("first", name), tmp_path)
+    assert problem.code in {"invalid_yaml", "invalid_input"}
+
+
+def test_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match=r"missing.yaml cannot be read: No such file"):
+        read_plan(tmp_path / "missing.yaml")
+    with pytest.raises(RefusedError, match="Is a directory"):
+        read_plan(tmp_path)
+    (tmp_path / "latin.yaml").write_bytes(b"name: caf\xe9\n")
+    with pytest.raises(RefusedError, match="no text in UTF-8"):
+        read_plan(tmp_path / "latin.yaml")
+    (tmp_path / "huge.yaml").write_bytes(b"#" * (2 * 1024**2 + 1))
+    with pytest.raises(RefusedError, match="2097153 bytes"):
+        read_plan(tmp_path / "huge.yaml")

@@ -1,0 +1,330 @@
+"""The command against a server on paper; tests/contract has it against the real one."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories.fake_server import FakeServer, fake_server
+
+from iotide_agent.cli import user, watch
+from iotide_agent.cli.api import Api, UnreachableError
+
+PLAN = "name: first\ncluster: demo\nnodes: [n1]\ntargets: [disk]\nworkloads: [{workload: dd}]\n"
+RATE = {"metric": "throughput", "unit": "bytes_per_second", "better": "higher", "labels": {"operation": "write"}}
+CELL = {
+    "id": 1,
+    "ordinal": 0,
+    "node_names": ["n1"],
+    "target_names": ["disk"],
+    "workload": "dd",
+    "options": {"file_size_bytes": 67_108_864},
+    "runs": [11],
+    "results": [RATE | {"series_id": 5, "n": 4, "median": 1.2e8, "low": 1.1e8, "high": 1.3e8}],
+}
+RUN = {
+    "id": 11,
+    "campaign_id": 7,
+    "campaign_name": "first",
+    "repeat": 1,
+    "node_names": ["n1"],
+    "target_names": ["disk"],
+    "workload": "dd",
+    "state": "finished",
+    "validity": "rejected",
+    "flags": [{"code": "FSYNC", "effect": "rejected", "measured": "page cache", "limit": "fsync"}],
+    "progress": 1.0,
+    "phase": None,
+    "reason": None,
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    status: int
+    out: str
+    err: str
+
+
+Iotide = Callable[..., Ended]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    with fake_server() as fake:
+        monkeypatch.setenv("IOTIDE_URL", fake.url)
+        monkeypatch.setenv("IOTIDE_TOKEN", "iot_test")
+        monkeypatch.delenv("IOTIDE_CA", raising=False)
+        yield fake
+
+
+@pytest.fixture
+def iotide(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iotide:
+    monkeypatch.setattr(user, "time", _Hurried)
+
+    def run(*arguments: str) -> Ended:
+        with pytest.raises(SystemExit) as ended:
+            user.main(list(arguments))
+        out, err = capfd.readouterr()
+        return Ended(int(str(ended.value.code or 0)), out, err)
+
+    return run
+
+
+class _Hurried:
+    """The time module of a watcher that cannot wait."""
+
+    @staticmethod
+    def sleep(seconds: float) -> None:
+        del seconds
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> str:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    return str(tmp_path / "plan.yaml")
+
+
+def campaign(state: str = "waiting", **counts: int) -> dict[str, Any]:
+    return {
+        "id": 7,
+        "name": "first",
+        "cluster_name": "demo",
+        "owner": "ada",
+        "state": state,
+        "created_at": "2026-11-21T10:00:00Z",
+        "ended_at": None,
+        "counts": {"waiting": 0, "active": 0, "finished": 0, "failed": 0, "cancelled": 0} | counts,
+        "progress": 0.5,
+        "seconds_remaining_estimated": 30.0,
+    }
+
+
+def page(*items: object, cursor: str | None = None) -> tuple[int, dict[str, object]]:
+    return 200, {"items": list(items), "next_cursor": cursor}
+
+
+def error(code: str, **fields: object) -> dict[str, object]:
+    return {"error": {"code": code, "field": None, "value": None, "message": code, "remedy": None} | fields}
+
+
+def test_submit_sends_the_plan_with_token_and_idempotency_key(server: FakeServer, iotide: Iotide, plan: str) -> None:
+    server.on("POST /campaigns", (201, campaign(waiting=4)))
+    ended = iotide("campaign", "submit", plan)
+    assert ended == Ended(0, "campaign 7 (first) accepted: 4 runs\n", "")
+    [request] = server.requests
+    assert request.headers["Authorization"] == "Bearer iot_test"
+    assert len(request.headers["Idempotency-Key"]) >= 32
+    assert request.body["workloads"] == [{"workload": "dd", "options": {}, "sweep": {}}]
+
+
+def test_lost_answer_is_asked_for_again_with_the_same_key(server: FakeServer, iotide: Iotide, plan: str) -> None:
+    server.on("POST /campaigns", (None, None), (200, campaign(waiting=4)))
+    assert iotide("campaign", "submit", plan).status == 0
+    first, second = server.asked("POST /campaigns")
+    assert first.headers["Idempotency-Key"] == second.headers["Idempotency-Key"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "status"),
+    [({"finished": 4}, 0), ({"finished": 3, "failed": 1}, 1), ({"finished": 3, "cancelled": 1}, 1)],
+)
+def test_watched_campaign_ends_with_the_status_of_its_runs(
+    counts: dict[str, int], status: int, server: FakeServer, iotide: Iotide, plan: str
+) -> None:
+    server.on("POST /campaigns", (201, campaign(waiting=4)))
+    server.on(
+        "GET /campaigns/7",
+        (200, campaign("active", active=1, waiting=3)),
+        (None, None),
+        (200, campaign(list(counts)[-1], **counts)),
+    )
+    server.on("GET /campaigns/7/cells?limit=200", page(CELL))
+    ended = iotide("campaign", "submit", plan, "--watch")
+    assert ended.status == status
+    assert "first: 3 waiting, 1 active" in ended.out
+    assert f"{counts['finished']} runs finished, {counts.get('failed', 0)} failed" in ended.out
+    assert "120 MB/s" in ended.out
+    assert "file_size_bytes=64 MiB" in ended.out
+
+
+def test_watch_with_json_prints_one_document_on_stdout(server: FakeServer, iotide: Iotide, plan: str) -> None:
+    server.on("POST /campaigns", (201, campaign(waiting=1)))
+    server.on("GET /campaigns/7", (200, campaign("finished", finished=1)))
+    ended = iotide("campaign", "submit", plan, "--watch", "--json")
+    assert json.loads(ended.out)["state"] == "finished"
+
+
+def test_watcher_gives_up_on_a_server_that_stays_away(server: FakeServer) -> None:
+    slept: list[float] = []
+    server.on("GET /campaigns/7", (None, None))
+    with Api(server.url, "iot_test", None) as api, pytest.raises(UnreachableError):
+        watch.watch(api, 7, lambda _: None, slept.append)
+    assert sum(slept) == watch.PATIENCE_SECONDS
+
+
+def test_refusal_of_the_server_is_shown_as_field_value_and_remedy(
+    server: FakeServer, iotide: Iotide, plan: str
+) -> None:
+    refusal = error("target_not_found", field="targets[0]", value="disk", message="no such target", remedy="use shm")
+    server.on("POST /campaigns", (422, refusal))
+    assert iotide("campaign", "submit", plan) == Ended(
+        2, "", "error: targets[0] = 'disk': no such target\n  remedy: use shm\n"
+    )
+    as_json = json.loads(iotide("campaign", "submit", plan, "--json").err)
+    assert as_json["error"] == refusal["error"]
+
+
+@pytest.mark.parametrize("answer", [(502, "<html>Bad Gateway</html>"), (200, "<html>hello</html>"), (200, "[1]")])
+def test_answer_of_something_else_than_iotide_is_no_crash(
+    answer: tuple[int, str], server: FakeServer, iotide: Iotide
+) -> None:
+    server.on("GET /runs/11", answer)
+    ended = iotide("run", "show", "11")
+    assert ended.status == 2
+    assert "is this the address of iotide?" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--token", "", "campaign", "list"], "no API token was given"),
+        (["--url", "localhost:1", "campaign", "list"], "url = 'localhost:1': not an address"),
+        (["--url", "http://127.0.0.1:1", "campaign", "list"], "Connection refused"),
+        (["--ca", "/nowhere.pem", "campaign", "list"], "ca = '/nowhere.pem': no such file"),
+        (["campaign", "show", "0"], "equal to 1"),
+        (["campaign", "submit"], "FILE.yaml"),
+        (["campaign", "dance"], "dance"),
+        (["campaign", "show", "99"], "nothing at /api/v1/campaigns/99"),
+    ],
+)
+def test_bad_call_ends_with_2(arguments: list[str], expected: str, server: FakeServer, iotide: Iotide) -> None:
+    del server
+    ended = iotide(*arguments)
+    assert ended.status == 2
+    assert expected in ended.err
+    assert ended.out == ""
+
+
+def test_bad_plan_is_refused_before_the_server_is_asked(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(PLAN + "repeats: 0\n")
+    ended = iotide("campaign", "submit", str(file))
+    assert ended.status == 2
+    assert f"{file}:6:1: repeats = 0" in ended.err
+    assert server.requests == []
+
+
+def test_preview_says_runs_time_space_and_warnings(server: FakeServer, iotide: Iotide, plan: str) -> None:
+    answer = {
+        "cell_count": 1,
+        "run_count": 4,
+        "seconds_estimated": 5400.0,
+        "bytes_peak": 2**30,
+        "bytes_written_total": 2**33,
+        "warnings": [{"code": "cache", "message": "files fit into memory", "field": None}],
+    }
+    server.on("POST /campaigns/preview", (200, answer), (200, answer | {"seconds_estimated": None}))
+    shown = iotide("campaign", "preview", plan).out
+    assert shown.splitlines() == [
+        "4 runs of 1 cells",
+        "time: 1.5 h",
+        "space: 1 GiB at once, 8 GiB moved in all",
+        "warning: files fit into memory",
+    ]
+    assert "time: unknown" in iotide("campaign", "preview", plan).out
+
+
+def test_lists_go_on_to_the_next_page_up_to_the_limit(server: FakeServer, iotide: Iotide) -> None:
+    server.on("GET /campaigns?state=active&limit=3", page(campaign(), campaign(), cursor="next"))
+    server.on("GET /campaigns?state=active&limit=3&cursor=next", page(campaign(), campaign()))
+    ended = iotide("campaign", "list", "--state", "active", "--limit", "3", "--json")
+    assert len(json.loads(ended.out)) == 3
+
+
+def test_tables_keep_a_row_on_one_line_in_a_pipe(server: FakeServer, iotide: Iotide) -> None:
+    server.on("GET /runs?campaign_id=7&limit=50", page(RUN))
+    heading, row = iotide("run", "list", "--campaign", "7").out.splitlines()
+    assert heading.startswith("id  campaign  repeat  node  target  workload  state")
+    assert row.rstrip().startswith("11  first     1       n1    disk    dd        finished, rejected  100%      FSYNC")
+
+
+def test_campaign_is_shown_with_the_results_of_its_cells(server: FakeServer, iotide: Iotide) -> None:
+    server.on("GET /campaigns/7", (200, campaign("finished", finished=4)))
+    server.on("GET /campaigns/7/cells?limit=200", page(CELL))
+    assert "throughput operation=write" in iotide("campaign", "show", "7").out
+    assert json.loads(iotide("campaign", "show", "7", "--json").out)["cells"] == [CELL]
+
+
+def test_cancel_shows_the_campaign(server: FakeServer, iotide: Iotide) -> None:
+    server.on("POST /campaigns/7/cancel", (200, campaign("cancelled", cancelled=4)))
+    assert "cancelled" in iotide("campaign", "cancel", "7").out
+
+
+def test_campaign_is_exported_as_the_server_wrote_it(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:
+    server.on("GET /campaigns/7/samples.csv", (200, "a,b\r\n1,2\r\n"))
+    assert iotide("campaign", "export", "7").out == "a,b\r\n1,2\r\n"
+    assert iotide("campaign", "export", "7", "-o", str(tmp_path / "x.csv")).out == ""
+    assert (tmp_path / "x.csv").read_bytes() == b"a,b\r\n1,2\r\n"
+
+
+def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide: Iotide) -> None:
+    step = {"name": "write", "phase": "p", "argv": ["dd", "of=/x [y]"], "target_id": 1, "writer": None}
+    step |= {"started_at": "2026-11-21T10:00:00Z", "wall_seconds": 1.0, "user_seconds": 0.1, "system_seconds": 0.1}
+    step |= {"max_rss_bytes": 1, "exit_status": 0, "signal": None}
+    order = {"id": 3, "node_name": "n1", "state": "ended", "steps": [step]}
+    attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [order]}
+    detail = RUN | {"attempts": [attempt], "samples": [RATE | {"value": 1.2e8}], "waiting_because": None}
+    server.on("GET /runs/11", (200, detail))
+    shown = iotide("run", "show", "11").out
+    assert "  $ dd of=/x [y]" in shown
+    assert "120 MB/s" in shown
+    assert "FSYNC (rejected): page cache; limit fsync" in shown
+
+
+def test_log_is_in_time_order_with_raw_output_on_request(server: FakeServer, iotide: Iotide) -> None:
+    late = {"id": 2, "at": "2026-11-21T10:00:05Z", "kind": "ended", "text": "all good"}
+    early = {"id": 1, "at": "2026-11-21T10:00:01Z", "kind": "claimed", "text": "by n1"}
+    server.on("GET /runs/11/events?limit=200", page(late, early))
+    server.on("GET /runs/11/artefacts?limit=200", page({"id": 5, "name": "0-write.stderr", "size_bytes": 3}))
+    server.on("GET /artefacts/5", (200, "abc"))
+    assert iotide("run", "log", "11").out.splitlines() == [
+        "2026-11-21 10:00:01 UTC  claimed  by n1",
+        "2026-11-21 10:00:05 UTC  ended  all good",
+    ]
+    assert iotide("run", "log", "11", "--raw").out.endswith("== 0-write.stderr, 3 bytes\nabc\n")
+    assert json.loads(iotide("run", "log", "11", "--raw", "--json").out)["artefacts"][0]["text"] == "abc"
+
+
+def test_run_is_exported_in_base_units(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:
+    sample = RATE | {"id": 1, "value": 0.1 + 0.2}
+    server.on("GET /samples?run_id=11&limit=200", page(sample))
+    rows = list(csv.DictReader(io.StringIO(iotide("run", "export", "11").out)))
+    assert rows == [
+        {
+            "metric": "throughput",
+            "value": "0.30000000000000004",
+            "unit": "bytes_per_second",
+            "labels": '{"operation": "write"}',
+        }
+    ]
+    assert json.loads(iotide("run", "export", "11", "--format", "json").out) == [sample]
+    iotide("run", "export", "11", "--output", str(tmp_path / "run.csv"))
+    assert (tmp_path / "run.csv").read_text().startswith("metric,value,unit,labels\n")
+
+
+def test_interrupted_watcher_says_that_the_campaign_goes_on(
+    server: FakeServer, iotide: Iotide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt(seconds)
+
+    server.on("GET /campaigns/7", (200, campaign("active", active=1)))
+    monkeypatch.setattr(_Hurried, "sleep", staticmethod(interrupted))
+    ended = iotide("campaign", "show", "7", "--watch")
+    assert ended.status == 130
+    assert "campaign 7 goes on" in ended.err
