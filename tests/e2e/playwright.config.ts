@@ -1,0 +1,22 @@
+/** How Playwright runs these walks; `test_browser.py` starts it beside a whole iotide and says where that is. */
+
+import { defineConfig } from "@playwright/test";
+import { given } from "./surroundings";
+
+export default defineConfig({
+  testDir: ".",
+  outputDir: "../../frontend/test-results",
+  forbidOnly: true,
+  workers: 1,
+  timeout: 90_000,
+  expect: { timeout: 15_000 },
+  reporter: [["list"]],
+  use: {
+    baseURL: given("IOTIDE_URL"),
+    trace: "retain-on-failure",
+    launchOptions: {
+      executablePath: given("IOTIDE_CHROMIUM"),
+      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    },
+  },
+});

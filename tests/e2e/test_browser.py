@@ -1,0 +1,30 @@
+"""Starts Playwright with a real Chromium on the built dashboard, served by a whole iotide."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from rig import Rig
+
+HERE = Path(__file__).parent
+PACKAGES = HERE.parents[1] / "frontend/node_modules"
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("spec", ["walk", "pages"])
+def test_browser(rig: Rig, spec: str) -> None:
+    chromium = shutil.which("chromium")
+    assert chromium, "Chromium is not installed; ./dev test installs it (apt-get install chromium)"
+    environment = {
+        **os.environ,
+        "NODE_PATH": str(PACKAGES),
+        "IOTIDE_CHROMIUM": chromium,
+        "IOTIDE_URL": rig.stack.url,
+        "IOTIDE_TOKEN": rig.stack.token,
+        f"IOTIDE_{spec.upper()}_LINK": rig.stack.admin_link(),
+    }
+    command = [PACKAGES / ".bin/playwright", "test", "--config", HERE, f"{spec}.spec.ts"]
+    done = subprocess.run(command, env=environment, cwd=HERE, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

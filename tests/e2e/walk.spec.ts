@@ -1,0 +1,80 @@
+/** The main job, by hand: log in by the link, build a campaign, watch it, open a run, find its point on the trend. */
+
+import { expect, type Page, test } from "@playwright/test";
+import { given } from "./surroundings";
+
+test("a campaign from the login to its point on the trend", async ({ page }) => {
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  const name = `walk-${Date.now()}`;
+  await logIn(page);
+  await build(page, name);
+  await watch(page, name);
+  await inspectRun(page);
+  await findPoint(page);
+  expect(errors).toEqual([]);
+});
+
+async function logIn(page: Page): Promise<void> {
+  await page.goto(given("IOTIDE_WALK_LINK"));
+  await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
+  await expect(page).not.toHaveURL(/token|link/);
+  await expect(page.getByRole("heading", { name: "Cluster e2e" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "live" })).toBeVisible();
+}
+
+async function build(page: Page, name: string): Promise<void> {
+  await page.getByRole("link", { name: "New campaign here" }).click();
+  await page.getByLabel("Campaign name").fill(name);
+  await page.getByRole("checkbox", { name: "node-1" }).check();
+  await page.getByRole("checkbox", { name: "scratch" }).check();
+  await page.getByRole("button", { name: "Add a workload" }).click();
+  await page.getByRole("menuitem", { name: /^fio/ }).click();
+  await page.getByLabel("File size", { exact: true }).fill("4 MiB");
+  await page.getByLabel("Block size", { exact: true }).fill("4 KiB");
+  await page.getByLabel("Run time", { exact: true }).fill("4 s");
+  await page.getByLabel("Repeats").fill("2");
+  await expect(page.getByText("1 cell, 2 runs")).toBeVisible();
+  await expect(page.getByRole("table", { name: "Run matrix" }).getByText("scratch")).toBeVisible();
+  await page.getByRole("button", { name: "Submit campaign" }).click();
+}
+
+async function watch(page: Page, name: string): Promise<void> {
+  await expect(page.getByRole("heading", { name })).toBeVisible();
+  const bar = page.getByRole("progressbar", { name: /^Progress of run/ }).first();
+  await expect(bar).toBeVisible();
+  const seen = new Set<string>();
+  await expect
+    .poll(async () => {
+      // The bar goes when its run ends, and then there is nothing more to see of it.
+      const value = await bar.getAttribute("aria-valuenow", { timeout: 500 }).catch(() => null);
+      if (value !== null) seen.add(value);
+      return seen.size;
+    })
+    .toBeGreaterThanOrEqual(3);
+  await expect(page.getByText("2 runs: 2 finished")).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByText("100 %")).toBeVisible();
+}
+
+async function inspectRun(page: Page): Promise<void> {
+  await page.getByRole("tab", { name: "Runs" }).click();
+  await page.getByRole("tabpanel").getByRole("link", { name: /^\d+$/ }).first().click();
+  await expect(page.getByRole("heading", { name: /^Run \d+$/ })).toBeVisible();
+  await expect(page.getByText(/fio --name=iotide/).first()).toBeVisible();
+  await expect(page.getByRole("table", { name: "Environment" }).getByText("kernel.release")).toBeVisible();
+  await expect(page.getByText("Throughput").first()).toBeVisible();
+  await expect(page.locator("figure .scatterlayer .trace").first()).toBeVisible();
+}
+
+async function findPoint(page: Page): Promise<void> {
+  const runId = (await page.getByRole("heading", { name: /^Run \d+$/ }).textContent())?.replace("Run ", "");
+  await page.getByRole("link", { name: "Trends" }).click();
+  await page.getByRole("link", { name: /e2e/ }).first().click();
+  await page.getByLabel("Workload").selectOption("fio");
+  const dot = page.locator("figure .scatterlayer .point").first();
+  await expect(dot).toBeVisible();
+  const box = await dot.boundingBox();
+  if (!box) throw new Error("the dot has no place");
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  await expect(page.getByRole("link", { name: String(runId), exact: true })).toBeVisible();
+}
