@@ -1,4 +1,4 @@
-"""How often a node's agent speaks, and from when on its silence is worth a word."""
+"""How often a node's agent is asked to speak."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -10,8 +10,6 @@ RUNNING_BEAT_SECONDS = 10.0
 """Later on: an agent must not disturb what it measures."""
 
 EARLY = timedelta(seconds=30)
-SILENT_AFTER = timedelta(seconds=3 * RUNNING_BEAT_SECONDS)
-"""Three of the longest beats missed; a flag that frees nothing."""
 
 
 def beat_seconds(load_starts: Iterable[datetime | None], now: datetime) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from iotide_server.clusters.beats import SILENT_AFTER
+from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
 
 MOST_HOLDERS_SHOWN = 3

@@ -44,6 +44,11 @@ class Need:
     mode: Mode
 
 
+def node_mode(exclusive: Exclusivity) -> Mode:
+    """Whether the run is alone on its nodes."""
+    return Mode.SHARED if exclusive is Exclusivity.NONE else Mode.EXCLUSIVE
+
+
 def needs(
     exclusive: Exclusivity, node_ids: Iterable[int], shared_target_ids: Iterable[int], cluster_id: int
 ) -> tuple[Need, ...]:
@@ -52,11 +57,10 @@ def needs(
     A run takes its cluster too, beside others unless it wants the cluster alone: so one that does waits for the others
     and the others for it. Targets of scope `node` are covered by the node.
     """
-    node_mode = Mode.SHARED if exclusive is Exclusivity.NONE else Mode.EXCLUSIVE
     target_mode = Mode.EXCLUSIVE if exclusive is Exclusivity.NODE_AND_TARGET else Mode.SHARED
     cluster_mode = Mode.EXCLUSIVE if exclusive is Exclusivity.CLUSTER else Mode.SHARED
     wanted = [
-        *(Need(Resource(ResourceKind.NODE, node_id), node_mode) for node_id in node_ids),
+        *(Need(Resource(ResourceKind.NODE, node_id), node_mode(exclusive)) for node_id in node_ids),
         *(Need(Resource(ResourceKind.TARGET, target_id), target_mode) for target_id in shared_target_ids),
         Need(Resource(ResourceKind.CLUSTER, cluster_id), cluster_mode),
     ]

@@ -1,0 +1,96 @@
+"""A beat: where the node's orders are now, and the server's word on each."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters import agents
+from iotide_server.clusters.beats import beat_seconds
+from iotide_server.gateway import repository
+from iotide_server.gateway.repository import Moved
+from iotide_server.live import service as live
+from iotide_server.results import service as results
+from iotide_server.runs.lifecycle import advanced
+from iotide_wire.messages import BeatReply, BeatRequest, OrderBeat, OrderState, OrderWord, Word
+
+
+def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) -> BeatReply:
+    """Take down a beat; the same one twice, or an old one late, changes nothing.
+
+    Raises:
+        AgentSupersededError: another agent speaks for the node.
+        InvalidInputError: curves that cannot be stored.
+    """
+    repository.commit_lazily(session)
+    said = {beat.order_id: beat for beat in request.orders}
+    known = repository.lock_known(session, node_id, list(said.values()))
+    moved = {row.id: moved_by(row, said[row.id]) for row in known}
+    _write(session, known, moved, now)
+    for row in known:
+        results.store_curves(session, row.id, said[row.id].curves)
+    go_at = _let_go(session, known, moved, now)
+    # After the orders, in the order in which everybody locks; when it refuses, nothing of the above stays.
+    hello_wanted = agents.beat(session, node_id, request.agent_instance, now)
+    oldest = repository.oldest_offer_at(session, node_id)
+    by_id = {row.id: row for row in known}
+    return BeatReply(
+        server_time=now,
+        beat_seconds=beat_seconds((order.started_at for order in moved.values()), now),
+        orders=tuple(
+            word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), go_at) for beat in said.values()
+        ),
+        oldest_offer_seconds=None if oldest is None else max(0.0, (now - oldest).total_seconds()),
+        hello_wanted=hello_wanted,
+    )
+
+
+def moved_by(row: Row[Any], beat: OrderBeat) -> Moved:
+    """Where the order is after the beat; a late beat moves nothing back."""
+    state = advanced(OrderState(row.state), beat.state)
+    is_late = state is not beat.state
+    return Moved(
+        order_id=row.id,
+        state=state,
+        progress=row.progress if is_late or beat.progress is None else max(beat.progress, row.progress or 0.0),
+        phase=row.phase if is_late else beat.phase,
+        started_at=row.started_at or beat.started_at,
+    )
+
+
+def word_on(beat: OrderBeat, row: Row[Any] | None, moved: Moved | None, go_at: Mapping[int, datetime]) -> OrderWord:
+    """The server's word on an order, of which it may know nothing."""
+    word, moment = Word.CONTINUE, None
+    if row is None or moved is None:
+        word = Word.UNKNOWN
+    elif row.cancel_wanted_at is not None:
+        word = Word.CANCEL
+    elif moved.state is OrderState.READY:
+        moment = row.go_at or go_at.get(row.attempt_id)
+        word = Word.CONTINUE if moment is None else Word.GO
+    return OrderWord(order_id=beat.order_id, fence=beat.fence, word=word, go_at=moment)
+
+
+def _write(session: Session, known: Sequence[Row[Any]], moved: Mapping[int, Moved], now: datetime) -> None:
+    changed = [row for row in known if row.silent_since is not None or _differs(row, moved[row.id])]
+    if not changed:
+        return
+    repository.move(session, [moved[row.id] for row in changed])
+    entered = [row.id for row in changed if row.state != moved[row.id].state]
+    if entered:
+        repository.log_states(session, entered, now)
+    live.publish_all(session, [("run", row.run_id, row.cluster_id) for row in changed])
+
+
+def _differs(row: Row[Any], moved: Moved) -> bool:
+    before = (row.state, row.progress, row.phase, row.started_at)
+    return before != (moved.state, moved.progress, moved.phase, moved.started_at)
+
+
+def _let_go(
+    session: Session, known: Sequence[Row[Any]], moved: Mapping[int, Moved], now: datetime
+) -> Mapping[int, datetime]:
+    ready = [row.attempt_id for row in known if moved[row.id].state is OrderState.READY and row.go_at is None]
+    return repository.let_go(session, ready, now) if ready else {}

@@ -1,0 +1,178 @@
+"""SQL of the agents' hot paths: the claim as a compare-and-set, beats of many orders in one statement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Row, text
+from sqlalchemy.orm import Session
+
+from iotide_wire.messages import ClaimRequest, OrderBeat, OrderState
+
+BARRIER: Final = timedelta(seconds=2)
+"""Between the readiness of a gang's last node and its start: time enough for each node's next beat."""
+
+_CLAIM: Final = text(
+    """
+    UPDATE node_order
+    SET state = 'claimed', claimed_at = :now, claimed_by = :instance, claimed_boot_id = :boot_id, next_offer_at = NULL
+    FROM attempt
+    WHERE node_order.id = :order_id AND node_order.node_id = :node_id AND node_order.state = 'offered'
+      AND attempt.id = node_order.attempt_id AND attempt.fence = :fence AND attempt.state = 'open'
+    RETURNING node_order.id
+    """
+)
+_ORDER: Final = text(
+    """
+    SELECT node_order.run_id, attempt.ordinal AS attempt, attempt.fence, node_order.role, campaign.name AS campaign,
+           run.repeat, run.cluster_id, run.exclusive, run.time_limit_seconds, workload.name AS workload,
+           workload.revision AS workload_revision, workload.schema_sha256, cell.options, node_order.state,
+           node_order.claimed_by, node_order.claimed_boot_id, node_order.outcome, attempt.reason_code, attempt.reason,
+           ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) AS target_ids,
+           EXISTS (SELECT FROM node_workload WHERE node_workload.node_id = node_order.node_id
+                   AND node_workload.workload_id = cell.workload_id) AS has_workload
+    FROM node_order
+    JOIN attempt ON attempt.id = node_order.attempt_id
+    JOIN run ON run.id = node_order.run_id
+    JOIN cell ON cell.id = run.cell_id
+    JOIN campaign ON campaign.id = run.campaign_id
+    JOIN workload ON workload.id = cell.workload_id
+    WHERE node_order.id = :order_id AND node_order.node_id = :node_id
+    """
+)
+_KNOWN: Final = text(
+    """
+    SELECT node_order.id, node_order.run_id, run.cluster_id, node_order.attempt_id, node_order.state,
+           node_order.progress, node_order.phase, node_order.started_at, node_order.silent_since,
+           node_order.cancel_wanted_at, attempt.fence, attempt.go_at
+    FROM unnest(CAST(:order_ids AS bigint[]), CAST(:fences AS bigint[])) AS said (order_id, fence)
+    JOIN node_order ON node_order.id = said.order_id AND node_order.node_id = :node_id
+    JOIN attempt ON attempt.id = node_order.attempt_id AND attempt.fence = said.fence
+    JOIN run ON run.id = node_order.run_id
+    WHERE node_order.state <> 'ended'
+    ORDER BY node_order.id FOR NO KEY UPDATE OF node_order
+    """
+)
+_MOVE: Final = text(
+    """
+    UPDATE node_order SET state = moved.state, progress = moved.progress, phase = moved.phase,
+           started_at = moved.started_at, silent_since = NULL
+    FROM unnest(CAST(:order_ids AS bigint[]), CAST(:states AS text[]), CAST(:progress AS float[]),
+                CAST(:phases AS text[]), CAST(:started AS timestamptz[]))
+         AS moved (order_id, state, progress, phase, started_at)
+    WHERE node_order.id = moved.order_id
+    """
+)
+_LOG_STATES: Final = text(
+    """
+    INSERT INTO run_event (run_id, order_id, at, kind, text)
+    SELECT node_order.run_id, node_order.id, :now, node_order.state, node.name || ': ' || node_order.state
+    FROM node_order JOIN node ON node.id = node_order.node_id WHERE node_order.id = ANY(:order_ids)
+    """
+)
+_GO: Final = text(
+    # Alone, a node need not wait for any other.
+    """
+    UPDATE attempt
+    SET go_at = CASE WHEN (SELECT count(*) FROM node_order WHERE attempt_id = attempt.id AND role = 'load') = 1
+                THEN :now ELSE :gang_go_at END
+    WHERE id = ANY(:attempt_ids) AND go_at IS NULL AND NOT EXISTS (
+        SELECT FROM node_order WHERE attempt_id = attempt.id AND role = 'load'
+        AND state IN ('offered', 'claimed', 'preflight'))
+    RETURNING id, go_at
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a beat changes of an order."""
+
+    order_id: int
+    state: OrderState
+    progress: float | None
+    phase: str
+    started_at: datetime | None
+
+
+def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime) -> bool:
+    """Take an offered order; of all that try, one succeeds."""
+    claimed = session.execute(
+        _CLAIM,
+        {
+            "order_id": order_id,
+            "node_id": node_id,
+            "fence": request.fence,
+            "instance": request.agent_instance,
+            "boot_id": request.boot_id,
+            "now": now,
+        },
+    )
+    return claimed.one_or_none() is not None
+
+
+def speaks_for_node(session: Session, node_id: int, agent_instance: str) -> bool:
+    """Whether this agent process is the node's, which stays so until the transaction ends."""
+    current = session.scalars(text("SELECT agent_instance FROM node WHERE id = :id FOR SHARE"), {"id": node_id})
+    return bool(current.one() == agent_instance)
+
+
+def order(session: Session, node_id: int, order_id: int) -> Row[Any] | None:
+    """Everything of which a wire order is made, and what tells why it may not be had."""
+    return session.execute(_ORDER, {"order_id": order_id, "node_id": node_id}).one_or_none()
+
+
+def lock_known(session: Session, node_id: int, beats: Sequence[OrderBeat]) -> Sequence[Row[Any]]:
+    """Those of the orders that are the node's under this fence and have not ended, locked."""
+    return session.execute(
+        _KNOWN,
+        {
+            "node_id": node_id,
+            "order_ids": [beat.order_id for beat in beats],
+            "fences": [beat.fence for beat in beats],
+        },
+    ).all()
+
+
+def move(session: Session, moved: Sequence[Moved]) -> None:
+    """Write where locked orders are now, and that their node is not silent."""
+    session.execute(
+        _MOVE,
+        {
+            "order_ids": [order.order_id for order in moved],
+            "states": [order.state for order in moved],
+            "progress": [order.progress for order in moved],
+            "phases": [order.phase for order in moved],
+            "started": [order.started_at for order in moved],
+        },
+    )
+
+
+def log_states(session: Session, order_ids: Sequence[int], now: datetime) -> None:
+    """Add the new states of orders to their runs' logs."""
+    session.execute(_LOG_STATES, {"order_ids": list(order_ids), "now": now})
+
+
+def let_go(session: Session, attempt_ids: Sequence[int], now: datetime) -> dict[int, datetime]:
+    """Set the moment at which the loads start, for attempts of which every load order is ready.
+
+    Returns:
+        The moments that were set now, by attempt.
+    """
+    # A gang must not hear of two moments, so this one must survive a crash of the database.
+    session.execute(text("SET LOCAL synchronous_commit = on"))
+    rows = session.execute(_GO, {"attempt_ids": list(attempt_ids), "now": now, "gang_go_at": now + BARRIER})
+    return {row.id: row.go_at for row in rows}
+
+
+def commit_lazily(session: Session) -> None:
+    """Do not wait for the disk: what a beat says is said again by the next one."""
+    session.execute(text("SET LOCAL synchronous_commit = off"))
+
+
+def oldest_offer_at(session: Session, node_id: int) -> datetime | None:
+    """Since when the node's oldest offer waits to be claimed."""
+    offered = text("SELECT min(offered_at) FROM node_order WHERE node_id = :node_id AND state = 'offered'")
+    oldest: datetime | None = session.scalar(offered, {"node_id": node_id})
+    return oldest

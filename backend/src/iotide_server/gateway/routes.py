@@ -1,0 +1,95 @@
+"""Routes of the node agents."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
+from starlette.responses import JSONResponse
+
+from iotide_server.accounts.rules import Anyone, caller_address
+from iotide_server.clusters import enrolment
+from iotide_server.clusters.rules import NodeAgent
+from iotide_server.gateway import beats, service
+from iotide_server.gateway.service import RawOutput
+from iotide_server.kit.web import Id, Now, Tx, error_response, errors
+from iotide_wire.base import Fence
+from iotide_wire.messages import (
+    BeatReply,
+    BeatRequest,
+    ClaimRequest,
+    EnrollReply,
+    EnrollRequest,
+    FinishReply,
+    FinishRequest,
+    HelloReply,
+    HelloRequest,
+    Order,
+)
+
+router = APIRouter(prefix="/agent", tags=["agents"])
+
+
+def _node_id(principal: NodeAgent) -> int:
+    if principal.id is None:
+        raise TypeError("a node without an id has no token")
+    return principal.id
+
+
+NodeId = Annotated[int, Depends(_node_id)]
+"""The calling agent's node."""
+
+
+@router.post("/enroll", summary="Enroll a node", status_code=201, responses=errors(403, 409))
+def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: EnrollRequest) -> EnrollReply:
+    """Trades a join token for the node's identity: its token for this API and its own access to the broker."""
+    access = request.app.state.agent_access
+    return enrolment.enroll(session, body, access, caller_address(request), now)
+
+
+@router.post("/hello", summary="Announce an agent", responses=errors(409))
+def greet_agent(node_id: NodeId, session: Tx, now: Now, body: HelloRequest) -> HelloReply:
+    """Said by every agent that starts, and again when its facts changed.
+
+    An order that the node has claimed and that a new agent process does not hold any more is lost: its run waits
+    again while attempts remain.
+    """
+    return service.hello(session, node_id, body, now)
+
+
+@router.post("/orders/{order_id}/claim", summary="Claim an order", response_model=Order, responses=errors(404, 409))
+def claim_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: ClaimRequest) -> Order | JSONResponse:
+    """Makes an offered order this agent process's; of all that try one succeeds, and it may ask again."""
+    claimed = service.claim(session, node_id, order_id, body, now)
+    if isinstance(claimed, Order):
+        return claimed
+    return error_response(claimed.status, claimed.code, claimed.message, remedy=claimed.remedy)
+
+
+@router.post("/beat", summary="Send a beat", responses=errors(409))
+def take_beat(node_id: NodeId, session: Tx, now: Now, body: BeatRequest) -> BeatReply:
+    """Says where the node's orders are; the answer holds a word on each."""
+    return beats.beat(session, node_id, body, now)
+
+
+@router.put(
+    "/orders/{order_id}/artefacts/{name}",
+    summary="Upload raw output",
+    status_code=204,
+    responses=errors(404, 409),
+)
+def put_artefact(
+    node_id: NodeId,
+    session: Tx,
+    order_id: Id,
+    name: Annotated[str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", examples=["write.stdout"])],
+    sha256: Annotated[str, Query(pattern=r"^[0-9a-f]{64}$", description="Of the body, hexadecimal")],
+    fence: Annotated[Fence, Header(alias="X-Iotide-Fence", description="The fence of the order")],
+    content: Annotated[bytes, Body(media_type="application/octet-stream")] = b"",
+) -> None:
+    """Stores the body once, however often it is sent."""
+    service.store_artefact(session, node_id, order_id, fence, RawOutput(name, sha256, content))
+
+
+@router.post("/orders/{order_id}/finish", summary="Hand in a result")
+def finish_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: FinishRequest) -> FinishReply:
+    """Takes the result once, however often it is sent; one that comes too late is kept as evidence alone."""
+    return service.finish(session, node_id, order_id, body, now)

@@ -1,0 +1,199 @@
+"""What agents ask for besides their beats: to be known, to have an order, to hand in a result."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row
+from sqlalchemy.exc import DataError
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters import agents
+from iotide_server.clusters.beats import IDLE_BEAT_SECONDS
+from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.gateway import repository
+from iotide_server.gateway.errors import (
+    OrderCancelledError,
+    OrderNotFoundError,
+    OrderTakenError,
+    OrderWithdrawnError,
+    SchemaChangedError,
+    StaleFenceError,
+)
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.live import service as live
+from iotide_server.results import service as results
+from iotide_server.runs import service as runs
+from iotide_server.runs.lifecycle import OrderEnd
+from iotide_server.runs.models import RunEvent
+from iotide_server.runs.resources import node_mode
+from iotide_server.runs.service import Ending, LockedOrder
+from iotide_server.targets import service as targets
+from iotide_server.workloads import service as workloads
+from iotide_wire.messages import (
+    ClaimRequest,
+    FinishReply,
+    FinishRequest,
+    HelloReply,
+    HelloRequest,
+    Order,
+    OrderState,
+)
+from iotide_wire.plan import Exclusivity
+
+
+@dataclass(frozen=True, slots=True)
+class RawOutput:
+    """A file of raw output as a node sends it."""
+
+    name: str
+    sha256: str
+    content: bytes
+
+
+def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> HelloReply:
+    """Take an agent as its node's, take down what it announces, and count as lost what it no longer has.
+
+    Raises:
+        WireVersionUnsupportedError, AgentAlreadyRunningError: the agent cannot be the node's.
+        InvalidInputError: an announced schema cannot be used.
+    """
+    runs.lock_runs_on(session, node_id)
+    node = agents.hello(session, node_id, request, now)
+    workloads.announce(session, node_id, request.workloads)
+    targets.refresh_mounts(session, node_id, request.mounts, now)
+    runs.lose_missing(session, node_id, request, now)
+    return HelloReply(
+        wire_version=request.wire_version,
+        node_id=node_id,
+        node_name=node.name,
+        server_time=now,
+        beat_seconds=IDLE_BEAT_SECONDS,
+    )
+
+
+def claim(
+    session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime
+) -> Order | SchemaChangedError:
+    """Give an offered order to the node's agent; repeated by the same process, give it again.
+
+    Returns:
+        The order; or why it can never be had, when its run was ended for that in this transaction.
+
+    Raises:
+        OrderNotFoundError, StaleFenceError, OrderTakenError, OrderWithdrawnError, OrderCancelledError: it is not
+            to be had.
+        AgentSupersededError: another agent process speaks for the node.
+    """
+    found = _order(session, node_id, order_id)
+    if found.fence != request.fence:
+        raise StaleFenceError(order_id)
+    if found.state == OrderState.OFFERED and not found.has_workload:
+        return _end_changed(session, order_id, found.workload, now)
+    if repository.claim(session, node_id, order_id, request, now):
+        if not repository.speaks_for_node(session, node_id, request.agent_instance):
+            raise AgentSupersededError(f"node {node_id}")
+        repository.log_states(session, [order_id], now)
+        live.publish(session, "run", found.run_id, found.cluster_id)
+    else:
+        _check_claimed_by(order_id, _order(session, node_id, order_id), request)
+    return _wire_order(session, node_id, order_id, found)
+
+
+def finish(session: Session, node_id: int, order_id: int, request: FinishRequest, now: datetime) -> FinishReply:
+    """Take a result, once however often it is sent; one that comes too late is kept as a line in the run's log.
+
+    Raises:
+        ArtefactMissingError: raw output that it names was not uploaded before.
+    """
+    locked = runs.lock_order(session, order_id)
+    if locked is None or locked.order.node_id != node_id:
+        return FinishReply(accepted=False, duplicate=False)
+    if locked.fence == request.fence and locked.order.result_sha256 == request.digest:
+        return FinishReply(accepted=True, duplicate=True)
+    if locked.fence != request.fence or locked.order.state == OrderState.ENDED:
+        words = f"a result came too late and changed nothing: {request.outcome}, {len(request.samples)} samples"
+        evidence = RunEvent(run_id=locked.run.id, order_id=order_id, at=now, kind="stale_result", text=words)
+        session.add(evidence)
+        return FinishReply(accepted=False, duplicate=False)
+    runs.end_order(session, locked.run, locked.order, _store(session, locked, request, now))
+    return FinishReply(accepted=True, duplicate=False)
+
+
+def store_artefact(session: Session, node_id: int, order_id: int, fence: int, raw: RawOutput) -> None:
+    """Store a piece of raw output, once however often it is sent; also of an order that was lost, as evidence.
+
+    Raises:
+        OrderNotFoundError, StaleFenceError: it belongs to no order of this node.
+        ArtefactTooLargeError, DigestMismatchError: it is not what it is said to be.
+    """
+    locked = runs.lock_order(session, order_id)
+    if locked is None or locked.order.node_id != node_id:
+        raise OrderNotFoundError(order_id)
+    if locked.fence != fence:
+        raise StaleFenceError(order_id)
+    results.store_artefact(session, locked.order, raw.name, raw.sha256, raw.content)
+
+
+def _order(session: Session, node_id: int, order_id: int) -> Row[Any]:
+    found = repository.order(session, node_id, order_id)
+    if found is None:
+        raise OrderNotFoundError(order_id)
+    return found
+
+
+def _end_changed(session: Session, order_id: int, workload: str, now: datetime) -> SchemaChangedError:
+    """End the run: however often its node is asked, it has another workload now."""
+    refusal = SchemaChangedError(workload)
+    locked = runs.lock_order(session, order_id)
+    if locked is not None and locked.order.state == OrderState.OFFERED:
+        ending = Ending(OrderEnd.FAILED, now, refusal.code, refusal.message)
+        runs.end_order(session, locked.run, locked.order, ending)
+    return refusal
+
+
+def _check_claimed_by(order_id: int, found: Row[Any], request: ClaimRequest) -> None:
+    if found.reason_code == runs.CANCELLED_BY_PERSON and found.state == OrderState.ENDED:
+        raise OrderCancelledError(order_id, found.reason)
+    if found.state == OrderState.ENDED:
+        raise OrderWithdrawnError(order_id, found.reason)
+    if (found.claimed_by, found.claimed_boot_id) != (request.agent_instance, request.boot_id):
+        raise OrderTakenError(order_id)
+
+
+def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:
+    return Order(
+        order_id=order_id,
+        run_id=found.run_id,
+        attempt=found.attempt,
+        fence=found.fence,
+        role=found.role,
+        campaign=found.campaign,
+        repeat=found.repeat,
+        workload=found.workload,
+        workload_revision=found.workload_revision,
+        schema_sha256=found.schema_sha256,
+        options=found.options,
+        targets=tuple(targets.order_targets(session, node_id, found.target_ids)),
+        node_mode=node_mode(Exclusivity(found.exclusive)).value,
+        time_limit_seconds=found.time_limit_seconds,
+    )
+
+
+def _store(session: Session, locked: LockedOrder, request: FinishRequest, now: datetime) -> Ending:
+    """Keep what the result holds; a result that makes no sense fails its run instead of being sent for ever."""
+    order = locked.order
+    order.result_sha256 = request.digest
+    order.started_at = request.started_at or order.started_at
+    session.flush()
+    try:
+        with session.begin_nested():
+            order.steps = [step.model_dump(mode="json") for step in request.steps]
+            results.ingest(session, order, request, now)
+    except InvalidInputError as error:
+        return Ending(OrderEnd.FAILED, now, error.code, f"the result was refused: {error.message}", request.ended_at)
+    except DataError:
+        refusal = "the result was refused: it holds NUL characters or numbers beyond 64 bits"
+        return Ending(OrderEnd.FAILED, now, InvalidInputError.code, refusal, request.ended_at)
+    words = request.reason and request.reason.replace("\0", "")
+    return Ending(OrderEnd(request.outcome), now, request.reason_code, words, request.ended_at)
