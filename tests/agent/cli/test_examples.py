@@ -1,0 +1,42 @@
+"""The example campaigns are good plans, by the plan's own rules and by the options of their workloads."""
+
+import json
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from iotide_agent.cli.plan_file import read_plan
+from iotide_agent.workloads.registry import workload
+from iotide_wire.options import to_base_units
+from iotide_wire.plan import CampaignPlan, WorkloadChoice
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def combinations(choice: WorkloadChoice) -> Iterator[dict[str, object]]:
+    for values in product(*choice.sweep.values()):
+        yield choice.options | dict(zip(choice.sweep, values, strict=True))
+
+
+def assert_good(plan: CampaignPlan) -> None:
+    for choice in plan.workloads:
+        options_type = workload(choice.workload).options_type
+        for options in combinations(choice):
+            options_type.model_validate(to_base_units(options_type.model_json_schema(), options))
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_example_is_a_good_plan(path: Path) -> None:
+    assert_good(read_plan(path))
+
+
+def test_example_of_the_rest_interface_is_a_good_plan() -> None:
+    assert_good(CampaignPlan.model_validate(json.loads((EXAMPLES / "rest/plan.json").read_text())))
+
+
+def test_every_example_is_in_the_table_of_the_readme() -> None:
+    readme = (EXAMPLES / "README.md").read_text()
+    for path in EXAMPLES.glob("*.yaml"):
+        assert f"| `{path.name}` |" in readme
