@@ -1,8 +1,9 @@
-"""The real PostgreSQL for the server's tests: one migrated database a test."""
+"""The real PostgreSQL for the server's tests: migrated once, emptied after every test."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
+import psycopg
 import pytest
 from factories.people import Person, person
 from fastapi.testclient import TestClient
@@ -15,26 +16,38 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
+from iotide_server.tables import metadata
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
+# Quicker than TRUNCATE, or a copy of the database for each test, by a factor of ten.
+_EMPTY_ALL = "; ".join(
+    [
+        "SET lock_timeout = '5s'",  # a test that left a transaction open fails here rather than hang
+        "UPDATE lease SET active = false, released_at = now() WHERE active",
+        *(str(table.delete()) for table in reversed(metadata.sorted_tables)),
+    ]
+)
+
+
 @pytest.fixture(scope="session")
-def template(postgres_server: PrivatePostgres) -> str:
-    """The name of a migrated database to copy."""
+def migrated_url(postgres_server: PrivatePostgres) -> str:
+    """A database at the schema of this release."""
     postgres_server.create_database("migrated")
-    engine = open_engine(postgres_server.url_of("migrated"))
+    url = postgres_server.url_of("migrated")
+    engine = open_engine(url)
     migrate(engine)
     engine.dispose()
-    return "migrated"
+    return url
 
 
 @pytest.fixture
-def database_url(postgres_server: PrivatePostgres, template: str) -> Iterator[str]:
-    """A migrated database of this test alone."""
-    postgres_server.create_database("test", template=template)
-    yield postgres_server.url_of("test")
-    postgres_server.drop_database("test")
+def database_url(migrated_url: str) -> Iterator[str]:
+    """A migrated database, emptied after the test."""
+    yield migrated_url
+    with psycopg.connect(migrated_url) as connection:
+        connection.execute(_EMPTY_ALL.encode())
 
 
 @pytest.fixture
