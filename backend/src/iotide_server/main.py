@@ -22,6 +22,7 @@ from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.routes import router as clusters
 from iotide_server.embedded.tls import fingerprint
+from iotide_server.gateway.routes import router as gateway
 from iotide_server.kit.clock import Clock, system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.guard import Guard
@@ -41,7 +42,7 @@ from iotide_server.workloads.routes import router as workloads
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
     *(health, accounts, clusters, targets, workloads),
-    *(campaigns, campaign_results, runs, results, trends, live),
+    *(campaigns, campaign_results, runs, results, trends, live, gateway),
 )
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {re.compile(rf"{API}/agent/.*"): 16 * 1024**2}
