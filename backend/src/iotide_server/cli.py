@@ -5,22 +5,31 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
+import structlog
 import typer
 import uvicorn
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 
 from iotide_server.accounts import sessions
+from iotide_server.accounts.models import Role
+from iotide_server.clusters import enrolment
+from iotide_server.clusters import service as clusters
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import default_state_directory
 from iotide_server.embedded.up import UpOptions, read_environment, run_services
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.migrations import migrate as migrate_database
-from iotide_server.main import create_app, openapi_document
+from iotide_server.main import agent_access, create_app, openapi_document
+from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import Settings
 
 _BAD_INPUT = 2
@@ -75,7 +84,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
         database_url=database_url,
         redis_url=redis_url,
     )
-    run_services(options, _say)
+    run_services(options, _say, welcome=_welcome)
 
 
 @app.command()
@@ -109,6 +118,12 @@ def api(
 
 
 @app.command()
+def scheduler() -> None:
+    """Run the scheduler; of several, one works and the others wait."""
+    run_scheduler(_settings())
+
+
+@app.command()
 def openapi() -> None:
     """Print the API's description."""
     typer.echo(json.dumps(openapi_document(), indent=2))
@@ -118,11 +133,42 @@ def openapi() -> None:
 def admin_link(state: StateOption = None) -> None:
     """Print a link that signs the first administrator in, once and within a day."""
     settings = _settings_of(state)
-    engine = open_engine(settings.database_url.get_secret_value())
-    with Database(engine).transaction() as session:
+    with _transaction(settings.database_url.get_secret_value()) as session:
         link = sessions.admin_link(session, settings.public_url, system_clock())
-    engine.dispose()
     typer.echo(link)
+
+
+@app.command()
+def join_token(
+    cluster: Annotated[str, typer.Argument(help="Name of the cluster.")],
+    *,
+    state: StateOption = None,
+    uses: Annotated[int, typer.Option(min=1, max=10_000, help="How many nodes it lets in.")] = 1,
+    hours: Annotated[float, typer.Option(min=0.01, max=24 * 365, help="How long it is good for.")] = 1,
+) -> None:
+    """Print the command that lets a new node into a cluster."""
+    settings = _settings_of(state)
+    access = agent_access(settings)
+    now = system_clock()
+    with _transaction(settings.database_url.get_secret_value()) as session:
+        console = sessions.console_principal(session, now)
+        found = clusters.cluster_named(session, console, cluster, Role.ADMIN, field="cluster")
+        made = enrolment.create_join_token(session, console, found.id, uses, now + timedelta(hours=hours))
+    typer.echo(access.enroll_command(access.join_token(made.secret)))
+
+
+@app.callback()
+def log_plainly() -> None:
+    """The server of iotide: schedules storage benchmarks on the nodes of clusters and keeps their results."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            structlog.processors.LogfmtRenderer(key_order=["level", "event"], drop_missing=True),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+    )
 
 
 def main() -> None:
@@ -131,6 +177,8 @@ def main() -> None:
         app()
     except StartError as error:
         _refuse(str(error))
+    except IotideError as error:
+        _refuse("\n".join(filter(None, (error.message, error.remedy))))
     except OperationalError as error:
         _refuse(f"The database cannot be reached: {error.orig}")
 
@@ -157,6 +205,21 @@ def _settings_of(state: Path | None) -> Settings:
             return _settings()
     os.environ.update(read_environment(state or default_state_directory()))
     return _settings()
+
+
+@contextlib.contextmanager
+def _transaction(database_url: str) -> Iterator[Session]:
+    engine = open_engine(database_url, pool_size=1)
+    with Database(engine).transaction() as session:
+        yield session
+    engine.dispose()
+
+
+def _welcome(database_url: str, public_url: str) -> None:
+    with _transaction(database_url) as session:
+        link = sessions.first_admin_link(session, public_url, system_clock())
+    if link is not None:
+        _say(f"sign in once, within a day: {link}")
 
 
 def _say(line: str) -> None:

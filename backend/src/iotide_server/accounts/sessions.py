@@ -104,13 +104,12 @@ def make_link(session: Session, user_id: int, public_url: str, now: datetime) ->
 
 def admin_link(session: Session, public_url: str, now: datetime) -> str:
     """A sign-in link for the first administrator of all clusters, who is made when there is none."""
-    user = repository.first_administrator(session)
-    if user is None:
-        user = User(name=repository.free_name(session, FIRST_ADMIN), created_at=now)
-        session.add(user)
-        session.flush()
-        session.add(RoleGrant(user_id=user.id, cluster_id=None, role=Role.ADMIN))
-    return make_link(session, user.id, public_url, now)
+    return make_link(session, _first_administrator(session, now).id, public_url, now)
+
+
+def console_principal(session: Session, now: datetime) -> Principal:
+    """Whoever may read the server's settings acts as the first administrator, who is made when there is none."""
+    return user_principal(session, _first_administrator(session, now), address=None)
 
 
 def first_admin_link(session: Session, public_url: str, now: datetime) -> str | None:
@@ -121,6 +120,17 @@ def first_admin_link(session: Session, public_url: str, now: datetime) -> str | 
 def forget_expired(session: Session, now: datetime) -> None:
     """Delete sessions and links that open nothing any more; the scheduler calls it now and then."""
     repository.delete_expired(session, now)
+
+
+def _first_administrator(session: Session, now: datetime) -> User:
+    user = repository.first_administrator(session)
+    if user is None:
+        user = User(name=repository.free_name(session, FIRST_ADMIN), created_at=now)
+        session.add(user)
+        session.flush()
+        session.add(RoleGrant(user_id=user.id, cluster_id=None, role=Role.ADMIN))
+        session.flush()
+    return user
 
 
 def _begin(session: Session, user: User, address: str | None, now: datetime, *, how: str) -> SignedIn:

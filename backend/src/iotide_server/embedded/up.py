@@ -72,11 +72,12 @@ class UpOptions:
         return f"{'https' if self.listen else 'http'}://{_bracketed(self.name)}:{self.port}"
 
 
-def run_services(options: UpOptions, say: Callable[[str], None]) -> None:
+def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Callable[[str, str], None]) -> None:
     """Run everything until a signal; call it once, from the main thread, as the process's last work.
 
     Args:
         say: takes one line for the person at the terminal.
+        welcome: called once everything runs, with the URL of the database and that of the API.
 
     Raises:
         StartError: something cannot start; all that did has been stopped again.
@@ -92,7 +93,7 @@ def run_services(options: UpOptions, say: Callable[[str], None]) -> None:
             " file. Where code and state directory are open to that user, they keep none."
         )
     with hold(state) as lock_descriptor:
-        asyncio.run(_Services(options, state, lock_descriptor, say).run())
+        asyncio.run(_Services(options, state, lock_descriptor, say).run(welcome))
 
 
 def read_environment(state_directory: Path) -> dict[str, str]:
@@ -130,7 +131,7 @@ class _Services:
         self._settings: dict[str, str] = {}
         self._certificates: Certificates | None = None
 
-    async def run(self) -> None:
+    async def run(self, welcome: Callable[[str, str], None]) -> None:
         """Start, wait for a signal, stop."""
         self._supervisor.stop_on_signals()
         try:
@@ -140,7 +141,8 @@ class _Services:
                 await self._start_postgres()
                 await self._start_redis()
                 await self._start_server()
-                self._say(f"iotide is ready: {self._options.public_url} (logs in {self._state.root / 'log'})")
+                self._say(f"iotide is ready: {self._settings['PUBLIC_URL']} (logs in {self._state.root / 'log'})")
+                await asyncio.to_thread(welcome, self._settings["DATABASE_URL"], self._settings["PUBLIC_URL"])
                 await self._supervisor.wait()
             self._say("stopping")
         finally:
@@ -159,11 +161,11 @@ class _Services:
             return
         names = [name for name in (self._options.listen, self._options.name) if name not in _ANY_ADDRESS]
         self._certificates = prepare_certificates(self._state, names=names, now=system_clock())
-        self._set(CA_CERTIFICATE=str(self._certificates.ca))
+        self._settings["CA_CERTIFICATE"] = str(self._certificates.ca)
 
     async def _start_postgres(self) -> None:
         if self._options.database_url:
-            self._set(DATABASE_URL=self._options.database_url)
+            self._settings["DATABASE_URL"] = self._options.database_url
             return
         # What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for our own server.
         for name in [name for name in os.environ if name.startswith("PG")]:
@@ -171,25 +173,25 @@ class _Services:
         postgres = await asyncio.to_thread(prepare_postgres, self._state)
         await self._start(postgres.part())
         await asyncio.to_thread(postgres.create_owner)
-        self._set(DATABASE_URL=postgres.url)
+        self._settings["DATABASE_URL"] = postgres.url
 
     async def _start_redis(self) -> None:
         if self._options.redis_url:
-            self._set(REDIS_URL=self._options.redis_url)
+            self._settings["REDIS_URL"] = self._options.redis_url
             return
         redis = await asyncio.to_thread(prepare_redis, self._state, port=self._options.redis_port)
         await self._start(redis.part())
-        self._set(REDIS_URL=redis.url, REDIS_ADMIN_URL=redis.admin_url)
+        self._settings |= {"REDIS_URL": redis.url, "REDIS_ADMIN_URL": redis.admin_url}
         if self._options.listen and self._certificates:
             host, port = self._options.listen, self._options.redis_tls_port
             command = relay_command(self._certificates, host=host, port=port, redis_port=redis.port)
             await self._start(self._part("relay", command, is_ready=lambda: _accepts(_dialled(host), port)))
-            self._set(AGENT_BROKER_URL=f"rediss://{_bracketed(self._options.name)}:{port}/0")
+            self._settings["AGENT_BROKER_URL"] = f"rediss://{_bracketed(self._options.name)}:{port}/0"
 
     async def _start_server(self) -> None:
-        if "IOTIDE_PUBLIC_URL" not in os.environ:  # set by who runs a proxy in front
-            self._set(PUBLIC_URL=self._options.public_url)
-        self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._settings))
+        # Whoever runs a proxy in front has set this.
+        self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
+        self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))
         self._say("migrating the database")
         await self._supervisor.run(self._part("migrate", _command("migrate")))
         api = ["api", "--host", self._options.host, "--port", str(self._options.port)]
@@ -217,11 +219,11 @@ class _Services:
             command=command,
             account=self._state.account,
             is_ready=is_ready,
-            environment={"PYTHONUNBUFFERED": "1", "HOME": str(self._state.root), **self._settings, **more},
+            environment={"PYTHONUNBUFFERED": "1", "HOME": str(self._state.root), **self._environment(), **more},
         )
 
-    def _set(self, **variables: str) -> None:
-        self._settings |= {f"IOTIDE_{name}": value for name, value in variables.items()}
+    def _environment(self) -> dict[str, str]:
+        return {f"IOTIDE_{name}": value for name, value in self._settings.items()}
 
     def _api_answers(self) -> bool:
         trust = ssl.create_default_context(cafile=self._certificates.ca) if self._certificates else None
