@@ -1,0 +1,42 @@
+"""The server's Celery worker: does the work that rows name, for instance the points after a result."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from celery.signals import worker_ready
+
+from iotide_server.embedded.readiness import announce_ready
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
+from iotide_server.kit.work import Handler, do_work
+from iotide_server.results.service import POINTS
+from iotide_server.settings import Settings
+from iotide_server.trends.service import recompute_points
+
+HANDLERS: Final[Mapping[str, Handler]] = {POINTS: recompute_points}
+"""What is done for each kind of work."""
+
+_THREADS: Final = 4
+
+
+def run(settings: Settings) -> None:
+    """Work until a signal says to stop; what is under way is ended first."""
+    database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=_THREADS))
+    app = celery_app(settings.redis_url.get_secret_value())
+
+    def work(kind: str, key: int) -> None:
+        do_work(database, HANDLERS, kind, key)
+
+    app.task(work, name=WORK_TASK)
+    worker_ready.connect(_announce_ready)
+    app.worker_main(
+        [
+            *("worker", f"--queues={SERVER_QUEUE}", "--pool=threads", f"--concurrency={_THREADS}"),
+            *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING"),
+        ]
+    )
+    database.engine.dispose()
+
+
+def _announce_ready(**_: object) -> None:
+    announce_ready()
