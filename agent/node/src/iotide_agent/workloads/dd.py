@@ -25,8 +25,8 @@ from iotide_wire.expressions import Expression, Option
 from iotide_wire.messages import Flag
 from iotide_wire.units import Unit, format_bytes
 
-CLOCK_SECONDS: Final = 1e-6
-"""dd prints six digits of its time: at best microseconds where it matters."""
+CLOCK_SECONDS: Final = 1e-9
+"""What dd reads; it prints six significant digits of the difference, which is a millionth of any figure."""
 
 Operation = Literal["write", "read"]
 
