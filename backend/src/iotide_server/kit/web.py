@@ -134,7 +134,9 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
         f"{field}: {message}" if field else message,
         field=field,
         value=None if first["type"] == "missing" else first.get("input"),
-        remedy=remedies.get(first["type"]),
+        remedy=remedies.get(
+            first["type"], first["msg"].replace("Input should", "it should").replace("Value error, ", "")
+        ),
     )
 
 

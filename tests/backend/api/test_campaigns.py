@@ -1,0 +1,190 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from factories.people import Person
+from factories.ready_cluster import ReadyCluster
+from fastapi.testclient import TestClient
+from sqlalchemy import func, select
+
+from iotide_server.accounts.models import Role
+from iotide_server.kit.clock import Clock
+from iotide_server.kit.db import Base, Database
+
+CAMPAIGNS = "/api/v1/campaigns"
+
+
+@pytest.fixture
+def plan(database: Database, clock: Clock) -> Callable[..., dict[str, Any]]:
+    """Plans for a cluster of two ready nodes on which fio is missing."""
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=2, absent_tools=("fio",))
+    return ready.plan
+
+
+def count(database: Database, table: str) -> int:
+    with database.transaction() as session:
+        return session.execute(select(func.count()).select_from(Base.metadata.tables[table])).scalar_one()
+
+
+def test_a_plan_becomes_runs_that_wait_repeats_interleaved(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
+) -> None:
+    sweep = [{"workload": "dd", "sweep": {"file_size_bytes": ["64 MiB", "128 MiB"]}}]
+    answer = client.post(CAMPAIGNS, json=plan(workloads=sweep), headers=admin.headers)
+    assert answer.status_code == 201
+    campaign = answer.json()
+    assert campaign["state"] == "waiting"
+    assert campaign["counts"] == {"waiting": 8, "active": 0, "finished": 0, "failed": 0, "cancelled": 0}
+    runs = client.get("/api/v1/runs", params={"campaign_id": campaign["id"]}, headers=admin.headers).json()["items"]
+    oldest_first = [(run["repeat"], run["node_names"], run["options"]["file_size_bytes"]) for run in reversed(runs)]
+    mib = 1024**2
+    matrix = [(["n1"], 64 * mib), (["n1"], 128 * mib), (["n2"], 64 * mib), (["n2"], 128 * mib)]
+    assert oldest_first == [(repeat, *cell) for repeat in (1, 2) for cell in matrix]
+    assert count(database, "line_place") == 8
+
+
+def test_the_cells_show_the_matrix_with_their_runs(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
+) -> None:
+    campaign = client.post(CAMPAIGNS, json=plan(), headers=admin.headers).json()
+    cells = client.get(f"{CAMPAIGNS}/{campaign['id']}/cells", headers=admin.headers).json()["items"]
+    assert [(cell["ordinal"], cell["node_names"], len(cell["runs"])) for cell in cells] == [
+        (1, ["n1"], 2),
+        (2, ["n2"], 2),
+    ]
+    assert [cell["results"] for cell in cells] == [[], []]
+
+
+def test_a_repeated_request_with_its_key_makes_one_campaign(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
+) -> None:
+    headers = admin.headers | {"Idempotency-Key": "k1"}
+    first = client.post(CAMPAIGNS, json=plan(), headers=headers)
+    again = client.post(CAMPAIGNS, json=plan(), headers=headers)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json()["id"] == again.json()["id"]
+    other = client.post(CAMPAIGNS, json=plan(repeats=3), headers=headers)
+    assert (other.status_code, other.json()["error"]["code"]) == (409, "idempotency_key_reused")
+    assert count(database, "campaign") == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code", "field"),
+    [
+        ({"nodes": ["n9"]}, 404, "node_not_found", "nodes[0]"),
+        ({"targets": ["scratch", "scrtch"]}, 404, "target_not_found", "targets[1]"),
+        ({"cluster": "bladed"}, 404, "cluster_not_found", "cluster"),
+        ({"nodes": ["n1", "n1"]}, 422, "repeated_entry", "nodes[1]"),
+        ({"workloads": [{"workload": "ddd"}]}, 404, "workload_not_found", "workloads[0].workload"),
+        ({"workloads": [{"workload": "fio"}]}, 409, "workload_unavailable", "workloads[0].workload"),
+        ({"repeats": 100_000}, 422, "invalid_input", "repeats"),
+        ({"speed": 1}, 422, "invalid_input", "speed"),
+        (
+            {"workloads": [{"workload": "dd", "sweep": {"file_size_bytes": [4096] * 1000}}], "repeats": 1000},
+            422,
+            "campaign_too_large",
+            "repeats",
+        ),
+        (
+            {"workloads": [{"workload": "dd", "options": {"file_size": "1 GiB"}}]},
+            422,
+            "invalid_input",
+            "workloads[0].options.file_size",
+        ),
+        (
+            {"workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 GiBB"}}]},
+            422,
+            "invalid_input",
+            "workloads[0].options.file_size_bytes",
+        ),
+        (
+            {"workloads": [{"workload": "dd", "options": {"file_size_bytes": 0}}]},
+            422,
+            "invalid_input",
+            "workloads[0].options.file_size_bytes",
+        ),
+        (
+            {"workloads": [{"workload": "dd", "options": {"file_size_bytes": -1}}]},
+            422,
+            "invalid_input",
+            "workloads[0].options.file_size_bytes",
+        ),
+        (
+            {"workloads": [{"workload": "dd", "options": {"file_size_bytes": "8 GiB"}}]},
+            409,
+            "not_enough_space",
+            "workloads[0].options",
+        ),
+    ],
+)
+def test_a_wrong_plan_is_refused_by_name_and_nothing_is_stored(
+    client: TestClient,
+    admin: Person,
+    plan: Callable[..., dict[str, Any]],
+    database: Database,
+    *,
+    change: dict[str, Any],
+    status: int,
+    code: str,
+    field: str,
+) -> None:
+    for path in (CAMPAIGNS, f"{CAMPAIGNS}/preview"):
+        answer = client.post(path, json=plan(**change), headers=admin.headers)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"], error["field"]) == (status, code, field)
+        assert error["remedy"]
+    assert count(database, "campaign") == count(database, "run") == 0
+
+
+def test_a_preview_foresees_space_and_says_why_time_is_unknown(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
+) -> None:
+    preview = client.post(f"{CAMPAIGNS}/preview", json=plan(), headers=admin.headers).json()
+    assert (preview["cell_count"], preview["run_count"]) == (2, 4)
+    assert preview["bytes_peak"] == 1024**3
+    assert preview["bytes_moved"] >= 4 * 1024**3
+    assert preview["seconds_estimated"] is None
+    assert "scratch" in preview["seconds_unknown_because"]
+    assert {warning["code"] for warning in preview["warnings"]} == {"few_repeats", "cache_measured"}
+    assert count(database, "campaign") == 0
+
+
+def test_cancelling_a_waiting_campaign_empties_the_lines(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
+) -> None:
+    campaign = client.post(CAMPAIGNS, json=plan(), headers=admin.headers).json()
+    for _ in range(2):
+        cancelled = client.post(f"{CAMPAIGNS}/{campaign['id']}/cancel", headers=admin.headers).json()
+        assert (cancelled["state"], cancelled["counts"]["cancelled"]) == ("cancelled", 4)
+    assert count(database, "line_place") == 0
+
+
+def test_a_viewer_sees_campaigns_and_may_not_submit(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], make_person: Callable[..., Person]
+) -> None:
+    campaign = client.post(CAMPAIGNS, json=plan(), headers=admin.headers).json()
+    vera = make_person("vera", Role.VIEWER)
+    assert client.get(f"{CAMPAIGNS}/{campaign['id']}", headers=vera.headers).status_code == 200
+    assert client.post(CAMPAIGNS, json=plan(), headers=vera.headers).status_code == 403
+
+
+def test_campaigns_of_other_clusters_look_like_none(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], make_person: Callable[..., Person]
+) -> None:
+    campaign = client.post(CAMPAIGNS, json=plan(), headers=admin.headers).json()
+    other = client.post("/api/v1/clusters", json={"name": "other"}, headers=admin.headers).json()
+    olaf = make_person("olaf", Role.OPERATOR, other["id"])
+    assert client.get(CAMPAIGNS, headers=olaf.headers).json()["items"] == []
+    assert client.get(f"{CAMPAIGNS}/{campaign['id']}", headers=olaf.headers).status_code == 404
+    assert client.post(f"{CAMPAIGNS}/{campaign['id']}/cancel", headers=olaf.headers).status_code == 404
+    assert client.post(CAMPAIGNS, json=plan(), headers=olaf.headers).status_code == 404
+
+
+def test_ten_thousand_runs_are_submitted_in_one_request(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
+) -> None:
+    sizes = [512 * (number + 1) for number in range(100)]
+    large = plan(workloads=[{"workload": "dd", "sweep": {"file_size_bytes": sizes}}], repeats=100)
+    assert client.post(CAMPAIGNS, json=large, headers=admin.headers).status_code == 201
+    assert count(database, "run") == 10_000
