@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from iotide_agent.runner import __file__ as runner_package
 from iotide_agent.runner import processes
-from iotide_agent.runner.card import Card, Go, StepCard, TargetCard, write_card, write_go
+from iotide_agent.runner.card import Card, Go, StepCard, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import Doorbell, ring
-from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.files import read_json
 from iotide_agent.runner.mounts import mount_of
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Rig:
             "targets": (target_card(self.target),),
             "approved": (str(self.target),),
             "agent_bell": str(base / "wake"),
-            "search_path": os.environ["PATH"],
+            "environment": {"PATH": os.environ["PATH"], "LC_ALL": "C"},
             "drop_caches": False,
             "drop_command": (),
             "time_limit_seconds": 60.0,
@@ -115,7 +115,7 @@ class Rig:
 
     def cancel(self) -> None:
         """Cancels the run as the supervisor does."""
-        replace_file(self.directory / "cancel.json", '{"reason": "the user said so"}', durable=False)
+        write_cancel(self.directory, "cancelled", "cancelled", "the user said so")
         ring(self.directory / "bell")
 
     def ended(self) -> dict[str, Any] | None:

@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from iotide_agent.runner.files import read_json, replace_file
+
+_SAFE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
 class TargetCard(NamedTuple):
@@ -30,7 +32,7 @@ class Card(NamedTuple):
         directory_name: what the run's own directory is called on each target.
         approved: directories below which it may lie.
         agent_bell: rung whenever the phase changed.
-        search_path: PATH of the load.
+        environment: what the load gets besides its scratch directory; nothing of the agent's own leaks into it.
         drop_caches: whether the page cache of the node may be emptied.
         drop_command: a site's own helper for that, or nothing.
         time_limit_seconds: from the load's start, on CLOCK_BOOTTIME; also the longest wait for the start.
@@ -43,7 +45,7 @@ class Card(NamedTuple):
     targets: tuple[TargetCard, ...]
     approved: tuple[str, ...]
     agent_bell: str
-    search_path: str
+    environment: dict[str, str]
     drop_caches: bool
     drop_command: tuple[str, ...]
     time_limit_seconds: float
@@ -71,6 +73,11 @@ class Go(NamedTuple):
     groups: tuple[tuple[StepCard, ...], ...]
 
 
+def output_name(ordinal: int, name: str) -> str:
+    """What a step's output is called: in the order of the steps, and safe whatever a plug-in named them."""
+    return f"{ordinal:03}-" + "".join(letter if letter in _SAFE else "_" for letter in name[:80])
+
+
 def write_card(directory: Path, card: Card) -> None:
     """Writes `card.json`, durably."""
     targets = [target._asdict() for target in card.targets]
@@ -88,6 +95,13 @@ def write_go(directory: Path, go: Go) -> None:
     """Writes `go.json`; its loss costs nothing, since the supervisor is asked again."""
     groups = [[step._asdict() for step in group] for group in go.groups]
     replace_file(directory / "go.json", json.dumps(go._asdict() | {"groups": groups}), durable=False)
+
+
+def write_cancel(directory: Path, outcome: str, code: str, reason: str) -> None:
+    """Writes `cancel.json`: the run must end with this outcome."""
+    replace_file(
+        directory / "cancel.json", json.dumps({"outcome": outcome, "code": code, "reason": reason}), durable=False
+    )
 
 
 def read_go(directory: Path) -> Go | None:

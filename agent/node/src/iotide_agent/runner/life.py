@@ -104,7 +104,7 @@ class Runner:
         scratch, output = self._directory / "scratch", self._directory / "out"
         for directory in (scratch, output):
             directory.mkdir(mode=0o700, exist_ok=True)
-        environment = {"PATH": self._card.search_path, "LC_ALL": "C", "HOME": str(scratch), "TMPDIR": str(scratch)}
+        environment = self._card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
         surroundings = Surroundings(scratch, output, self._card.output_limit_bytes, self._inherited, environment)
         curves = self._directory / "curve.jsonl"
         self._groups = Groups(self._loop, surroundings, curves, check=self._check, note=self._note_loads)
@@ -150,7 +150,7 @@ class Runner:
     def _check_cancel(self) -> None:
         cancel = read_json(self._directory / "cancel.json")
         if cancel is not None:
-            raise RunEndedError("cancelled", "cancelled", cancel["reason"])
+            raise RunEndedError(cancel["outcome"], cancel["code"], cancel["reason"])
 
     def _note_loads(self, loads: list[Load]) -> None:
         self._note(loads=[{"pid": load.pid, "start_ticks": load.start_ticks} for load in loads])

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.capture import Capture
-from iotide_agent.runner.card import StepCard
+from iotide_agent.runner.card import StepCard, output_name
 
 _NOT_STARTED: Final = 127
 
@@ -68,7 +68,7 @@ class Load:
         stat = processes.stat_of(self.pid)
         self.start_ticks = stat.start_ticks if stat else 0
         self.pidfd = os.pidfd_open(self.pid)
-        stem, limit_bytes = f"{ordinal:03}-{step.name}", surroundings.output_limit_bytes
+        stem, limit_bytes = output_name(ordinal, step.name), surroundings.output_limit_bytes
         self.stdout = Capture(out_read, surroundings.output / f"{stem}.stdout", limit_bytes)
         self.stderr = Capture(error_read, surroundings.output / f"{stem}.stderr", limit_bytes)
 

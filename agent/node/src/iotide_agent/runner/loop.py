@@ -5,8 +5,6 @@ from collections.abc import Callable
 
 from iotide_agent.runner.processes import boottime
 
-_INPUT = select.POLLIN | select.POLLPRI
-
 
 class Loop:
     """Calls a handler for each descriptor that has something to say, and a tick when its time has come."""
@@ -17,10 +15,10 @@ class Loop:
         self._tick: Callable[[], float] | None = None
         self._tick_at = 0.0
 
-    def watch(self, descriptor: int, handler: Callable[[], None]) -> None:
-        """Calls `handler` whenever the descriptor is readable or at its end, until it is ignored."""
+    def watch(self, descriptor: int, handler: Callable[[], None], events: int = select.POLLIN) -> None:
+        """Calls `handler` whenever the descriptor is readable, or has one of these events, until it is ignored."""
         self._handlers[descriptor] = handler
-        self._poll.register(descriptor, _INPUT)
+        self._poll.register(descriptor, events)
 
     def ignore(self, descriptor: int) -> None:
         """Stops watching a descriptor; nothing where it was not watched."""

@@ -67,6 +67,7 @@ class Sampler:
         self._loadavg = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
         self._output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self.cpu_seconds = 0.0
+        self._cpu_seconds_written = 0.0
         self.longest_still_seconds = 0.0
         self._began = processes.boottime()
         self._rows = 0
@@ -108,7 +109,9 @@ class Sampler:
     def _write(self, reading: Reading, rows: int) -> None:
         printed_bytes, tail = self._printed()
         still_seconds, waits = self._watch_growth(reading, printed_bytes)
+        seconds = max(reading.at - self._last.at, _SHORTEST_SECONDS)
         row = rates(self._last, reading) | {
+            "sampler_cpu_ratio": (self.cpu_seconds - self._cpu_seconds_written) / seconds,
             "step": self._step,
             "step_written_bytes": reading.load.written - self._step_began.load.written,
             "step_read_bytes": reading.load.read - self._step_began.load.read,
@@ -120,6 +123,7 @@ class Sampler:
         os.write(self._output, (json.dumps(row) + "\n").encode() * rows)
         self._rows += rows
         self._last = reading
+        self._cpu_seconds_written = self.cpu_seconds
 
     def _watch_growth(self, reading: Reading, printed_bytes: int) -> tuple[float, str]:
         """Seconds without growth of bytes, output or processor time, and what the load waits for if that is long."""

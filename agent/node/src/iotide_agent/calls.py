@@ -1,0 +1,145 @@
+"""Talks to the server for the driver, off its thread: each call gives back the event that its answer amounts to."""
+
+import logging
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from iotide_agent.clock import ServerClock
+from iotide_agent.inventory import AGENT_VERSION, Inventory
+from iotide_agent.protocol import (
+    Acknowledged,
+    Beaten,
+    BeatRefused,
+    BeatUnanswered,
+    Claimed,
+    ClaimRefused,
+    ClaimUnanswered,
+    Event,
+    Greeted,
+    GreetingRefused,
+    GreetingUnanswered,
+    UploadFailed,
+)
+from iotide_agent.results import Verdict, refusal
+from iotide_agent.spool import Spool
+from iotide_agent.transport import Refusal, Transport, Unreachable
+from iotide_wire import WIRE_VERSION
+from iotide_wire.messages import BeatRequest, ClaimRequest, FinishRequest, HeldOrder, HelloRequest, OrderBeat, Outcome
+
+_UNAUTHENTICATED: Final = frozenset({401, 403})
+_GONE: Final = frozenset({404, 409, 410})
+_RESULT_REFUSED: Final = "result_refused"
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """This agent process, as the server knows it."""
+
+    transport: Transport
+    spool: Spool
+    clock: ServerClock
+    instance: str
+    boot_id: str
+
+    def greet(self, inventory: Inventory, holds: tuple[tuple[int, int], ...]) -> Event:
+        """Says hello; the server's acceptance is noted, so that the next agent process can succeed this one."""
+        request = HelloRequest(
+            agent_instance=self.instance,
+            previous_instance=self.spool.last_instance(),
+            boot_id=self.boot_id,
+            agent_version=AGENT_VERSION,
+            wire_version=WIRE_VERSION,
+            sent_at=datetime.now(UTC),
+            facts=inventory.facts,
+            mounts=inventory.mounts,
+            approved_directories=inventory.approved_directories,
+            workloads=tuple(inventory.workloads.values()),
+            holds=tuple(HeldOrder(order_id=order_id, fence=fence) for order_id, fence in holds),
+        )
+        sent_at = time.time()
+        try:
+            reply = self.transport.hello(request)
+        except Unreachable as error:
+            _logger.warning("hello_unanswered error=%s", error)
+            return GreetingUnanswered()
+        except Refusal as error:
+            _logger.warning("hello_refused code=%s error=%s", error.code, error)
+            return GreetingRefused(error.code, error.sentence)
+        self.clock.learn(reply.server_time, sent_at, time.time())
+        self.spool.keep_instance(self.instance)
+        _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
+        return Greeted(reply.beat_seconds)
+
+    def beat(self, number: int, orders: tuple[OrderBeat, ...]) -> Event:
+        """Sends a beat."""
+        sent_at = time.time()
+        request = BeatRequest(
+            agent_instance=self.instance, boot_id=self.boot_id, sent_at=datetime.now(UTC), orders=orders
+        )
+        try:
+            reply = self.transport.beat(request)
+        except Unreachable as error:
+            _logger.warning("beat_unanswered error=%s", error)
+            return BeatUnanswered(number)
+        except Refusal as error:
+            _logger.warning("beat_refused code=%s error=%s", error.code, error)
+            return BeatRefused(number, error.code, error.sentence)
+        self.clock.learn(reply.server_time, sent_at, time.time())
+        return Beaten(number, reply)
+
+    def claim(self, order_id: int, fence: int) -> Event:
+        """Claims an order and keeps it on disk before anything is done about it."""
+        request = ClaimRequest(fence=fence, agent_instance=self.instance, boot_id=self.boot_id)
+        try:
+            order = self.transport.claim(order_id, request)
+        except Unreachable as error:
+            _logger.warning("claim_unanswered order_id=%d error=%s", order_id, error)
+            return ClaimUnanswered(order_id, fence)
+        except Refusal as error:
+            if error.status in _UNAUTHENTICATED:
+                return ClaimUnanswered(order_id, fence)
+            _logger.info("claim_refused order_id=%d code=%s", order_id, error.code)
+            return ClaimRefused(order_id, fence)
+        self.spool.keep_order(order)
+        _logger.info("claimed order_id=%d run_id=%d workload=%s", order_id, order.run_id, order.workload)
+        return Claimed(order)
+
+    def upload(self, order_id: int) -> Event:
+        """Sends raw output and then the result."""
+        result = self.spool.result(order_id)
+        try:
+            self._put_artefacts(order_id, result)
+            reply = self.transport.finish(order_id, result)
+        except Unreachable as error:
+            _logger.warning("upload_unanswered order_id=%d error=%s", order_id, error)
+            return UploadFailed(order_id)
+        except Refusal as error:
+            _logger.warning("result_refused order_id=%d code=%s error=%s", order_id, error.code, error)
+            return self._after_refusal(order_id, result, error)
+        _logger.info("result_acknowledged order_id=%d accepted=%s", order_id, reply.accepted)
+        return Acknowledged(order_id)
+
+    def _put_artefacts(self, order_id: int, result: FinishRequest) -> None:
+        directory = self.spool.files(order_id).artefacts
+        for artefact in result.artefacts:
+            try:
+                content = (directory / artefact.name).read_bytes()
+                self.transport.put_artefact(order_id, result.fence, artefact.name, content)
+            except Refusal as error:
+                if error.status in _UNAUTHENTICATED:
+                    raise
+                # The numbers are worth sending without this piece; the server says at `finish` if it disagrees.
+                _logger.warning("artefact_refused order_id=%d name=%s error=%s", order_id, artefact.name, error)
+
+    def _after_refusal(self, order_id: int, result: FinishRequest, error: Refusal) -> Event:
+        if error.status in _GONE:
+            return Acknowledged(order_id)
+        if error.status not in _UNAUTHENTICATED and result.reason_code != _RESULT_REFUSED:
+            # Sending the same again would never succeed, and without any result the run would hold its node for ever.
+            reason = f"the server refused the result: {error}"
+            verdict = Verdict(Outcome.FAILED, _RESULT_REFUSED, reason)
+            self.spool.keep_result(order_id, refusal(self.spool.order(order_id), self.instance, verdict))
+        return UploadFailed(order_id)

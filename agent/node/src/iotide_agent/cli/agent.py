@@ -1,0 +1,120 @@
+"""`iotide-agent`: enrols a node, runs its agent, and says what is ready and what is missing."""
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from iotide_agent.calls import Speaker
+from iotide_agent.clock import ServerClock
+from iotide_agent.config import AgentConfig, ConfigError, load_config
+from iotide_agent.driver import Driver
+from iotide_agent.enrolment import enroll
+from iotide_agent.identity import NotEnrolledError, load_identity
+from iotide_agent.pinning import PinError
+from iotide_agent.readiness import State, examine
+from iotide_agent.runner.processes import boot_id
+from iotide_agent.spool import AgentRunsError, Spool
+from iotide_agent.transport import Refusal, Unreachable, transport_of
+
+MISSING_STATUS: Final = 1
+BAD_INPUT_STATUS: Final = 2
+OTHER_AGENT_STATUS: Final = 97
+"""Another agent works with the same state directory or the same identity."""
+_OTHER_AGENT: Final = frozenset({"agent_already_running", "agent_superseded"})
+
+app = typer.Typer(help="The node agent of iotide.", no_args_is_help=True, add_completion=False)
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="agent.toml; /etc/iotide/agent.toml for root by default.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program instead of lines for a person.")]
+
+
+@app.command("enroll")
+def enroll_command(
+    join_token: Annotated[str, typer.Option(help="From the cluster's page, or `iotide cluster join-token`.")],
+    server: Annotated[str | None, typer.Option(help="Base URL of the server; else `server` of agent.toml.")] = None,
+    config: ConfigOption = None,
+    *,
+    replace: Annotated[bool, typer.Option("--replace", help="Give up the identity that this host has.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make this host a node of a cluster."""
+    with _explained():
+        reply = enroll(load_config(config), server, join_token, replace=replace)
+    if as_json:
+        typer.echo(json.dumps({"node_id": reply.node_id, "node_name": reply.node_name, "cluster": reply.cluster}))
+    else:
+        typer.echo(f"enrolled as node {reply.node_name} of cluster {reply.cluster}; start it with `iotide-agent run`")
+
+
+@app.command("run")
+def run_command(config: ConfigOption = None) -> None:
+    """Run the agent until it is stopped; a load that runs meanwhile goes on and is adopted at the next start."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    with _explained():
+        ending = _run(load_config(config))
+    if ending is not None:
+        typer.echo(f"iotide-agent: {ending[1]} ({ending[0]})", err=True)
+        raise typer.Exit(OTHER_AGENT_STATUS if ending[0] in _OTHER_AGENT else MISSING_STATUS)
+
+
+@app.command("check")
+def check_command(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
+    """Say what is ready on this node and what is missing; status 1 where something is."""
+    with _explained():
+        findings = examine(load_config(config))
+    if as_json:
+        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            typer.echo(f"{finding.state:8}{finding.name}: {finding.sentence}")
+            if finding.remedy:
+                typer.echo(f"        remedy: {finding.remedy}")
+    if any(finding.state is State.MISSING for finding in findings):
+        raise typer.Exit(MISSING_STATUS)
+
+
+def _run(config: AgentConfig) -> tuple[str, str] | None:
+    """Code and sentence where the agent ended against its will."""
+    identity = load_identity(config.state_directory)
+    spool = Spool(config.state_directory)
+    spool.prepare()
+    lock = spool.lock_agent()
+    try:
+        speaker = Speaker(transport_of(identity), spool, ServerClock(), os.urandom(16).hex(), boot_id())
+        ending = Driver(config, spool, speaker).run()
+    finally:
+        os.close(lock)
+    logging.getLogger(__name__).info("agent_ended code=%s reason=%s", ending.code, ending.sentence)
+    return None if ending.code is None else (ending.code, ending.sentence)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turns what a person can mend into one sentence and an exit status."""
+    try:
+        yield
+    except (ConfigError, NotEnrolledError, PinError, Refusal) as error:
+        raise _exit(str(error), BAD_INPUT_STATUS) from error
+    except AgentRunsError as error:
+        raise _exit(str(error), OTHER_AGENT_STATUS) from error
+    except Unreachable as error:
+        raise _exit(f"the server does not answer: {error}; is it running, is its address right?", 1) from error
+
+
+def _exit(sentence: str, status: int) -> typer.Exit:
+    typer.echo(f"iotide-agent: {sentence}", err=True)
+    return typer.Exit(status)
+
+
+def main() -> None:
+    """Entry of the command."""
+    app()

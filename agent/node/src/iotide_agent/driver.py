@@ -1,0 +1,215 @@
+"""The supervisor's loop: turns what happens on the node and at the server into events, and does what the session asks.
+
+One thread decides and starts processes; calls that wait for the network or read large files run beside it.
+"""
+
+import logging
+import queue
+import select
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from iotide_agent.calls import Speaker
+from iotide_agent.config import AgentConfig
+from iotide_agent.executor import Executor
+from iotide_agent.inventory import Inventory, take_inventory
+from iotide_agent.listener import Listener
+from iotide_agent.protocol import (
+    Action,
+    Beat,
+    Beaten,
+    BeatUnanswered,
+    Cancel,
+    Claim,
+    ClaimUnanswered,
+    Collect,
+    DropOffer,
+    Event,
+    FactsChanged,
+    Forget,
+    Greet,
+    GreetingUnanswered,
+    OfferSeen,
+    Prepare,
+    Release,
+    ResultReady,
+    StartWorker,
+    Stop,
+    Tick,
+    Upload,
+    UploadFailed,
+    WorkerEnded,
+)
+from iotide_agent.results import Verdict
+from iotide_agent.runner.doorbell import Doorbell
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.processes import boottime
+from iotide_agent.runs import Runs
+from iotide_agent.session import Session
+from iotide_agent.spool import Offer, Spool
+from iotide_wire.messages import OrderBeat, Outcome
+
+INVENTORY_SECONDS: Final = 600.0
+"""How old the inventory of an idle node may become."""
+SETTLE_SECONDS: Final = 2.0
+"""After a mount or unmount more of them often follow."""
+END_SECONDS: Final = 30.0
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why the agent ended.
+
+    Attributes:
+        code: None where it was asked to.
+    """
+
+    code: str | None
+    sentence: str
+
+
+class Driver:
+    """One agent process from its start to its end."""
+
+    def __init__(self, config: AgentConfig, spool: Spool, speaker: Speaker) -> None:
+        self._config = config
+        self._spool = spool
+        self._speaker = speaker
+        self._loop = Loop()
+        self._bell = Doorbell(spool.wake_bell)
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._inventory_due_at = boottime() + INVENTORY_SECONDS
+        self._executor = Executor(config, spool, take_inventory(config))
+        self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)
+        self._listener = Listener(spool.state_directory, self._loop, lambda: self._events.put(WorkerEnded()))
+        self._session = Session(self._runs.recover())
+        self._sent: dict[int, tuple[OrderBeat, ...]] = {}
+        self._signal: signal.Signals | None = None
+        self._ending: Ending | None = None
+
+    def run(self) -> Ending:
+        """Works until it is told to stop, or the server says that this agent must not go on."""
+        self._loop.watch(self._bell.fileno(), self._hear_bell)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._hear_signal)
+        with Path("/proc/self/mountinfo").open("rb") as mountinfo:
+            self._loop.watch(mountinfo.fileno(), self._hear_mount, select.POLLPRI)
+            self._hear_bell()
+            while not self._session.is_stopped and self._signal is None:
+                self._take_events()
+                self._renew_inventory_if_due()
+                self._loop.turn(min(self._session.next_at(), self._inventory_due_at))
+            self._loop.ignore(mountinfo.fileno())
+        self._listener.stop()
+        return self._finish()
+
+    def _take_events(self) -> None:
+        self._handle(Tick())
+        with suppress(queue.Empty):
+            while True:
+                self._handle(self._events.get_nowait())
+
+    def _handle(self, event: Event) -> None:
+        if isinstance(event, Beaten):
+            self._runs.acknowledge(self._sent.pop(event.number, ()))
+        for action in self._session.handle(event, boottime()):
+            self._perform(action)
+
+    def _perform(self, action: Action) -> None:
+        match action:
+            case Greet(holds=holds):
+                inventory = self._executor.inventory
+                self._beside(lambda: self._speaker.greet(inventory, holds), GreetingUnanswered())
+            case Beat(number=number):
+                self._beat(number, self._runs.beats(action))
+            case Claim(order_id=order_id, fence=fence):
+                self._beside(lambda: self._speaker.claim(order_id, fence), ClaimUnanswered(order_id, fence))
+            case DropOffer(order_id=order_id, fence=fence):
+                self._spool.drop_offer(Offer(order_id, fence))
+            case StartWorker():
+                self._listener.start()
+            case Stop(code=code, message=message, end_loads=end_loads):
+                self._ending = Ending(code, message)
+                if end_loads:
+                    self._end_loads(Verdict(Outcome.FAILED, code, message))
+            case _:
+                self._perform_on_order(action)
+
+    def _perform_on_order(self, action: Prepare | Release | Cancel | Collect | Upload | Forget) -> None:
+        match action:
+            case Prepare(order=order):
+                self._runs.begin(order)
+            case Release(order_id=order_id, go_at=go_at):
+                self._runs.release(order_id, self._speaker.clock.here(go_at) if go_at else None)
+            case Cancel(order_id=order_id, reason=reason):
+                self._runs.cancel(order_id, Verdict(Outcome.CANCELLED, "cancelled", reason))
+            case Collect(order_id=order_id):
+                self._beside(lambda: self._runs.collect(order_id), ResultReady(order_id))
+            case Upload(order_id=order_id):
+                self._beside(lambda: self._speaker.upload(order_id), UploadFailed(order_id))
+            case Forget(order_id=order_id):
+                self._runs.forget(order_id)
+
+    def _beat(self, number: int, orders: tuple[OrderBeat, ...]) -> None:
+        self._sent = {number: orders}
+        self._beside(lambda: self._speaker.beat(number, orders), BeatUnanswered(number))
+
+    def _beside(self, work: Callable[[], Event], otherwise: Event) -> None:
+        """Does `work` beside the loop; its answer comes back as an event, `otherwise` where it failed by our fault."""
+
+        def do() -> None:
+            try:
+                event = work()
+            except Exception:
+                _logger.exception("call_failed otherwise=%s", otherwise)
+                event = otherwise
+            self._events.put(event)
+            self._bell.ring_self()
+
+        # Daemons, since a call that hangs on a dead mount must not keep the agent from ending.
+        threading.Thread(target=do, daemon=True).start()
+
+    def _hear_bell(self) -> None:
+        self._bell.quiet()
+        for offer in self._spool.offers():
+            self._events.put(OfferSeen(offer.order_id, offer.fence))
+        self._runs.look()
+
+    def _hear_signal(self, number: int, _frame: object) -> None:
+        self._signal = signal.Signals(number)
+        self._bell.ring_self()
+
+    def _hear_mount(self) -> None:
+        self._inventory_due_at = min(self._inventory_due_at, boottime() + SETTLE_SECONDS)
+
+    def _renew_inventory_if_due(self) -> None:
+        if boottime() < self._inventory_due_at:
+            return
+        self._inventory_due_at = boottime() + INVENTORY_SECONDS
+        if not self._session.holds():  # looking around would disturb what is measured
+            self._beside(self._renew_inventory, Tick())
+
+    def _renew_inventory(self) -> Event:
+        found: Inventory = take_inventory(self._config)
+        is_same = found == self._executor.inventory
+        self._executor.inventory = found
+        return Tick() if is_same else FactsChanged()
+
+    def _finish(self) -> Ending:
+        if self._ending is not None:
+            return self._ending
+        if self._signal is signal.SIGINT:
+            # A person at the terminal expects that nothing goes on behind it.
+            self._end_loads(Verdict(Outcome.FAILED, "agent_stopped", "the agent was stopped from its terminal"))
+        return Ending(None, "stopped; a load that runs goes on and is adopted at the next start")
+
+    def _end_loads(self, verdict: Verdict) -> None:
+        ends_at = boottime() + END_SECONDS
+        while self._runs.cancel_all(verdict) and boottime() < ends_at:
+            self._loop.turn(min(ends_at, boottime() + 1.0))

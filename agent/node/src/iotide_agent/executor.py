@@ -1,0 +1,229 @@
+"""Starts, steers and adopts runners: the only part of the supervisor that causes something to run on the node."""
+
+import logging
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from iotide_agent.config import AgentConfig
+from iotide_agent.inventory import Inventory, load_environment
+from iotide_agent.plan import Plan, make_plan
+from iotide_agent.results import Verdict
+from iotide_agent.runner import __file__ as runner_package
+from iotide_agent.runner import processes
+from iotide_agent.runner.aftermath import is_order_alive
+from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
+from iotide_agent.runner.doorbell import ring
+from iotide_agent.runner.files import read_json
+from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
+from iotide_agent.workloads.base import Options, Workload
+from iotide_agent.workloads.registry import UnknownWorkloadError, workload
+from iotide_wire.expressions import ExpressionError, evaluate
+from iotide_wire.messages import Order, OrderRole, Outcome
+
+OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
+"""Kept of each stream that a step prints."""
+_RUNNER: Final = Path(runner_package).parent / "__main__.py"
+_logger = logging.getLogger(__name__)
+
+
+class DeclinedError(Exception):
+    """The order cannot be begun on this node."""
+
+    def __init__(self, code: str, reason: str, outcome: Outcome = Outcome.DECLINED) -> None:
+        super().__init__(reason)
+        self.verdict = Verdict(outcome, code, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerProcess:
+    """A runner, or what cleans up after one.
+
+    Attributes:
+        pidfd: readable once it has ended.
+        child: for reaping, where this agent process started it.
+    """
+
+    pid: int
+    pidfd: int
+    child: subprocess.Popen[bytes] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an order asks for, in this node's own terms."""
+
+    workload: Workload[Any]
+    options: Options
+
+
+class Executor:
+    """Acts on the node for the supervisor.
+
+    Attributes:
+        inventory: what the node has; renewed by the driver.
+    """
+
+    def __init__(self, config: AgentConfig, spool: Spool, inventory: Inventory) -> None:
+        self._config = config
+        self._spool = spool
+        self.inventory = inventory
+
+    def begin(self, order: Order, active_orders: int) -> RunnerProcess:
+        """Checks what can be checked without touching a target, takes the node and starts the runner.
+
+        Args:
+            active_orders: how many others run here now.
+
+        Raises:
+            DeclinedError: says why not.
+        """
+        work = self._work_here(order)
+        self._check_room(active_orders)
+        card = self._card(order, work)
+        try:
+            lock = self._spool.lock_node(order.node_mode)
+        except NodeBusyError as error:
+            raise DeclinedError("node_busy_locally", str(error)) from error
+        try:
+            directory = self._spool.files(order.order_id).directory
+            write_card(directory, card)
+            return _start(directory, (str(lock),), (lock,))
+        finally:
+            # The runner and its load hold the lock from here on, so that it outlives this agent.
+            os.close(lock)
+
+    def plan(self, order: Order) -> Plan:
+        """The steps for the places that the runner made.
+
+        Raises:
+            DeclinedError: the workload cannot make steps of its options.
+        """
+        work = self.work(order)
+        files = self._spool.files(order.order_id)
+        try:
+            return make_plan(files, read_json(files.phase) or {}, work.workload, work.options, self.inventory)
+        except Exception as error:
+            # A plug-in's own fault: the run fails with its words and the agent goes on.
+            _logger.exception("plan_failed run_id=%d", order.run_id)
+            raise DeclinedError("plan_fault", f"{order.workload} made no steps: {error!r}", Outcome.FAILED) from error
+
+    def work(self, order: Order) -> Work:
+        """Workload and options of an order.
+
+        Raises:
+            DeclinedError: it is not installed here, or the options do not fit it.
+        """
+        try:
+            found = workload(order.workload)
+            return Work(found, found.options_type.model_validate(order.options))
+        except UnknownWorkloadError as error:
+            raise DeclinedError("workload_missing", str(error)) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"]))
+            reason = f"option {field} = {first['input']!r}: {first['msg']}"
+            raise DeclinedError("invalid_options", reason, Outcome.FAILED) from error
+
+    def release(self, order_id: int, plan: Plan, at_epoch_seconds: float | None) -> None:
+        """Lets the load of a prepared order start at a time of this node's clock."""
+        files = self._spool.files(order_id)
+        write_go(files.directory, plan.go(at_epoch_seconds))
+        ring(files.bell)
+
+    def cancel(self, order_id: int, verdict: Verdict) -> None:
+        """Has the runner end its load and remove its files."""
+        files = self._spool.files(order_id)
+        write_cancel(files.directory, verdict.outcome.value, verdict.code or "cancelled", verdict.reason or "")
+        ring(files.bell)
+
+    def find_runner(self, files: OrderFiles) -> RunnerProcess | None:
+        """The runner that an earlier agent process started, if it still lives."""
+        phase: dict[str, Any] = read_json(files.phase) or {}
+        if phase.get("boot_id") == processes.boot_id() and processes.is_alive(phase["pid"], phase["start_ticks"]):
+            return _adopted(phase["pid"])
+        if not phase and is_order_alive(files.directory):
+            # It was started so lately that it has not noted itself yet, and has no load that could hold its lock.
+            holders = processes.holders(files.directory / "lock")
+            return _adopted(holders[0]) if holders else None
+        return None
+
+    def clean_up_after(self, directory: Path) -> RunnerProcess:
+        """Starts the process that ends, removes and reports what a dead runner left."""
+        return _start(directory, ("--aftermath",), ())
+
+    def _work_here(self, order: Order) -> Work:
+        if order.role is not OrderRole.LOAD:
+            raise DeclinedError("role_not_supported", f"this agent cannot {order.role}; upgrade it")
+        work = self.work(order)
+        announced = self.inventory.workloads[order.workload]
+        if announced.schema_sha256 != order.schema_sha256:
+            reason = (
+                f"{order.workload} here is revision {announced.revision}, the run was planned for another; plan anew"
+            )
+            raise DeclinedError("schema_changed", reason)
+        if not announced.available:
+            raise DeclinedError("tool_missing", announced.unavailable_because or f"{announced.tool} is missing")
+        return work
+
+    def _check_room(self, active_orders: int) -> None:
+        if self._config.slots is not None and active_orders >= self._config.slots:
+            reason = f"{active_orders} orders run here already; agent.toml allows {self._config.slots} slots"
+            raise DeclinedError("node_busy_locally", reason)
+        used_bytes = self._spool.used_bytes()
+        if used_bytes > self._config.spool_limit_bytes:
+            raise DeclinedError(
+                "spool_full",
+                f"unsent results take {used_bytes} bytes in {self._spool.state_directory}, more than the "
+                f"{self._config.spool_limit_bytes} of spool_limit_bytes; they go once the server takes them",
+            )
+
+    def _card(self, order: Order, work: Work) -> Card:
+        values = self.inventory.facts | work.options.model_dump(mode="json")
+        try:
+            bytes_needed = int(evaluate(work.workload.bytes_needed, values))
+        except ExpressionError as error:
+            raise DeclinedError("plan_fault", f"bytes needed: {error}", Outcome.FAILED) from error
+        targets = tuple(
+            TargetCard(target.target_id, target.path, target.fstype, target.source, target.reserve_bytes, bytes_needed)
+            for target in order.targets
+        )
+        return Card(
+            order_id=order.order_id,
+            fence=order.fence,
+            directory_name=f"iotide-run-{order.run_id}-{order.attempt}",
+            targets=targets,
+            approved=tuple(dict.fromkeys((*self._config.approved_directories, *self.inventory.approved_directories))),
+            agent_bell=str(self._spool.wake_bell),
+            environment=load_environment(),
+            drop_caches=self._config.cache_drop == "auto",
+            drop_command=self._config.cache_drop_command,
+            time_limit_seconds=order.time_limit_seconds,
+            output_limit_bytes=OUTPUT_LIMIT_BYTES,
+        )
+
+
+def _start(directory: Path, arguments: tuple[str, ...], inherited: tuple[int, ...]) -> RunnerProcess:
+    with (directory / "runner.log").open("ab") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_RUNNER), str(directory), *arguments],
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            pass_fds=inherited,
+        )
+    return RunnerProcess(child.pid, os.pidfd_open(child.pid), child)
+
+
+def _adopted(pid: int) -> RunnerProcess | None:
+    with suppress(ProcessLookupError):
+        return RunnerProcess(pid, os.pidfd_open(pid), None)
+    return None

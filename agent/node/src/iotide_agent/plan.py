@@ -1,0 +1,87 @@
+"""What a run does in particular: its places and its steps, made once the places are known and kept until the end."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from iotide_agent.inventory import Inventory
+from iotide_agent.runner.card import Go, StepCard
+from iotide_agent.spool import OrderFiles
+from iotide_agent.workloads.base import Options, Place, Step, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Places and steps of a run.
+
+    Attributes:
+        groups: the steps of a group run side by side, the groups one after another.
+    """
+
+    places: tuple[Place, ...]
+    groups: tuple[tuple[Step, ...], ...]
+
+    def group_at(self, ordinal: int) -> tuple[Step, ...]:
+        """The group that begins with the step of that ordinal, or nothing."""
+        begin = 0
+        for group in self.groups:
+            if begin == ordinal:
+                return group
+            begin += len(group)
+        return ()
+
+    def go(self, at_epoch_seconds: float | None) -> Go:
+        """Leave to start, as the runner reads it."""
+        return Go(at_epoch_seconds, tuple(tuple(_step_card(step) for step in group) for group in self.groups))
+
+
+_PLAN: Final = TypeAdapter(Plan)
+
+
+def make_plan(
+    files: OrderFiles, phase: Mapping[str, Any], workload: Workload[Any], options: Options, inventory: Inventory
+) -> Plan:
+    """The plan for the places that the runner made; kept on disk, since results are read by it."""
+    places = tuple(_place(made, files, inventory) for made in phase["places"])
+    steps = [step for place in places for step in workload.steps(options, place)]
+    plan = Plan(places, tuple(_groups(steps)))
+    files.plan.write_bytes(_PLAN.dump_json(plan))
+    return plan
+
+
+def read_plan(files: OrderFiles) -> Plan | None:
+    """The plan of an order, or None where it was not made yet."""
+    try:
+        return _PLAN.validate_json(files.plan.read_bytes())
+    except FileNotFoundError:
+        return None
+
+
+def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> Place:
+    mount = made["mount"]
+    return Place(
+        target_id=made["target_id"],
+        directory=Path(made["directory"]),
+        scratch=files.scratch,
+        fstype=mount["fstype"],
+        direct_works=made["direct_works"],
+        facts=inventory.facts | inventory.mount_facts(mount["mount_point"]),
+    )
+
+
+def _groups(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
+    """Neighbours with a writer's number and the same phase work side by side; any other step is alone."""
+
+    def key(numbered: tuple[int, Step]) -> tuple[object, ...]:
+        ordinal, step = numbered
+        return (ordinal,) if step.writer is None else (step.phase, step.target_id)
+
+    return [tuple(step for _, step in group) for _, group in groupby(enumerate(steps), key)]
+
+
+def _step_card(step: Step) -> StepCard:
+    return StepCard(step.name, step.argv, step.before.value, tuple(str(file) for file in step.declared_files))

@@ -1,0 +1,285 @@
+"""What happens to a session and what it asks for: the words between the pure machine and the driver that acts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from iotide_wire.messages import BeatReply, Order, OrderState
+
+
+class Stage(StrEnum):
+    """How far the agent is with an order that it holds."""
+
+    PREPARING = "preparing"
+    READY = "ready"
+    RELEASED = "released"
+    RUNNING = "running"
+    COLLECTING = "collecting"
+    UPLOADING = "uploading"
+
+
+WIRE_STATES = {
+    Stage.PREPARING: OrderState.PREFLIGHT,
+    Stage.READY: OrderState.READY,
+    Stage.RELEASED: OrderState.READY,
+    Stage.RUNNING: OrderState.RUNNING,
+    Stage.COLLECTING: OrderState.UPLOADING,
+    Stage.UPLOADING: OrderState.UPLOADING,
+}
+"""What a beat calls each stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """An order that the agent found on its disk at its start; no event, since hello must name all of them."""
+
+    order_id: int
+    fence: int
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class OfferSeen:
+    """An offer lies in the spool; it may be a copy, stale or forged."""
+
+    order_id: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Greeted:
+    """The server accepted this agent."""
+
+    beat_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class GreetingRefused:
+    """The server answered hello with a 4xx."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeatRefused:
+    """The server answered the beat with that number with a 4xx."""
+
+    number: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class GreetingUnanswered:
+    """No answer to hello."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beaten:
+    """The answer to the beat with that number."""
+
+    number: int
+    reply: BeatReply
+
+
+@dataclass(frozen=True, slots=True)
+class BeatUnanswered:
+    """No answer to the beat with that number."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The order is ours and is on our disk."""
+
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRefused:
+    """Somebody else has the order, it was withdrawn, or the offer was stale or forged."""
+
+    order_id: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimUnanswered:
+    """No answer to a claim; it may have succeeded all the same."""
+
+    order_id: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The runner made its places and waits for leave to start."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadStarted:
+    """The runner started its first load."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerEnded:
+    """The runner is gone and its last word is on the disk."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResultReady:
+    """The result of an order is on the disk."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """The server has the result, or does not want it any more."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class UploadFailed:
+    """The server did not take all of a result yet."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerEnded:
+    """The Celery worker died."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactsChanged:
+    """Something was mounted, unmounted or installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed."""
+
+
+Event = (
+    OfferSeen
+    | Greeted
+    | GreetingRefused
+    | BeatRefused
+    | GreetingUnanswered
+    | Beaten
+    | BeatUnanswered
+    | Claimed
+    | ClaimRefused
+    | ClaimUnanswered
+    | Prepared
+    | LoadStarted
+    | RunnerEnded
+    | ResultReady
+    | Acknowledged
+    | UploadFailed
+    | WorkerEnded
+    | FactsChanged
+    | Tick
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Greet:
+    """Say hello, with the orders held."""
+
+    holds: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """Send a beat with these orders and their stages."""
+
+    number: int
+    orders: tuple[tuple[int, int, Stage], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Ask for the order behind an offer."""
+
+    order_id: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropOffer:
+    """Remove an offer from the spool."""
+
+    order_id: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """Start the runner of an order."""
+
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Let a prepared load start at that moment of the server's clock; None for now."""
+
+    order_id: int
+    go_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Have the runner end its load and remove its files."""
+
+    order_id: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """Make a result of what the runner left."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Send raw output and result."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Remove all that is kept of an order."""
+
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartWorker:
+    """Start the Celery worker, ending the one that may still run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End the agent, and first the loads if the server has given their orders to somebody else."""
+
+    code: str
+    message: str
+    end_loads: bool
+
+
+Action = Greet | Beat | Claim | DropOffer | Prepare | Release | Cancel | Collect | Upload | Forget | StartWorker | Stop

@@ -1,0 +1,148 @@
+"""What this node has and lacks, for the person who sets it up: each lack with its remedy."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from iotide_agent.config import AgentConfig
+from iotide_agent.identity import Identity, NotEnrolledError, load_identity
+from iotide_agent.inventory import Inventory, take_inventory
+from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
+from iotide_agent.transport import trust
+from iotide_wire.units import format_bytes
+
+CLOCK_SECONDS: Final = 2.0
+"""A clock further off than this makes runs of several nodes start apart; HTTP tells the time in whole seconds."""
+_CONNECT_SECONDS: Final = 5.0
+
+
+class State(StrEnum):
+    """How something stands."""
+
+    READY = "ready"
+    LIMITED = "limited"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        remedy: what to do, where something is limited or missing.
+    """
+
+    name: str
+    state: State
+    sentence: str
+    remedy: str | None = None
+
+
+def examine(config: AgentConfig) -> list[Finding]:
+    """Looks at everything that a run will need."""
+    inventory = take_inventory(config)
+    return [
+        *_server(config),
+        *_directories(config, inventory),
+        _state_directory(config.state_directory),
+        _memory(inventory),
+        _caches(config),
+        *_tools(inventory),
+    ]
+
+
+def _server(config: AgentConfig) -> Iterator[Finding]:
+    try:
+        identity = load_identity(config.state_directory)
+    except NotEnrolledError as error:
+        yield Finding("identity", State.MISSING, str(error), "iotide-agent enroll --server URL --join-token TOKEN")
+        return
+    yield Finding("identity", State.READY, f"node {identity.node_name} of {identity.server_url}")
+    yield from _clock(identity)
+
+
+def _clock(identity: Identity) -> Iterator[Finding]:
+    asked_at = time.time()
+    try:
+        response = httpx.get(
+            f"{identity.server_url}/api/v1/health",
+            timeout=_CONNECT_SECONDS,
+            verify=trust(identity.ca_pem),
+            trust_env=False,
+        )
+        server_time = parsedate_to_datetime(response.headers["date"]).timestamp()
+    except (httpx.HTTPError, KeyError, ValueError) as error:
+        remedy = "start the server, or look at the network and at the address in identity.json"
+        yield Finding("server", State.MISSING, f"{identity.server_url} does not answer: {error!r}", remedy)
+        return
+    yield Finding("server", State.READY, f"{identity.server_url} answers with {response.status_code}")
+    # The header is cut to whole seconds, so the server's clock stands half a second later on average.
+    offset_seconds = server_time + 0.5 - (asked_at + time.time()) / 2
+    sentence = f"{offset_seconds:+.1f} s from the server's"
+    if abs(offset_seconds) < CLOCK_SECONDS:
+        yield Finding("clock", State.READY, sentence)
+    else:
+        yield Finding("clock", State.MISSING, sentence, "synchronise both clocks, for instance with chrony")
+
+
+def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
+    if not config.approved_directories:
+        remedy = 'add approved_directories = ["/path"] to agent.toml; runs write nowhere else'
+        yield Finding("directories", State.MISSING, "no directory is approved", remedy)
+    for directory in inventory.approved_directories:
+        # Asked of a command, because a dead mount would hang this process.
+        wanted = CommandWant(("test", "-d", directory, "-a", "-w", directory), "coreutils")
+        if isinstance(SystemReader().read(wanted), Unavailable):
+            remedy = f"make it and let this user write there: install -d -m 0700 {directory}"
+            yield Finding(directory, State.MISSING, "no directory that this user may write to", remedy)
+            continue
+        mount = next(mount for mount in inventory.mounts if mount.path == directory)
+        free = "unknown" if mount.free_bytes is None else format_bytes(mount.free_bytes)
+        yield Finding(directory, State.READY, f"{mount.fstype} from {mount.source}, {free} free")
+
+
+def _state_directory(directory: Path) -> Finding:
+    probe = directory / ".iotide-check"
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        remedy = "let this user write there, or name another state_directory in agent.toml"
+        return Finding("state directory", State.MISSING, f"{directory}: {error.strerror}", remedy)
+    return Finding("state directory", State.READY, str(directory))
+
+
+def _memory(inventory: Inventory) -> Finding:
+    total_bytes = inventory.facts.get("memory.total_bytes")
+    if not isinstance(total_bytes, int):
+        return Finding("memory", State.MISSING, "/proc/meminfo says nothing", "mount /proc")
+    needed = format_bytes(2 * total_bytes)
+    return Finding("memory", State.READY, f"{format_bytes(total_bytes)}; files of {needed} cannot hide in the cache")
+
+
+def _caches(config: AgentConfig) -> Finding:
+    if config.cache_drop == "never":
+        return Finding("page cache", State.LIMITED, "never emptied, as agent.toml says", "set cache_drop to auto")
+    if config.cache_drop_command:
+        return Finding("page cache", State.READY, f"emptied by {' '.join(config.cache_drop_command)}")
+    wanted = CommandWant(("test", "-w", "/proc/sys/vm/drop_caches"), "coreutils")
+    if isinstance(SystemReader().read(wanted), Unavailable):
+        remedy = "run the agent as root, or name a helper as cache_drop_command in agent.toml"
+        return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
+    return Finding("page cache", State.READY, "can be emptied before reads")
+
+
+def _tools(inventory: Inventory) -> Iterator[Finding]:
+    for workload in inventory.workloads.values():
+        if workload.available:
+            yield Finding(workload.name, State.READY, f"{workload.tool} {workload.tool_version}")
+        else:
+            because = workload.unavailable_because or f"{workload.tool} is missing"
+            yield Finding(workload.name, State.MISSING, because, f"install {workload.tool} on this node")

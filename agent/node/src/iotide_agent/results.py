@@ -1,0 +1,260 @@
+"""Makes an order's result of what the runner left: outcomes, samples, flags, raw output, curves, environment."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from iotide_agent.plan import Plan
+from iotide_agent.progress import read_started_at
+from iotide_agent.runner.card import output_name
+from iotide_agent.spool import OrderFiles
+from iotide_agent.workloads.base import Before, OutputRefusedError, Parsed, Place, Sample, Step, StepOutcome, Workload
+from iotide_wire.facts import Facts
+from iotide_wire.messages import (
+    ArtefactFact,
+    CurvePiece,
+    FinishRequest,
+    Flag,
+    FlagCode,
+    FlagEffect,
+    Order,
+    Outcome,
+    SampleMessage,
+    StepRecord,
+)
+
+MAX_FILE_BYTES: Final = 8 * 1024**2
+"""Kept of an output file that a tool wrote itself; its streams are capped by the runner."""
+_MAX_TEXT: Final = 4000
+_MAX_CURVES: Final = 20_000
+_NO_DIGEST: Final = "0" * 64
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an order came to.
+
+    Attributes:
+        code, reason: None where it finished.
+    """
+
+    outcome: Outcome
+    code: str | None
+    reason: str | None
+    parsed: Parsed = field(default_factory=lambda: Parsed((), ()))
+
+
+def refusal(order: Order, instance: str, verdict: Verdict) -> FinishRequest:
+    """The result of an order that never got as far as a runner."""
+    return _sealed(
+        FinishRequest(
+            fence=order.fence,
+            agent_instance=instance,
+            digest=_NO_DIGEST,
+            outcome=verdict.outcome,
+            reason_code=verdict.code,
+            reason=_text(verdict.reason),
+            started_at=None,
+            ended_at=datetime.now(UTC),
+            steps=(),
+            samples=(),
+            flags=(),
+            environment={},
+            artefacts=(),
+            curves=(),
+        )
+    )
+
+
+def environment_of(plan: Plan | None, order: Order, tool_version: str | None) -> Facts:
+    """What a run's numbers depend on besides its options; a fact that changes is an event on their series."""
+    facts: Facts = {"workload.revision": order.workload_revision, "tool.version": tool_version}
+    for ordinal, place in enumerate(plan.places if plan else (), start=1):
+        prefix = "" if ordinal == 1 else f"target{ordinal}."
+        facts |= {f"{prefix}{name}": value for name, value in place.facts.items() if facts.get(name) != value}
+    return facts
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """Reads one order's files.
+
+    Attributes:
+        exit: the runner's last word.
+        plan: None where the run never got its places.
+        options: as the workload's own model.
+    """
+
+    files: OrderFiles
+    exit: dict[str, Any]
+    plan: Plan | None
+    workload: Workload[Any]
+    options: Any
+
+    def result(self, order: Order, instance: str, environment: Facts, curves: Sequence[CurvePiece]) -> FinishRequest:
+        """The result, and its artefacts beside it."""
+        outcomes = list(self._outcomes())
+        verdict = self._verdict(outcomes)
+        return _sealed(
+            FinishRequest(
+                fence=order.fence,
+                agent_instance=instance,
+                digest=_NO_DIGEST,
+                outcome=verdict.outcome,
+                reason_code=verdict.code,
+                reason=_text(verdict.reason),
+                started_at=read_started_at(self.exit),
+                ended_at=datetime.fromtimestamp(self.exit["ended_at_epoch_seconds"], UTC),
+                steps=tuple(map(_record, outcomes)),
+                samples=tuple(map(_sample, verdict.parsed.samples)),
+                flags=(*verdict.parsed.flags, *self._flags(verdict)),
+                environment=environment,
+                artefacts=tuple(self._keep_artefacts(outcomes)),
+                curves=tuple(curves[-_MAX_CURVES:]),
+            )
+        )
+
+    def _outcomes(self) -> Iterator[StepOutcome]:
+        if self.plan is None:
+            return
+        steps = chain.from_iterable(self.plan.groups)
+        for ordinal, (step, record) in enumerate(zip(steps, self.exit["steps"], strict=False)):
+            stem = output_name(ordinal, step.name)
+            yield StepOutcome(
+                step=step,
+                stdout=_read_text(self.files.output / f"{stem}.stdout"),
+                stderr=_read_text(self.files.output / f"{stem}.stderr"),
+                truncated=record["stdout_left_out_bytes"] + record["stderr_left_out_bytes"] > 0,
+                files={file.name: _read_text(file) for file in step.output_files if _is_plain(file)},
+                exit_status=record["exit_status"],
+                signal=record["signal"],
+                started_at=datetime.fromtimestamp(record["started_at_epoch_seconds"], UTC),
+                wall_seconds=record["wall_seconds"],
+                user_seconds=record["user_seconds"],
+                system_seconds=record["system_seconds"],
+                max_rss_bytes=record["max_rss_bytes"],
+                before_done=Before(record["before_done"]),
+            )
+
+    def _verdict(self, outcomes: Sequence[StepOutcome]) -> Verdict:
+        outcome, code, reason = Outcome(self.exit["outcome"]), self.exit["code"], self.exit["reason"]
+        good: list[StepOutcome] = []
+        for done in outcomes:
+            failure = self.workload.failure(done)
+            if failure is None:
+                good.append(done)
+            elif outcome is Outcome.FINISHED or code == "step_failed":
+                # The tool's own words say more than its exit status, and some tools exit with 0 after an error.
+                outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {done.step.name}: {failure}"
+                break
+        try:
+            parsed = self._parse(good)
+        except OutputRefusedError as error:
+            if outcome is Outcome.FINISHED:
+                return Verdict(Outcome.FAILED, "output_refused", str(error))
+            return Verdict(outcome, code, reason)
+        except Exception as error:
+            # A plug-in's own fault must not lose the run: its raw output is kept and can be parsed again.
+            _logger.exception("parser_failed workload=%s", self.workload.name)
+            return Verdict(Outcome.FAILED, "parser_fault", f"the parser of {self.workload.name} met {error!r}")
+        return Verdict(outcome, code, reason, parsed)
+
+    def _parse(self, outcomes: Sequence[StepOutcome]) -> Parsed:
+        samples: list[Sample] = []
+        flags: list[Flag] = []
+        for place in self.plan.places if self.plan and outcomes else ():
+            parsed = self.workload.parse(self.options, place, [done for done in outcomes if _is_at(done.step, place)])
+            samples += parsed.samples
+            flags += parsed.flags
+        return Parsed(samples, flags)
+
+    def _flags(self, verdict: Verdict) -> Iterator[Flag]:
+        for problem in self.exit["mount_problems"]:
+            yield _rejected(FlagCode.WRONG_MOUNT, problem, "the target's own mount, before and after the run")
+        if verdict.outcome is Outcome.FAILED and verdict.parsed.samples:
+            yield _rejected(FlagCode.ERRORS, verdict.reason or "the run failed", "no error in the whole run")
+
+    def _keep_artefacts(self, outcomes: Sequence[StepOutcome]) -> Iterator[ArtefactFact]:
+        """Raw output, without which no number could be checked later, and the runner's own record."""
+        self.files.artefacts.mkdir(mode=0o700, exist_ok=True)
+        texts = {file.name: _read_bytes(file) for file in sorted(self.files.output.glob("*"))}
+        for ordinal, done in enumerate(outcomes):
+            texts |= {output_name(ordinal, name): text.encode() for name, text in done.files.items()}
+        texts["runner.log"] = _read_bytes(self.files.directory / "runner.log")
+        texts["runner.json"] = json.dumps(self.exit, indent=1).encode()
+        for name, content in texts.items():
+            if content:
+                (self.files.artefacts / name).write_bytes(content)
+                digest = hashlib.sha256(content).hexdigest()
+                yield ArtefactFact(name=name, sha256=digest, size_bytes=len(content))
+
+
+def _sealed(unsealed: FinishRequest) -> FinishRequest:
+    """The request with the digest of all the rest, by which the server knows it again."""
+    text = json.dumps(unsealed.model_dump(mode="json", exclude={"digest"}), sort_keys=True)
+    return unsealed.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
+
+
+def _record(done: StepOutcome) -> StepRecord:
+    return StepRecord(
+        name=done.step.name,
+        phase=done.step.phase,
+        argv=done.step.argv,
+        target_id=done.step.target_id,
+        writer=done.step.writer,
+        started_at=done.started_at,
+        wall_seconds=done.wall_seconds,
+        user_seconds=done.user_seconds,
+        system_seconds=done.system_seconds,
+        max_rss_bytes=done.max_rss_bytes,
+        exit_status=done.exit_status,
+        signal=done.signal,
+    )
+
+
+def _sample(sample: Sample) -> SampleMessage:
+    return SampleMessage(
+        metric=sample.metric, value=sample.value, labels=dict(sample.labels), target_id=sample.target_id
+    )
+
+
+def _is_at(step: Step, place: Place) -> bool:
+    return step.target_id == place.target_id
+
+
+def _rejected(code: FlagCode, measured: str, limit: str) -> Flag:
+    return Flag(code=code, effect=FlagEffect.REJECTED, measured=measured[:_MAX_TEXT], limit=limit)
+
+
+def _text(sentence: str | None) -> str | None:
+    return sentence if sentence is None else sentence[:_MAX_TEXT]
+
+
+def _is_plain(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink()
+
+
+def _read_text(file: Path) -> str:
+    return _read_bytes(file).decode("utf-8", errors="replace")
+
+
+def _read_bytes(file: Path) -> bytes:
+    """The file, or its two ends where it is larger than what is kept."""
+    try:
+        size_bytes = file.stat().st_size
+        with file.open("rb") as opened:
+            if size_bytes <= MAX_FILE_BYTES + 1024:
+                return opened.read()
+            head = opened.read(MAX_FILE_BYTES // 2)
+            opened.seek(-MAX_FILE_BYTES // 2, 2)
+            left_out_bytes = size_bytes - 2 * (MAX_FILE_BYTES // 2)
+            return head + b"\n[iotide left out %d bytes here]\n" % left_out_bytes + opened.read()
+    except FileNotFoundError:
+        return b""

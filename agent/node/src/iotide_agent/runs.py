@@ -1,0 +1,286 @@
+"""The orders that this node works on: their runners watched, steered and adopted, their results collected."""
+
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from iotide_agent.executor import DeclinedError, Executor, RunnerProcess
+from iotide_agent.plan import Plan, read_plan
+from iotide_agent.progress import RunWatch, read_started_at
+from iotide_agent.protocol import (
+    WIRE_STATES,
+    Beat,
+    Event,
+    LoadStarted,
+    Prepared,
+    Recovered,
+    ResultReady,
+    RunnerEnded,
+    Stage,
+)
+from iotide_agent.results import Collector, Verdict, environment_of, refusal
+from iotide_agent.runner import processes
+from iotide_agent.runner.card import read_card
+from iotide_agent.runner.files import read_json
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.places import Places
+from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
+from iotide_agent.spool import OrderFiles, Spool
+from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, Outcome
+
+_MAX_AFTERMATHS: Final = 3
+_MAX_PIECES: Final = 200
+_MAX_PIECES_IN_RESULT: Final = 20_000
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class ActiveRun:
+    """An order that is held.
+
+    Attributes:
+        process: its runner, or what cleans up after it.
+        aftermaths: how often cleaning up was tried.
+    """
+
+    order: Order
+    files: OrderFiles
+    watch: RunWatch
+    process: RunnerProcess | None = None
+    plan: Plan | None = None
+    was_started: bool = False
+    aftermaths: int = 0
+
+    def phase(self) -> dict[str, Any]:
+        """What the runner noted last."""
+        return read_json(self.files.phase) or {}
+
+
+class Runs:
+    """All orders of this node; every change of theirs is emitted as an event."""
+
+    def __init__(
+        self, spool: Spool, executor: Executor, instance: str, loop: Loop, emit: Callable[[Event], None]
+    ) -> None:
+        self._spool = spool
+        self._executor = executor
+        self._instance = instance
+        self._loop = loop
+        self._emit = emit
+        self._active: dict[int, ActiveRun] = {}
+
+    def recover(self) -> list[Recovered]:
+        """Adopts what an earlier agent process left: running loads and unsent results; ends what a reboot cut off."""
+        for directory in self._spool.leftovers():
+            self._clean_aside(directory)
+        return [recovered for order in self._spool.orders() if (recovered := self._recover_order(order))]
+
+    def begin(self, order: Order) -> None:
+        """Starts the runner of a claimed order, or makes the result that says why not."""
+        run = self._add(order)
+        others = sum(other.process is not None for other in self._active.values())
+        try:
+            self._watch(run, self._executor.begin(order, others))
+        except DeclinedError as error:
+            self._refuse(run, error.verdict)
+
+    def look(self) -> None:
+        """Reads how far each runner is; called whenever one of them rang."""
+        for run in self._active.values():
+            if run.process is None or run.was_started:
+                continue
+            phase = run.phase()
+            if run.plan is None and phase.get("phase") == "ready":
+                self._plan(run)
+            if phase.get("loads"):
+                run.was_started = True
+                self._emit(LoadStarted(run.order.order_id))
+
+    def release(self, order_id: int, at_epoch_seconds: float | None) -> None:
+        """Lets a prepared load start."""
+        run = self._active[order_id]
+        if run.plan is not None:
+            self._executor.release(order_id, run.plan, at_epoch_seconds)
+
+    def cancel(self, order_id: int, verdict: Verdict) -> None:
+        """Ends a run with that verdict."""
+        self._executor.cancel(order_id, verdict)
+
+    def cancel_all(self, verdict: Verdict) -> bool:
+        """Ends every run that has a runner; False where there is none."""
+        running = [run for run in self._active.values() if run.process is not None]
+        for run in running:
+            self._executor.cancel(run.order.order_id, verdict)
+        return bool(running)
+
+    def beats(self, beat: Beat) -> tuple[OrderBeat, ...]:
+        """What a beat says of its orders."""
+        return tuple(
+            self._order_beat(self._active[order_id], stage)
+            for order_id, _, stage in beat.orders
+            if order_id in self._active
+        )
+
+    def acknowledge(self, orders: tuple[OrderBeat, ...]) -> None:
+        """The server has the curves of these."""
+        for order in orders:
+            run = self._active.get(order.order_id)
+            if run is not None:
+                run.watch.acknowledge(order.curves)
+
+    def collect(self, order_id: int) -> Event:
+        """Makes the result; may take seconds, so it is called beside the loop."""
+        run = self._active[order_id]
+        try:
+            result = self._result(run)
+        except Exception as error:
+            # A fault of ours must not leave the server waiting for ever; the raw files stay until it knows.
+            _logger.exception("collect_failed run_id=%d", run.order.run_id)
+            verdict = Verdict(Outcome.FAILED, "agent_fault", f"the agent could not read the run's output: {error!r}")
+            result = refusal(run.order, self._instance, verdict)
+        self._spool.keep_result(order_id, result)
+        _logger.info("collected order_id=%d run_id=%d outcome=%s", order_id, run.order.run_id, result.outcome)
+        return ResultReady(order_id)
+
+    def forget(self, order_id: int) -> None:
+        """Removes all of an order, but keeps what is needed to remove later what its target would not give up now."""
+        run = self._active.pop(order_id)
+        leftovers = (read_json(run.files.exit) or {}).get("leftovers")
+        if leftovers:
+            _logger.error("files_left order_id=%d paths=%s", order_id, leftovers)
+            self._spool.set_aside(order_id)
+        else:
+            self._spool.forget(order_id)
+
+    def _add(self, order: Order) -> ActiveRun:
+        files = self._spool.files(order.order_id)
+        run = ActiveRun(order, files, RunWatch(files))
+        self._active[order.order_id] = run
+        return run
+
+    def _recover_order(self, order: Order) -> Recovered | None:
+        files = self._spool.files(order.order_id)
+        phase = read_json(files.phase) or {}
+        is_unfinished = not (files.result.exists() or files.exit.exists())
+        if is_unfinished and phase and phase["boot_id"] != processes.boot_id():
+            # Not among the orders that hello names, so the server counts it as lost; only its files are left to remove.
+            _logger.warning("lost_by_reboot order_id=%d run_id=%d", order.order_id, order.run_id)
+            self._spool.set_aside(order.order_id)
+            self._clean_aside(self._spool.aside(order.order_id))
+            return None
+        if is_unfinished and not files.card.exists():
+            self.begin(order)  # the agent died before it could start a runner
+            return Recovered(order.order_id, order.fence, Stage.PREPARING)
+        return self._adopt(self._add(order), phase)
+
+    def _adopt(self, run: ActiveRun, phase: dict[str, Any]) -> Recovered:
+        run.plan = read_plan(run.files)
+        stage = _stage(run, phase)
+        run.was_started = stage is Stage.RUNNING
+        _logger.info("adopted order_id=%d run_id=%d stage=%s", run.order.order_id, run.order.run_id, stage)
+        if stage is not Stage.UPLOADING and run.files.exit.exists():
+            self._emit(RunnerEnded(run.order.order_id))
+        elif stage is not Stage.UPLOADING:
+            runner = self._executor.find_runner(run.files)
+            self._watch(run, runner or self._executor.clean_up_after(run.files.directory))
+        return Recovered(run.order.order_id, run.order.fence, stage)
+
+    def _watch(self, run: ActiveRun, process: RunnerProcess) -> None:
+        run.process = process
+        self._loop.watch(process.pidfd, lambda: self._take_end(run, process))
+
+    def _take_end(self, run: ActiveRun, process: RunnerProcess) -> None:
+        self._close(process)
+        run.process = None
+        if not run.files.exit.exists():
+            _logger.error("runner_died order_id=%d run_id=%d", run.order.order_id, run.order.run_id)
+            if run.aftermaths < _MAX_AFTERMATHS:
+                run.aftermaths += 1
+                self._watch(run, self._executor.clean_up_after(run.files.directory))
+                return
+            _give_up(run)
+        self._emit(RunnerEnded(run.order.order_id))
+
+    def _close(self, process: RunnerProcess) -> None:
+        self._loop.ignore(process.pidfd)
+        os.close(process.pidfd)
+        if process.child is not None:
+            process.child.wait()
+
+    def _clean_aside(self, directory: Path) -> None:
+        process = self._executor.clean_up_after(directory)
+
+        def take_end() -> None:
+            self._close(process)
+            if not (read_json(directory / "exit.json") or {"leftovers": True})["leftovers"]:
+                self._spool.drop_aside(directory)
+
+        self._loop.watch(process.pidfd, take_end)
+
+    def _plan(self, run: ActiveRun) -> None:
+        try:
+            run.plan = self._executor.plan(run.order)
+        except DeclinedError as error:
+            self._executor.cancel(run.order.order_id, error.verdict)
+        else:
+            self._emit(Prepared(run.order.order_id))
+
+    def _refuse(self, run: ActiveRun, verdict: Verdict) -> None:
+        order = run.order
+        _logger.warning("declined order_id=%d run_id=%d code=%s", order.order_id, order.run_id, verdict.code)
+        self._spool.keep_result(order.order_id, refusal(order, self._instance, verdict))
+        self._emit(ResultReady(order.order_id))
+
+    def _order_beat(self, run: ActiveRun, stage: Stage) -> OrderBeat:
+        started_at = None
+        curves: list[CurvePiece] = []
+        if stage is Stage.RUNNING and run.plan is not None:
+            run.watch.look(run.plan, self._executor.work(run.order).workload)
+            started_at = read_started_at(run.phase())
+            if started_at is not None:
+                curves = run.watch.pieces(started_at, at_most=_MAX_PIECES, is_complete=False)
+        return OrderBeat(
+            order_id=run.order.order_id,
+            fence=run.order.fence,
+            state=WIRE_STATES[stage],
+            progress=run.watch.progress,
+            phase=(run.watch.phase if stage is Stage.RUNNING else "") or stage.value,
+            started_at=started_at,
+            curves=tuple(curves),
+        )
+
+    def _result(self, run: ActiveRun) -> FinishRequest:
+        ended: dict[str, Any] = read_json(run.files.exit) or {}
+        plan = run.plan or read_plan(run.files)
+        work = self._executor.work(run.order)
+        started_at = read_started_at(ended)
+        curves: list[CurvePiece] = []
+        if plan is not None and started_at is not None:
+            run.watch.look(plan, work.workload)
+            curves = run.watch.pieces(started_at, at_most=_MAX_PIECES_IN_RESULT, is_complete=True)
+        announced = self._executor.inventory.workloads.get(run.order.workload)
+        environment = environment_of(plan, run.order, announced.tool_version if announced else None)
+        collector = Collector(run.files, ended, plan, work.workload, work.options)
+        return collector.result(run.order, self._instance, environment, curves)
+
+
+def _stage(run: ActiveRun, phase: dict[str, Any]) -> Stage:
+    if run.files.result.exists():
+        return Stage.UPLOADING
+    if run.files.exit.exists() or phase.get("phase") in {"running", "settling"}:
+        return Stage.RUNNING
+    if run.plan is None:
+        return Stage.PREPARING
+    return Stage.RELEASED if run.files.go.exists() else Stage.READY
+
+
+def _give_up(run: ActiveRun) -> None:
+    """Writes the last word that neither the runner nor three attempts to clean up after it could write."""
+    reason = "the runner was killed, and so was each process that was to clean up after it"
+    leftovers = Places(read_card(run.files.directory)).possible()
+    phase = run.phase()
+    ending, measured = Ending("failed", "runner_died", reason), Measured(phase.get("steps", []))
+    write_exit(run.files.directory, phase, ending, Settled([], leftovers), measured)

@@ -1,0 +1,237 @@
+"""The agent's state directory: offers that came, orders that it holds, results until they are acknowledged.
+
+Every file is replaced atomically; what is here is the truth about the node, whichever of its processes dies.
+"""
+
+import fcntl
+import json
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import ValidationError
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.doorbell import ring
+from iotide_agent.runner.files import read_json, replace_file
+from iotide_wire.messages import FinishRequest, Order
+
+_OFFER: Final = re.compile(r"^(?P<order>[0-9]{1,19})-(?P<fence>[0-9]{1,19})\.json$")
+_MAX_ID: Final = 2**63 - 1
+_logger = logging.getLogger(__name__)
+
+
+class AgentRunsError(Exception):
+    """Another agent works on the same state directory."""
+
+    def __init__(self, state_directory: Path, pids: list[int]) -> None:
+        named = f" (pid {', '.join(map(str, pids))})" if pids else ""
+        super().__init__(
+            f"another agent{named} runs on {state_directory}; stop it first, or give this one a state_directory and "
+            "an identity of its own"
+        )
+
+
+class NodeBusyError(Exception):
+    """A load of this or another agent holds the node; it may have outlived its agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A wake-up: which order, under which fence. It carries no authority; the claim decides."""
+
+    order_id: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFiles:
+    """The files of one order.
+
+    Attributes:
+        order: what the server said.
+        plan: the places and steps that were made of it.
+        card, go: what the runner is to do, and its leave to start.
+        phase, exit, curve, output, scratch: the runner's: how far it is, its last word, what it saw, what was printed.
+        bell: wakes the runner.
+        result: what the server must acknowledge, with `artefacts`, the raw output that goes with it.
+    """
+
+    directory: Path
+    order: Path
+    plan: Path
+    card: Path
+    go: Path
+    phase: Path
+    exit: Path
+    curve: Path
+    output: Path
+    scratch: Path
+    bell: Path
+    result: Path
+    artefacts: Path
+
+
+def order_files(directory: Path) -> OrderFiles:
+    """The names that an order's files have below its directory."""
+    return OrderFiles(
+        directory=directory,
+        order=directory / "order.json",
+        plan=directory / "plan.json",
+        card=directory / "card.json",
+        go=directory / "go.json",
+        phase=directory / "phase.json",
+        exit=directory / "exit.json",
+        curve=directory / "curve.jsonl",
+        output=directory / "out",
+        scratch=directory / "scratch",
+        bell=directory / "bell",
+        result=directory / "result.json",
+        artefacts=directory / "artefacts",
+    )
+
+
+class Spool:
+    """A state directory."""
+
+    def __init__(self, state_directory: Path) -> None:
+        self.state_directory = state_directory
+        self.wake_bell = state_directory / "wake"
+        self._offers = state_directory / "spool" / "offers"
+        self._orders = state_directory / "orders"
+        self._leftovers = state_directory / "leftovers"
+
+    def prepare(self) -> None:
+        """Makes the directories, for the agent's own user alone."""
+        for directory in (self._offers, self._orders):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def lock_agent(self) -> int:
+        """Takes the agent's lock until this process ends.
+
+        Raises:
+            AgentRunsError: another process has it.
+        """
+        file = self.state_directory / "agent.lock"
+        descriptor = _open_lock(file)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(descriptor)
+            raise AgentRunsError(self.state_directory, processes.holders(file)) from error
+        return descriptor
+
+    def lock_node(self, mode: Literal["shared", "exclusive"]) -> int:
+        """Takes the node's lock; whoever inherits the descriptor holds it too.
+
+        Raises:
+            NodeBusyError: names the processes that hold it.
+        """
+        file = self.state_directory / "node.lock"
+        descriptor = _open_lock(file)
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if mode == "shared" else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(descriptor)
+            holders = filter(None, map(processes.stat_of, processes.holders(file)))
+            names = ", ".join(f"{stat.name} (pid {stat.pid})" for stat in holders)
+            raise NodeBusyError(f"this node is held by {names or 'a process that just ended'}") from error
+        return descriptor
+
+    def last_instance(self) -> str | None:
+        """The agent process that the server accepted last."""
+        instance: str | None = read_json(self.state_directory / "instance")
+        return instance
+
+    def keep_instance(self, instance: str) -> None:
+        """Notes that the server accepted this agent process, so that the next one can succeed it."""
+        replace_file(self.state_directory / "instance", json.dumps(instance), durable=True)
+
+    def write_offer(self, offer: Offer) -> None:
+        """Keeps an offer and wakes the supervisor; a second copy replaces the first."""
+        # Not durable: after a power cut the server offers again.
+        replace_file(self._offers / f"{offer.order_id}-{offer.fence}.json", "{}", durable=False)
+        ring(self.wake_bell)
+
+    def offers(self) -> list[Offer]:
+        """The offers that nobody has dealt with yet."""
+        matches = (_OFFER.match(name) for name in sorted(path.name for path in self._offers.iterdir()))
+        found = (Offer(int(match["order"]), int(match["fence"])) for match in matches if match)
+        return [offer for offer in found if offer.order_id <= _MAX_ID and 1 <= offer.fence <= _MAX_ID]
+
+    def drop_offer(self, offer: Offer) -> None:
+        """Forgets an offer that was claimed, refused or is stale."""
+        (self._offers / f"{offer.order_id}-{offer.fence}.json").unlink(missing_ok=True)
+
+    def files(self, order_id: int) -> OrderFiles:
+        """The files of an order, whether they exist or not."""
+        return order_files(self._orders / str(order_id))
+
+    def keep_order(self, order: Order) -> None:
+        """Keeps a claimed order, durably: from now on the agent answers for it."""
+        files = self.files(order.order_id)
+        files.directory.mkdir(mode=0o700, exist_ok=True)
+        replace_file(files.order, order.model_dump_json(), durable=True)
+
+    def orders(self) -> Iterator[Order]:
+        """The orders that are held, lowest number first."""
+        for directory in sorted(self._orders.iterdir(), key=lambda path: (len(path.name), path.name)):
+            try:
+                yield Order.model_validate_json(order_files(directory).order.read_bytes())
+            except (OSError, ValidationError) as error:
+                _logger.warning("order_unreadable directory=%s error=%s", directory, error)
+                # Without a card no runner was started, so nothing on a target can depend on this directory.
+                if not (directory / "card.json").exists():
+                    shutil.rmtree(directory, ignore_errors=True)
+
+    def order(self, order_id: int) -> Order:
+        """An order that is held."""
+        return Order.model_validate_json(self.files(order_id).order.read_bytes())
+
+    def keep_result(self, order_id: int, result: FinishRequest) -> None:
+        """Keeps a result, durably, until the server acknowledges it."""
+        replace_file(self.files(order_id).result, result.model_dump_json(), durable=True)
+
+    def result(self, order_id: int) -> FinishRequest:
+        """The result of an order."""
+        return FinishRequest.model_validate_json(self.files(order_id).result.read_bytes())
+
+    def forget(self, order_id: int) -> None:
+        """Removes all that is kept of an order, its name first, so that a half-removed one is never taken for held."""
+        files = self.files(order_id)
+        files.order.unlink(missing_ok=True)
+        shutil.rmtree(files.directory, ignore_errors=True)
+
+    def set_aside(self, order_id: int) -> None:
+        """Keeps what is needed to remove an order's files from its target later, and forgets the rest."""
+        files = self.files(order_id)
+        files.order.unlink(missing_ok=True)
+        self._leftovers.mkdir(mode=0o700, exist_ok=True)
+        files.directory.rename(self.aside(order_id))
+
+    def aside(self, order_id: int) -> Path:
+        """Where an order that was set aside is kept."""
+        return self._leftovers / str(order_id)
+
+    def drop_aside(self, directory: Path) -> None:
+        """Forgets an order that was set aside, its files being gone from the target."""
+        shutil.rmtree(directory, ignore_errors=True)
+
+    def leftovers(self) -> list[Path]:
+        """Directories of orders whose files could not be removed from their target."""
+        return sorted(self._leftovers.iterdir()) if self._leftovers.exists() else []
+
+    def used_bytes(self) -> int:
+        """What orders and unsent results take on the agent's disk."""
+        return sum(
+            (Path(parent) / name).lstat().st_size for parent, _, names in os.walk(self._orders) for name in names
+        )
+
+
+def _open_lock(file: Path) -> int:
+    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

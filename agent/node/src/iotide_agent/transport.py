@@ -1,0 +1,152 @@
+"""The agent's HTTP client: one method for each call of the gateway, every answer a typed value."""
+
+import hashlib
+import ssl
+from typing import Any, Final, TypeVar
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from iotide_agent.identity import Identity
+from iotide_wire.messages import (
+    BeatReply,
+    BeatRequest,
+    ClaimRequest,
+    EnrollReply,
+    EnrollRequest,
+    FinishReply,
+    FinishRequest,
+    HelloReply,
+    HelloRequest,
+    Order,
+)
+
+_TIMEOUT: Final = httpx.Timeout(10.0, connect=3.0)
+_UPLOAD_TIMEOUT: Final = httpx.Timeout(120.0, connect=3.0)
+_BUSY: Final = frozenset({408, 425, 429})
+"""Refusals of the moment: the same request may be answered later."""
+_ReplyT = TypeVar("_ReplyT", bound=BaseModel)
+
+
+class Unreachable(Exception):  # noqa: N818 - it is what the server is, and no error of ours
+    """No answer, or one that says "later": try again after a while."""
+
+
+class Refusal(Exception):  # noqa: N818 - an answer of the server, and no error of ours
+    """The server said no; the same request would be refused again.
+
+    Attributes:
+        status: HTTP status.
+        code: stable error code, for instance `stale_fence` or `agent_superseded`.
+        sentence: what is wrong and what would help.
+    """
+
+    def __init__(self, status: int, code: str, sentence: str) -> None:
+        super().__init__(f"{sentence} ({status} {code})")
+        self.status = status
+        self.code = code
+        self.sentence = sentence
+
+
+class Transport:
+    """Speaks to the gateway with the node's token.
+
+    Every method raises Unreachable or Refusal; which request is repeated, and when, is the session's decision.
+    """
+
+    def __init__(self, server_url: str, node_token: str, ca_pem: str | None) -> None:
+        self._client = httpx.Client(
+            base_url=f"{server_url}/api/v1/agent",
+            headers={"Authorization": f"Bearer {node_token}"} if node_token else {},
+            timeout=_TIMEOUT,
+            verify=trust(ca_pem),
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def enroll(self, request: EnrollRequest) -> EnrollReply:
+        """Trades a join token for an identity."""
+        return self._post("/enroll", request, EnrollReply)
+
+    def hello(self, request: HelloRequest) -> HelloReply:
+        """Announces the agent; 409 `agent_already_running` while another one beats."""
+        return self._post("/hello", request, HelloReply)
+
+    def beat(self, request: BeatRequest) -> BeatReply:
+        """Reports the state of all orders; 409 `agent_superseded` where another agent took over."""
+        return self._post("/beat", request, BeatReply)
+
+    def claim(self, order_id: int, request: ClaimRequest) -> Order:
+        """Takes an order; 409 where it is no longer to be had."""
+        return self._post(f"/orders/{order_id}/claim", request, Order)
+
+    def finish(self, order_id: int, request: FinishRequest) -> FinishReply:
+        """Hands in a result; the same one twice counts once."""
+        return self._post(f"/orders/{order_id}/finish", request, FinishReply, _UPLOAD_TIMEOUT)
+
+    def put_artefact(self, order_id: int, fence: int, name: str, content: bytes) -> None:
+        """Uploads a piece of raw output; the same one twice counts once."""
+        self._send(
+            self._client.build_request(
+                "PUT",
+                f"/orders/{order_id}/artefacts/{name}",
+                params={"sha256": hashlib.sha256(content).hexdigest()},
+                headers={"X-Iotide-Fence": str(fence), "Content-Type": "application/octet-stream"},
+                content=content,
+                timeout=_UPLOAD_TIMEOUT,
+            )
+        )
+
+    def _post(
+        self, path: str, message: BaseModel, reply_type: type[_ReplyT], timeout: httpx.Timeout = _TIMEOUT
+    ) -> _ReplyT:
+        response = self._send(
+            self._client.build_request(
+                "POST",
+                path,
+                headers={"Content-Type": "application/json"},
+                content=message.model_dump_json().encode(),
+                timeout=timeout,
+            )
+        )
+        try:
+            return reply_type.model_validate_json(response.content)
+        except ValidationError as error:
+            raise Unreachable(f"the answer to {path} is not what this version expects: {error}") from error
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = self._client.send(request)
+        except httpx.HTTPError as error:
+            raise Unreachable(f"{request.url}: {error or type(error).__name__}") from error
+        if response.is_success:
+            return response
+        if response.is_server_error or response.status_code in _BUSY:
+            raise Unreachable(f"the server answered {response.status_code} to {request.url.path}")
+        raise _refusal(response)
+
+
+def transport_of(identity: Identity) -> Transport:
+    """The client of an enrolled node."""
+    return Transport(identity.server_url, identity.node_token, identity.ca_pem)
+
+
+def trust(ca_pem: str | None) -> ssl.SSLContext:
+    """Whose certificates are believed: that authority's alone, or the system's where none is given."""
+    if ca_pem is None:
+        return ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(cadata=ca_pem)
+    return context
+
+
+def _refusal(response: httpx.Response) -> Refusal:
+    try:
+        error: dict[str, Any] = response.json()["error"]
+        sentence = str(error["message"]) + (f"; {error['remedy']}" if error.get("remedy") else "")
+        return Refusal(response.status_code, str(error["code"]), sentence)
+    except (ValueError, KeyError, TypeError):
+        return Refusal(response.status_code, "not_understood", response.text[:500] or "an answer without a body")
