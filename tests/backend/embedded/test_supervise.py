@@ -73,6 +73,17 @@ def test_parts_start_in_order_and_stop_in_reverse(bench: Bench) -> None:
     assert bench.said == []
 
 
+def test_parts_started_together_are_all_ready_and_one_that_fails_stops_all(bench: Bench) -> None:
+    async def use(supervisor: Supervisor) -> None:
+        await supervisor.start(bench.part("one", POLITE), bench.part("two", POLITE))
+        assert sorted(bench.events) == ["start one", "start two"]
+        await supervisor.start(bench.part("three", POLITE), bench.part("four", "exit 3"))
+
+    with pytest.raises(StartError, match="four ended with status 3"):
+        bench.run(use)
+    assert bench.events[-2:] == ["end two", "end one"]
+
+
 def test_a_part_that_dies_is_started_again_and_that_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervise, "_FIRST_DELAY_SECONDS", 0.01)
 

@@ -80,16 +80,17 @@ class Supervisor:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._stopping.set)
 
-    async def start(self, part: Part) -> None:
-        """Start the part and wait until it is ready; from then on it is restarted whenever it ends.
+    async def start(self, *parts: Part) -> None:
+        """Start the parts and wait until all are ready; from then on each is restarted whenever it ends.
 
         Raises:
-            StartError: it ended or was not ready in time; its last lines are in the message.
+            StartError: one ended or was not ready in time; its last lines are in the message.
             StoppedError: a signal came first.
         """
-        running = await self._launch(part)
-        await self._until_ready(running)
-        running.keeper = asyncio.create_task(self._keep(running))
+        started = [await self._launch(part) for part in parts]
+        await asyncio.gather(*map(self._until_ready, started))
+        for running in started:
+            running.keeper = asyncio.create_task(self._keep(running))
 
     async def run(self, part: Part) -> None:
         """Run the part to its end; its readiness is not asked.

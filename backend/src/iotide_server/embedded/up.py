@@ -9,7 +9,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -197,14 +197,17 @@ class _Services:
         api = ["api", "--host", self._options.host, "--port", str(self._options.port)]
         if self._certificates:
             api += ["--tls-chain", str(self._certificates.chain), "--tls-key", str(self._certificates.key)]
-        await self._start(self._part("api", _command(*api), is_ready=self._api_answers))
-        for name in ("scheduler", "worker"):
-            with closing(ReadinessSocket(self._state.directory("run") / f"{name}.ready")) as ready:
-                await self._start(self._part(name, _command(name), is_ready=ready.is_ready, more=ready.environment))
+        with ExitStack() as stack:
+            parts = [self._part("api", _command(*api), is_ready=self._api_answers)]
+            for name in ("scheduler", "worker"):
+                path = self._state.directory("run") / f"{name}.ready"
+                ready = stack.enter_context(closing(ReadinessSocket(path)))
+                parts.append(self._part(name, _command(name), is_ready=ready.is_ready, more=ready.environment))
+            await self._start(*parts)
 
-    async def _start(self, part: Part) -> None:
-        self._say(f"starting {part.name}")
-        await self._supervisor.start(part)
+    async def _start(self, *parts: Part) -> None:
+        self._say(f"starting {', '.join(part.name for part in parts)}")
+        await self._supervisor.start(*parts)
 
     def _part(
         self,
