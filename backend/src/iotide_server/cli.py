@@ -31,6 +31,7 @@ from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.main import agent_access, create_app, openapi_document
 from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import Settings
+from iotide_server.worker import run as run_worker
 
 _BAD_INPUT = 2
 _API_PORT = 8470
@@ -121,6 +122,12 @@ def api(
 def scheduler() -> None:
     """Run the scheduler; of several, one works and the others wait."""
     run_scheduler(_settings())
+
+
+@app.command()
+def worker() -> None:
+    """Run the Celery worker that does the server's own work."""
+    run_worker(_settings())
 
 
 @app.command()
