@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from agent.agent_rig import AgentRig
 from agent.order_rig import Rig
+
+from iotide_server.embedded.redis import PrivateRedis
 
 
 @pytest.fixture
@@ -25,3 +28,22 @@ def make_rig(tmp_path: Path) -> Iterator[Callable[..., Rig]]:
 def rig(make_rig: Callable[..., Rig]) -> Rig:
     """A rig with ordinary settings."""
     return make_rig()
+
+
+@pytest.fixture
+def enrolled(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentRig]:
+    """An enrolled agent that was not started."""
+    rig = AgentRig(tmp_path, redis_server)
+    try:
+        enrolment = rig.enroll()
+        assert enrolment.returncode == 0, enrolment.stderr
+        yield rig
+    finally:
+        rig.close()
+
+
+@pytest.fixture
+def agent(enrolled: AgentRig) -> AgentRig:
+    """An agent at work."""
+    enrolled.start()
+    return enrolled

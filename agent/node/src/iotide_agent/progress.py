@@ -44,7 +44,7 @@ class RunWatch:
     progress: float | None = None
     phase: str = ""
     _offset_bytes: int = 0
-    _values: dict[str, array[float]] = field(default_factory=lambda: {name: array("f") for name in COUNTERS})
+    _values: "dict[str, array[float]]" = field(default_factory=lambda: {name: array("f") for name in COUNTERS})
     _acknowledged_rows: int = 0
 
     def look(self, plan: Plan, workload: Workload[Any]) -> None:

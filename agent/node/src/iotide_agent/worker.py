@@ -81,7 +81,7 @@ def main(state_directory: Path) -> None:
     identity = load_identity(state_directory)
     app = celery_app(identity, Spool(state_directory))
     queue = identity.broker.queue
-    app.worker_main(["worker", f"--queues={queue}", f"--hostname={queue}@%h", *_FLAGS])
+    app.worker_main(["--quiet", "worker", f"--queues={queue}", f"--hostname={queue}@%h", *_FLAGS])
 
 
 def _tls(identity: Identity, state_directory: Path) -> dict[str, Any] | None:

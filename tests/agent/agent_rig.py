@@ -1,0 +1,169 @@
+"""A real agent, its Celery worker and a real Redis, against the gateway double."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from agent.gateway_double import GatewayDouble, OrderRecord
+from agent.order_rig import target_card
+from celery import Celery
+from redis import Redis
+
+from iotide_agent.probes.reader import SystemReader
+from iotide_agent.workloads.registry import announcements
+from iotide_server.embedded.acl import NodeAccess, grant_node, node_queue, node_username
+from iotide_server.embedded.redis import PrivateRedis
+from iotide_wire.messages import BrokerAccess, Order, OrderRole, OrderTarget
+
+NODE_ID = 5
+PASSWORD = "node-password"
+COMMAND = Path(sys.executable).parent / "iotide-agent"
+_numbers = count(1)
+
+
+class AgentRig:
+    """One enrolled agent.
+
+    Attributes:
+        target: its approved directory; empty unless a run works there.
+    """
+
+    def __init__(self, base: Path, redis: PrivateRedis) -> None:
+        self.base = base
+        self.target = base / "target"
+        self.target.mkdir()
+        self.state = base / "state"
+        with Redis.from_url(redis.admin_url) as admin:
+            admin.flushall()
+            grant_node(admin, NodeAccess(NODE_ID, hashlib.sha256(PASSWORD.encode()).hexdigest()))
+        url = f"redis://{node_username(NODE_ID)}:{PASSWORD}@127.0.0.1:{redis.port}/0"
+        self.gateway = GatewayDouble(BrokerAccess(url=url, queue=node_queue(NODE_ID), ca_pem=None))
+        self.gateway.start()
+        self.config = base / "agent.toml"
+        self.write_config()
+        self._celery = Celery("test", broker=redis.url, task_ignore_result=True)
+        self._announced = {found.name: found for found in announcements(SystemReader())}
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def write_config(self, **settings: str) -> None:
+        """Writes agent.toml; values are TOML."""
+        values = {
+            "server": f'"{self.gateway.url}"',
+            "node_name": '"node-1"',
+            "state_directory": f'"{self.state}"',
+            "approved_directories": f'["{self.target}"]',
+        }
+        self.config.write_text("".join(f"{name} = {value}\n" for name, value in (values | settings).items()))
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs `iotide-agent` to its end."""
+        argv = [str(COMMAND), *arguments, "--config", str(self.config)]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+
+    def enroll(self) -> subprocess.CompletedProcess[str]:
+        """Enrols the node."""
+        return self.command("enroll", "--join-token", "0123456789abcdef.-")
+
+    def start(self) -> None:
+        """Starts the agent and waits for its hello."""
+        hellos = len(self.gateway.hellos)
+        with (self.base / "agent.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [str(COMMAND), "run", "--config", str(self.config)], stdout=log, stderr=log, start_new_session=True
+            )
+        self.gateway.until(lambda: len(self.gateway.hellos) > hellos)
+
+    def kill(self) -> None:
+        """Kills the supervisor with -9."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def order(self, workload: str, options: Mapping[str, Any], **changes: object) -> int:
+        """An order that the gateway knows; nobody was told yet."""
+        number = next(_numbers)
+        card = target_card(self.target)
+        target = OrderTarget(
+            target_id=1, name="scratch", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0
+        )
+        values: dict[str, Any] = {
+            "order_id": number,
+            "run_id": 100 + number,
+            "attempt": 1,
+            "fence": 10**18 + number,
+            "role": OrderRole.LOAD,
+            "campaign": "test",
+            "repeat": 1,
+            "workload": workload,
+            "workload_revision": self._announced[workload].revision,
+            "schema_sha256": self._announced[workload].schema_sha256,
+            "options": dict(options),
+            "targets": (target,),
+            "node_mode": "exclusive",
+            "time_limit_seconds": 120.0,
+        }
+        order = Order.model_validate(values | changes)
+        self.gateway.orders[number] = OrderRecord(order)
+        return number
+
+    def wake(self, order_id: int, fence: int | None = None) -> None:
+        """Sends the Celery message."""
+        wanted = fence or self.gateway.orders[order_id].order.fence
+        self._celery.send_task("iotide.wake", args=[order_id, wanted], queue=node_queue(NODE_ID), retry=False)
+
+    def offer(self, workload: str, options: Mapping[str, Any], **changes: object) -> int:
+        """An order that was offered."""
+        order_id = self.order(workload, options, **changes)
+        self.wake(order_id)
+        return order_id
+
+    def worker_pids(self) -> list[int]:
+        """Celery workers of this agent."""
+        return [pid for pid, line in _command_lines().items() if f"iotide_agent.worker\0{self.state}" in line]
+
+    def runner_pids(self) -> list[int]:
+        """Runners of this agent."""
+        return [pid for pid, line in _command_lines().items() if f"__main__.py\0{self.state}/orders" in line]
+
+    def load_pids(self) -> list[int]:
+        """Processes that name the target in their arguments."""
+        return [pid for pid, line in _command_lines().items() if str(self.target / "iotide-run-") in line]
+
+    def until_order_gone(self, order_id: int) -> None:
+        """Waits until the agent has forgotten the order."""
+        self.gateway.until(lambda: not (self.state / "orders" / str(order_id)).exists())
+
+    def close(self) -> None:
+        """Ends everything that this rig started."""
+        for pids in ([self.process.pid] if self.process else [], self.runner_pids(), self.load_pids()):
+            for pid in pids:
+                _kill(pid)
+        if self.process:
+            self.process.wait()
+        for pid in self.worker_pids():
+            _kill(pid)
+        self._celery.close()
+        self.gateway.close()
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _command_lines() -> dict[int, str]:
+    lines = {}
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines[int(file.parent.name)] = file.read_text(errors="replace")
+        except OSError:
+            continue
+    return lines

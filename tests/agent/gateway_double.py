@@ -1,0 +1,203 @@
+"""A tiny gateway over real HTTP, enough of the server for the agent's own tests; the contract test has the real one."""
+
+import hashlib
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.middleware.base import RequestResponseEndpoint
+
+from iotide_wire import WIRE_VERSION
+from iotide_wire.messages import (
+    BeatReply,
+    BeatRequest,
+    BrokerAccess,
+    ClaimRequest,
+    EnrollReply,
+    EnrollRequest,
+    FinishReply,
+    FinishRequest,
+    HelloReply,
+    HelloRequest,
+    Order,
+    OrderBeat,
+    OrderState,
+    OrderWord,
+    Word,
+)
+
+T = TypeVar("T")
+
+
+class RefusedError(Exception):
+    """A 409 with its code."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass
+class OrderRecord:
+    """What the double knows of an order."""
+
+    order: Order
+    state: OrderState | None = None
+    is_cancelled: bool = False
+    is_unknown: bool = False
+    go_at: datetime | None = None
+    beats: list[OrderBeat] = field(default_factory=list)
+    artefacts: dict[str, bytes] = field(default_factory=dict)
+    results: list[FinishRequest] = field(default_factory=list)
+    started_seen_at: float = 0.0
+
+
+class GatewayDouble:
+    """The server's side of the protocol, its memory open to the test.
+
+    Attributes:
+        refuse_hello: code of a 409 for every hello.
+        is_away: every request is answered with 503.
+    """
+
+    def __init__(self, broker: BrokerAccess) -> None:
+        self.broker = broker
+        self.orders: dict[int, OrderRecord] = {}
+        self.hellos: list[HelloRequest] = []
+        self.current_instance: str | None = None
+        self.refuse_hello: str | None = None
+        self.refuse_beat: str | None = None
+        self.is_away = False
+        self.oldest_offer_seconds: float | None = None
+        self._changed = threading.Condition()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        config = uvicorn.Config(self._app(), log_level="warning", lifespan="off")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+
+    def start(self) -> None:
+        """Serves until closed."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the server."""
+        self._server.should_exit = True
+        self._thread.join(10)
+        self._socket.close()
+
+    def until(self, is_so: Callable[[], T], limit_seconds: float = 30.0) -> T:
+        """What `is_so` answers, once it is true; asked whenever the agent has said something."""
+        ends_at = time.monotonic() + limit_seconds
+        with self._changed:
+            while not (answer := is_so()):
+                assert time.monotonic() < ends_at, f"not within {limit_seconds:g} s"
+                self._changed.wait(0.05)
+            return answer
+
+    def result(self, order_id: int, limit_seconds: float = 30.0) -> FinishRequest:
+        """The result of an order, once it came."""
+        return self.until(lambda: self.orders[order_id].results, limit_seconds)[0]
+
+    def until_running(self, order_id: int) -> float:
+        """When the order was first said to run, CLOCK_MONOTONIC."""
+        return self.until(lambda: self.orders[order_id].started_seen_at)
+
+    def _app(self) -> FastAPI:
+        app = FastAPI()
+
+        @app.middleware("http")
+        async def away(request: Request, call_next: RequestResponseEndpoint) -> Response:
+            if self.is_away:
+                return JSONResponse({"error": {"code": "away"}}, 503)
+            answer = await call_next(request)
+            with self._changed:
+                self._changed.notify_all()
+            return answer
+
+        @app.exception_handler(RefusedError)
+        async def refused(_request: Request, error: RefusedError) -> Response:
+            body = {"code": error.code, "message": f"refused: {error.code}", "remedy": None}
+            return JSONResponse({"error": body}, 409)
+
+        app.post("/api/v1/agent/enroll")(self._enroll)
+        app.post("/api/v1/agent/hello")(self._hello)
+        app.post("/api/v1/agent/beat")(self._beat)
+        app.post("/api/v1/agent/orders/{order_id}/claim")(self._claim)
+        app.put("/api/v1/agent/orders/{order_id}/artefacts/{name}")(self._put)
+        app.post("/api/v1/agent/orders/{order_id}/finish")(self._finish)
+        app.get("/api/v1/health")(lambda: {"status": "ok"})
+        return app
+
+    def _enroll(self, request: EnrollRequest) -> EnrollReply:
+        return EnrollReply(
+            node_id=5, node_name=request.node_name, cluster="test", node_token="ion_secret", broker=self.broker
+        )
+
+    def _hello(self, request: HelloRequest) -> HelloReply:
+        if self.refuse_hello:
+            raise RefusedError(self.refuse_hello)
+        self.hellos.append(request)
+        self.current_instance = request.agent_instance
+        now = datetime.now(UTC)
+        return HelloReply(wire_version=WIRE_VERSION, node_id=5, node_name="node-1", server_time=now, beat_seconds=1.0)
+
+    def _claim(self, order_id: int, request: ClaimRequest) -> Order:
+        record = self.orders.get(order_id)
+        if record is None or record.order.fence != request.fence:
+            raise RefusedError("stale_fence")
+        if record.state not in {None, OrderState.CLAIMED}:
+            raise RefusedError("order_withdrawn")
+        record.state = OrderState.CLAIMED
+        return record.order
+
+    def _beat(self, request: BeatRequest) -> BeatReply:
+        if self.refuse_beat or request.agent_instance != self.current_instance:
+            raise RefusedError(self.refuse_beat or "agent_superseded")
+        words = tuple(self._word(beat) for beat in request.orders)
+        now = datetime.now(UTC)
+        return BeatReply(
+            server_time=now,
+            beat_seconds=1.0,
+            orders=words,
+            oldest_offer_seconds=self.oldest_offer_seconds,
+            hello_wanted=False,
+        )
+
+    def _word(self, beat: OrderBeat) -> OrderWord:
+        record = self.orders.get(beat.order_id)
+        word, go_at = Word.CONTINUE, None
+        if record is None or record.is_unknown or record.order.fence != beat.fence:
+            word = Word.UNKNOWN
+        else:
+            record.beats.append(beat)
+            record.state = beat.state
+            if beat.state is OrderState.RUNNING and not record.started_seen_at:
+                record.started_seen_at = time.monotonic()
+            if record.is_cancelled:
+                word = Word.CANCEL
+            elif beat.state is OrderState.READY:
+                word, go_at = Word.GO, record.go_at
+        return OrderWord(order_id=beat.order_id, fence=beat.fence, word=word, go_at=go_at)
+
+    async def _put(self, order_id: int, name: str, sha256: str, request: Request) -> None:
+        content = await request.body()
+        record = self.orders[order_id]
+        assert hashlib.sha256(content).hexdigest() == sha256
+        assert request.headers["x-iotide-fence"] == str(record.order.fence)
+        record.artefacts[name] = content
+
+    def _finish(self, order_id: int, request: FinishRequest) -> FinishReply:
+        record = self.orders[order_id]
+        if request.fence != record.order.fence:
+            return FinishReply(accepted=False, duplicate=False)
+        record.state = OrderState.ENDED
+        record.results.append(request)
+        return FinishReply(accepted=True, duplicate=len(record.results) > 1)
