@@ -1,0 +1,257 @@
+import random
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from factories.invariants import violations
+from factories.site import BrokerView, MovableClock, Site
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.runs.resources import Occupancy, Resource, needs
+from iotide_server.scheduling import repository
+from iotide_server.scheduling.matching import Waiting, match
+from iotide_server.scheduling.service import Scheduler
+from iotide_server.scheduling.starting import start_what_can
+from iotide_wire.messages import OrderState
+from iotide_wire.plan import Exclusivity
+
+
+def started(site: Site) -> list[int]:
+    """The runs that a pass starts, in order."""
+    begun = start_what_can(site.database, site.clock())
+    with site.database.transaction() as session:
+        return [
+            session.scalars(text("SELECT run_id FROM node_order WHERE id = :id"), {"id": offer.order_id}).one()
+            for offer in begun
+        ]
+
+
+def test_a_wake_up_starts_a_waiting_run_and_tells_its_node_by_ids_alone(
+    site: Site, scheduler: Scheduler, in_redis: BrokerView
+) -> None:
+    (run_id,) = site.add_runs([1])
+    scheduler.step({"campaign"})
+    offer = site.agent(1).offer()
+    assert (offer.run_id, site.run(run_id).state, site.run(run_id).attempts_made) == (run_id, "active", 1)
+    assert in_redis.take(f"node.{site.node_ids[0]}") == [[offer.order_id, offer.fence]]
+    assert in_redis.take(f"node.{site.node_ids[1]}") == []
+
+
+def test_the_lines_of_two_nodes_are_served_at_once_and_one_run_at_a_time(site: Site) -> None:
+    on_first, on_second, later = site.add_runs([1], [2], [1])
+    assert started(site) == [on_first, on_second]
+    assert started(site) == []
+    assert site.run(later).state == "waiting"
+
+
+def test_an_earlier_campaign_is_served_first_and_a_higher_priority_before_it(site: Site) -> None:
+    (early,) = site.add_runs([1])
+    (urgent,) = site.add_runs([1])
+    site.change("UPDATE line_place SET sort_key = sort_key - 3600 WHERE run_id = :id", id=urgent)
+    site.change("UPDATE run SET sort_key = sort_key - 3600 WHERE id = :id", id=urgent)
+    assert started(site) == [urgent]
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    assert started(site) == [early]
+
+
+@pytest.mark.parametrize(
+    ("exclusive", "target", "together"),
+    [
+        ("none", "nfs", 4),
+        ("node", "nfs", 2),
+        ("node", "scratch", 2),
+        ("node+target", "nfs", 1),
+        ("node+target", "scratch", 2),
+        ("cluster", "scratch", 1),
+    ],
+)
+def test_exclusivity_says_how_many_of_four_runs_on_two_nodes_with_two_slots_run_together(
+    make_site: Callable[..., Site], exclusive: str, target: str, together: int
+) -> None:
+    site = make_site(slots=2)
+    site.add_runs([1], [2], [1], [2], exclusive=exclusive, target=target)
+    assert len(started(site)) == together
+    assert started(site) == []
+
+
+def test_a_run_alone_on_a_target_waits_for_its_users_and_no_later_one_gets_ahead(
+    make_site: Callable[..., Site],
+) -> None:
+    site = make_site(node_count=3)
+    (shared,) = site.add_runs([1], target="nfs")
+    assert started(site) == [shared]
+    (alone,) = site.add_runs([2], target="nfs", exclusive="node+target")
+    (later,) = site.add_runs([3], target="nfs", limit=3600.0)
+    assert started(site) == []
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    assert started(site) == [alone]
+    agent = site.agent(2)
+    agent.finish(agent.claim_offer())
+    assert started(site) == [later]
+
+
+def test_runs_that_wait_for_a_locked_target_do_not_hide_those_behind_them(site: Site) -> None:
+    (alone,) = site.add_runs([1], target="nfs", exclusive="node+target")
+    assert started(site) == [alone]
+    site.add_runs(*[[2]] * 6, target="nfs")
+    (behind,) = site.add_runs([2], target="scratch")
+    assert started(site) == [behind]
+
+
+def test_a_gang_is_offered_to_all_its_nodes_or_to_none(make_site: Callable[..., Site]) -> None:
+    site = make_site(node_count=3)
+    (single,) = site.add_runs([2])
+    assert started(site) == [single]
+    (gang,) = site.add_runs([1, 2, 3], target="nfs", exclusive="node+target")
+    assert started(site) == []
+    agent = site.agent(2)
+    agent.finish(agent.claim_offer())
+    assert started(site) == [gang] * 3
+    assert [site.agent(number).offer().run_id for number in (1, 2, 3)] == [gang] * 3
+    assert len({site.agent(number).offer().fence for number in (1, 2, 3)}) == 1
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "UPDATE node_beat SET seen_at = seen_at - interval '31 s' WHERE node_id = :id",
+        "DELETE FROM node_beat WHERE node_id = :id",
+        "UPDATE node SET problem = 'not trusted' WHERE id = :id",
+        "UPDATE node SET retired_at = now() WHERE id = :id",
+    ],
+)
+def test_a_node_that_cannot_be_counted_on_gets_nothing_and_the_others_all_the_same(site: Site, trouble: str) -> None:
+    site.change(trouble, id=site.node_ids[0])
+    _, on_second = site.add_runs([1], [2])
+    assert started(site) == [on_second]
+
+
+def test_a_node_that_is_heard_of_again_is_served_again(site: Site) -> None:
+    site.change("UPDATE node_beat SET seen_at = seen_at - interval '1 h'")
+    (run_id,) = site.add_runs([1])
+    assert started(site) == []
+    site.agent(1).beat()
+    assert started(site) == [run_id]
+
+
+def test_a_run_is_not_tried_again_before_its_time_and_lets_others_pass(
+    site: Site, scheduler: Scheduler, clock: MovableClock
+) -> None:
+    first, second = site.add_runs([1], [1])
+    site.change(
+        "UPDATE line_place SET not_before = :at WHERE run_id = :id", at=clock() + timedelta(seconds=3), id=first
+    )
+    wait = scheduler.step({"campaign"})
+    assert site.states([first, second]) == ["waiting", "active"]
+    assert wait <= timedelta(seconds=3)
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    clock.now += timedelta(seconds=2)
+    scheduler.step({"freed"})
+    assert site.run(first).state == "waiting"
+    clock.now += timedelta(seconds=1)
+    scheduler.step(set())
+    assert site.run(first).state == "active"
+
+
+def test_every_repeat_of_a_short_campaign_gets_done_with_the_node_never_shared(
+    site: Site, scheduler: Scheduler
+) -> None:
+    run_ids = site.add_runs([1], [2], repeats=3)
+    for _ in range(3):
+        scheduler.step({"freed"})
+        for number in (1, 2):
+            agent = site.agent(number)
+            agent.finish(agent.claim_offer())
+    assert site.states(run_ids) == ["finished"] * 6
+    with site.database.transaction() as session:
+        assert session.scalars(text("SELECT count(*) FROM lease WHERE active")).one() == 0
+
+
+def test_the_database_itself_refuses_to_give_a_node_twice(site: Site, clock: MovableClock) -> None:
+    first, second = site.add_runs([1], [1])
+    stale = [
+        Waiting(run_id, 0.0, 60.0, needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id))
+        for run_id in (first, second)
+    ]
+    with pytest.raises(IntegrityError, match="ck_node_leases"), site.database.transaction() as session:
+        repository.start(session, stale, {first: 1, second: 2}, clock())
+    assert site.states([first, second]) == ["waiting", "waiting"]
+
+
+def test_of_a_batch_that_the_database_refuses_the_good_ones_start_all_the_same(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = site.add_runs([1], [1], [2])
+    stale = [
+        Waiting(run_id, 0.0, 60.0, needs(Exclusivity.NODE, [site.node_ids[number - 1]], [], site.cluster_id))
+        for run_id, number in ((first, 1), (second, 1), (third, 2))
+    ]
+    monkeypatch.setattr("iotide_server.scheduling.starting._decide", lambda *_: stale)
+    assert started(site) == [first, third]
+    assert site.states([first, second, third]) == ["active", "waiting", "active"]
+
+
+def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
+    make_site: Callable[..., Site], database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the election that keeps it from happening: only the database stands between them."""
+
+    def match_at_random(
+        waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], now: datetime
+    ) -> list[Waiting]:
+        return match([replace(run, sort_key=random.random()) for run in waiting], occupied, now)  # noqa: S311
+
+    monkeypatch.setattr("iotide_server.scheduling.starting.match", match_at_random)
+    site = make_site(node_count=8)
+    run_ids = [
+        *site.add_runs(*[[number] for number in range(1, 9)], repeats=3, target="nfs"),
+        *site.add_runs([1, 2], [3, 4, 5], [7, 8], repeats=2, target="nfs"),
+        *site.add_runs([3], [6], repeats=2, target="nfs", exclusive="node+target"),
+        *site.add_runs([5], repeats=2, exclusive="cluster"),
+    ]
+    databases = [Database(open_engine(database_url, pool_size=1)) for _ in range(6)]
+    barrier = threading.Barrier(len(databases))
+
+    def schedule(database: Database) -> int:
+        barrier.wait()
+        return len(start_what_can(database, site.clock()))
+
+    rounds = 0
+    with ThreadPoolExecutor(len(databases)) as pool:
+        while not all(state == "finished" for state in site.states(run_ids)):
+            rounds += 1
+            assert rounds < 100
+            begun = sum(pool.map(schedule, databases))
+            with site.database.transaction() as session:
+                assert violations(session) == {}
+            assert begun > 0
+            for number in range(1, 9):
+                agent = site.agent(number)
+                for offer in agent.offers():
+                    agent.claim(offer)
+                    agent.finish(offer)
+    for database in databases:
+        database.engine.dispose()
+    with site.database.transaction() as session:
+        attempts = session.execute(text("SELECT run_id, count(*) FROM attempt GROUP BY run_id")).all()
+    assert sorted(attempts) == [(run_id, 1) for run_id in sorted(run_ids)]
+
+
+def test_an_order_says_everything_that_its_node_needs(site: Site) -> None:
+    (run_id,) = site.add_runs([1], target="nfs", exclusive="none", limit=90.0)
+    started(site)
+    agent = site.agent(1)
+    offer = agent.offer()
+    order = agent.claim(offer)
+    assert (order.order_id, order.run_id, order.attempt, order.fence) == (offer.order_id, run_id, 1, offer.fence)
+    assert (order.workload, order.repeat, order.node_mode, order.time_limit_seconds) == ("dd", 1, "shared", 90.0)
+    assert [(target.name, target.path, target.fstype) for target in order.targets] == [("nfs", "/nfs", "ext4")]
+    assert agent.say(offer, OrderState.PREFLIGHT) == "continue"

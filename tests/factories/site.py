@@ -1,0 +1,289 @@
+"""A cluster at work: runs that wait, agents that speak to the gateway's services, and a broker that can be read."""
+
+import hashlib
+import json
+from base64 import b64decode
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count
+from typing import Protocol
+
+from factories.ready_cluster import ReadyCluster, ToolsInstalled
+from redis import Redis
+from sqlalchemy import text
+
+from iotide_agent.workloads.registry import announcements
+from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.clusters import agents
+from iotide_server.clusters.models import Node
+from iotide_server.gateway import beats, service
+from iotide_server.gateway.errors import SchemaChangedError
+from iotide_server.kit.db import Database
+from iotide_server.runs.models import Run
+from iotide_server.runs.repository import NewRuns, insert_runs
+from iotide_server.workloads.models import Workload
+from iotide_wire.messages import (
+    BeatReply,
+    BeatRequest,
+    ClaimRequest,
+    FinishReply,
+    FinishRequest,
+    HeldOrder,
+    HelloRequest,
+    Order,
+    OrderBeat,
+    OrderState,
+    Outcome,
+    Word,
+)
+
+_serial = count(1)
+
+
+class MovableClock(Protocol):
+    """A clock that stands still until a test moves it."""
+
+    now: datetime
+
+    def __call__(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """An order as its node hears of it."""
+
+    order_id: int
+    fence: int
+    run_id: int
+
+
+@dataclass
+class Site:
+    """Nodes `n1` and up that were just heard of; targets `scratch` (private to each) and `nfs` (shared by all)."""
+
+    database: Database
+    clock: MovableClock
+    node_count: int = 2
+    slots: int = 1
+    cluster_id: int = field(init=False)
+    node_ids: list[int] = field(init=False)
+    target_ids: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        with self.database.transaction() as session:
+            ready = ReadyCluster(session, self.clock(), node_count=self.node_count)
+            self.cluster_id = ready.cluster.id
+            self.node_ids = [node.id for node in ready.nodes]
+            self.target_ids = {"scratch": ready.target.id, "nfs": ready.add_target("nfs", scope="shared").id}
+            for node in ready.nodes:
+                node.slots = self.slots
+            session.flush()
+        self.hear_of_all()
+
+    def hear_of_all(self) -> None:
+        """Every node's agent has just beaten."""
+        with self.database.transaction() as session:
+            for number, node_id in enumerate(self.node_ids, start=1):
+                agents.beat(session, node_id, f"instance-n{number}", self.clock())
+
+    def add_runs(
+        self,
+        *cells: Collection[int],
+        target: str = "scratch",
+        repeats: int = 1,
+        exclusive: str = "node",
+        attempts: int = 2,
+        limit: float = 60.0,
+    ) -> list[int]:
+        """A campaign with a cell for each set of nodes (numbers from 1); the ids of its waiting runs in line order."""
+        with self.database.transaction() as session:
+            campaign = Campaign(
+                cluster_id=self.cluster_id,
+                name=f"c{next(_serial)}",
+                plan={},
+                request_sha256="",
+                created_at=self.clock(),
+            )
+            session.add(campaign)
+            session.flush()
+            workload_id = session.query(Workload.id).filter_by(name="dd").scalar()
+            for ordinal, nodes in enumerate(cells, start=1):
+                cell = Cell(
+                    campaign_id=campaign.id,
+                    ordinal=ordinal,
+                    workload_id=workload_id,
+                    options={},
+                    options_sha256="",
+                    bytes_needed=0.0,
+                    bytes_moved=0.0,
+                )
+                session.add(cell)
+                session.flush()
+                session.add_all(CellNode(cell_id=cell.id, node_id=self.node_ids[node - 1]) for node in nodes)
+                session.add(CellTarget(cell_id=cell.id, target_id=self.target_ids[target]))
+            session.flush()
+            insert_runs(
+                session,
+                NewRuns(
+                    campaign_id=campaign.id,
+                    cluster_id=self.cluster_id,
+                    repeats=repeats,
+                    exclusive=exclusive,
+                    sort_key=self.clock().timestamp(),
+                    time_limit_seconds=limit,
+                    attempts_allowed=attempts,
+                    created_at=self.clock(),
+                ),
+            )
+            return list(
+                session.scalars(text("SELECT id FROM run WHERE campaign_id = :id ORDER BY id"), {"id": campaign.id})
+            )
+
+    def run(self, run_id: int) -> Run:
+        with self.database.transaction() as session:
+            return session.get_one(Run, run_id)
+
+    def states(self, run_ids: Sequence[int]) -> list[str]:
+        return [self.run(run_id).state for run_id in run_ids]
+
+    def node(self, number: int) -> Node:
+        with self.database.transaction() as session:
+            return session.get_one(Node, self.node_ids[number - 1])
+
+    def agent(self, number: int) -> "SimulatedAgent":
+        return SimulatedAgent(self, self.node_ids[number - 1], f"instance-n{number}")
+
+    def change(self, statement: str, **values: object) -> None:
+        with self.database.transaction() as session:
+            session.execute(text(statement), values)
+
+
+@dataclass
+class SimulatedAgent:
+    """The agent of one node, as far as the server can tell."""
+
+    site: Site
+    node_id: int
+    instance: str
+    boot_id: str = "boot-1234"
+
+    def offers(self) -> list[Offered]:
+        """What is offered to the node, the oldest first."""
+        with self.site.database.transaction() as session:
+            rows = session.execute(
+                text(
+                    "SELECT node_order.id, fence, node_order.run_id FROM node_order JOIN attempt"
+                    " ON attempt.id = node_order.attempt_id"
+                    " WHERE node_id = :node_id AND node_order.state = 'offered' ORDER BY node_order.id"
+                ),
+                {"node_id": self.node_id},
+            )
+            return [Offered(*row) for row in rows]
+
+    def offer(self) -> Offered:
+        """The one thing that is offered."""
+        (offer,) = self.offers()
+        return offer
+
+    def claim(self, offer: Offered, *, fence: int | None = None) -> Order:
+        request = ClaimRequest(fence=fence or offer.fence, agent_instance=self.instance, boot_id=self.boot_id)
+        with self.site.database.transaction() as session:
+            claimed = service.claim(session, self.node_id, offer.order_id, request, self.site.clock())
+        if isinstance(claimed, SchemaChangedError):
+            raise claimed
+        return claimed
+
+    def claim_offer(self) -> Offered:
+        """Claim what is offered."""
+        offer = self.offer()
+        self.claim(offer)
+        return offer
+
+    def beat(self, *orders: OrderBeat, instance: str | None = None) -> BeatReply:
+        request = BeatRequest(
+            agent_instance=instance or self.instance, boot_id=self.boot_id, sent_at=self.site.clock(), orders=orders
+        )
+        with self.site.database.transaction() as session:
+            return beats.beat(session, self.node_id, request, self.site.clock())
+
+    def say(
+        self, offer: Offered, state: OrderState, progress: float | None = None, *, started_at: datetime | None = None
+    ) -> Word:
+        """Beat with one order; the server's word on it."""
+        beat = OrderBeat(
+            order_id=offer.order_id,
+            fence=offer.fence,
+            state=state,
+            progress=progress,
+            phase=state.value,
+            started_at=started_at,
+        )
+        return self.beat(beat).orders[0].word
+
+    def result(
+        self,
+        offer: Offered,
+        outcome: Outcome = Outcome.FINISHED,
+        *,
+        fence: int | None = None,
+        reason: str | None = None,
+        **changes: object,
+    ) -> FinishRequest:
+        values: Mapping[str, object] = {
+            "fence": fence or offer.fence,
+            "agent_instance": self.instance,
+            "digest": hashlib.sha256(f"{offer} {outcome} {reason}".encode()).hexdigest(),
+            "outcome": outcome,
+            "reason_code": reason and "because",
+            "reason": reason,
+            "started_at": self.site.clock(),
+            "ended_at": self.site.clock(),
+            "steps": (),
+            "samples": (),
+            "flags": (),
+            "environment": {},
+            "artefacts": (),
+            "curves": (),
+        }
+        return FinishRequest.model_validate({**values, **changes})
+
+    def hand_in(self, offer: Offered, result: FinishRequest) -> FinishReply:
+        with self.site.database.transaction() as session:
+            return service.finish(session, self.node_id, offer.order_id, result, self.site.clock())
+
+    def finish(self, offer: Offered, outcome: Outcome = Outcome.FINISHED, *, reason: str | None = None) -> FinishReply:
+        return self.hand_in(offer, self.result(offer, outcome, reason=reason))
+
+    def hello(self, *held: Offered, instance: str, boot_id: str | None = None) -> None:
+        """A new process of the agent says hello; `instance` and `boot_id` are this agent's from now on."""
+        request = HelloRequest(
+            agent_instance=instance,
+            previous_instance=self.instance,
+            boot_id=boot_id or self.boot_id,
+            agent_version="1",
+            wire_version=1,
+            sent_at=self.site.clock(),
+            facts={},
+            mounts=(),
+            approved_directories=("/scratch",),
+            workloads=tuple(announcements(ToolsInstalled())),
+            holds=tuple(HeldOrder(order_id=offer.order_id, fence=offer.fence) for offer in held),
+        )
+        with self.site.database.transaction() as session:
+            service.hello(session, self.node_id, request, self.site.clock())
+        self.instance, self.boot_id = instance, request.boot_id
+
+
+@dataclass
+class BrokerView:
+    """What lies in Redis for whoever reads it."""
+
+    redis: Redis
+
+    def take(self, queue: str) -> list[list[object]]:
+        """The arguments of all messages on a queue, in order; they are gone then."""
+        messages = []
+        while isinstance(raw := self.redis.rpop(queue), bytes):
+            messages.append(json.loads(b64decode(json.loads(raw)["body"]))[0])
+        return messages
