@@ -101,11 +101,7 @@ def claim(
 
 
 def finish(session: Session, node_id: int, order_id: int, request: FinishRequest, now: datetime) -> FinishReply:
-    """Take a result, once however often it is sent; one that comes too late is kept as a line in the run's log.
-
-    Raises:
-        ArtefactMissingError: raw output that it names was not uploaded before.
-    """
+    """Take a result, once however often it is sent; one that comes too late is kept as a line in the run's log."""
     locked = runs.lock_order(session, order_id)
     if locked is None or locked.order.node_id != node_id:
         return FinishReply(accepted=False, duplicate=False)

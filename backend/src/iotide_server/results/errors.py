@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from iotide_server.kit.errors import ConflictError, InvalidInputError, IotideError, NotFoundError
+from iotide_server.kit.errors import InvalidInputError, IotideError, NotFoundError
 
 
 class MetricNotDeclaredError(InvalidInputError):
@@ -34,12 +34,6 @@ class ArtefactTooLargeError(IotideError):
 
     status: ClassVar[int] = 413
     code = "body_too_large"
-
-
-class ArtefactMissingError(ConflictError):
-    """A result names an artefact that was not uploaded before."""
-
-    code = "artefact_missing"
 
 
 class ArtefactNotFoundError(NotFoundError):

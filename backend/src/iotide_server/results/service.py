@@ -12,10 +12,9 @@ from iotide_server.kit.work import want_work
 from iotide_server.results import repository
 from iotide_server.results.checks import check_artefact, check_curve, check_samples
 from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
-from iotide_server.results.errors import ArtefactMissingError
 from iotide_server.results.keys import SeriesKey
 from iotide_server.results.repository import MeasuredCell
-from iotide_server.runs.models import Order, Run
+from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.workloads.service import series_options
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Flag, FlagEffect, Outcome, SampleMessage
 
@@ -24,18 +23,17 @@ POINTS = "points"
 
 
 def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime) -> None:
-    """Store the result of an order: samples, flags, environment and curves; its artefacts must be there already.
+    """Store the result of an order: samples, flags, environment and curves; its artefacts came before.
 
     Asks for the points of the cell to be computed when the run finished. Doing it again changes nothing.
 
     Raises:
         InvalidInputError: samples or curves that the workload's announcement does not cover.
-        ArtefactMissingError: an artefact was not uploaded before, or another under that name.
     """
     run = session.get_one(Run, order.run_id)
     cell = repository.measured_cell(session, run.cell_id)
     check_samples(finish.samples, cell.metrics, cell.target_ids)
-    _check_artefacts(session, order, finish.artefacts)
+    _note_missing_artefacts(session, order, finish.artefacts, now)
     repository.replace_samples(session, order.id, _sample_rows(session, cell, order, finish.samples))
     store_curves(session, order.id, finish.curves)
     _describe(session, run, order, finish)
@@ -43,17 +41,14 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
         want_work(session, POINTS, cell.id, now)
 
 
-def _check_artefacts(session: Session, order: Order, artefacts: Sequence[ArtefactFact]) -> None:
+def _note_missing_artefacts(session: Session, order: Order, artefacts: Sequence[ArtefactFact], now: datetime) -> None:
+    """Say in the run's log which raw output never came: its numbers are worth keeping without it."""
     stored = repository.artefact_digests(session, order.id)
-    for index, artefact in enumerate(artefacts):
+    for artefact in artefacts:
         if stored.get(artefact.name) != artefact.sha256:
-            raise ArtefactMissingError(
-                f"artefact {artefact.name} with digest {artefact.sha256} was not uploaded"
-                f" (stored: {stored.get(artefact.name, 'none')})",
-                field=f"artefacts[{index}]",
-                value=artefact.name,
-                remedy="upload it, then send the result again",
-            )
+            words = f"raw output {artefact.name} ({artefact.size_bytes} bytes, SHA-256 {artefact.sha256}) never arrived"
+            missing = RunEvent(run_id=order.run_id, order_id=order.id, at=now, kind="artefact_missing", text=words)
+            session.add(missing)
 
 
 def _sample_rows(

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
 from iotide_server.results import service
-from iotide_server.results.errors import ArtefactMissingError, MetricNotDeclaredError
-from iotide_server.results.models import Environment, Sample, Series
-from iotide_server.runs.models import Order, Run
+from iotide_server.results.errors import MetricNotDeclaredError
+from iotide_server.results.models import Artefact, Environment, Sample, Series
+from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.workloads.models import Workload
 from iotide_wire.facts import FactValue
 from iotide_wire.messages import ArtefactFact, Flag, FlagCode, FlagEffect, Outcome
@@ -131,16 +131,28 @@ def test_the_points_of_the_cell_are_wanted_once_a_run_finished(
     assert len(rows) == wanted
 
 
-def test_a_result_without_its_artefact_is_refused_until_it_is_there(session: Session, order: Order) -> None:
+def test_raw_output_that_never_came_is_a_line_in_the_log(session: Session, order: Order) -> None:
     content = b"2 records in\n"
     sha256 = hashlib.sha256(content).hexdigest()
-    fact = ArtefactFact(name="stdout", sha256=sha256, size_bytes=len(content))
-    result = finish(NOW).model_copy(update={"artefacts": (fact,)})
-    with pytest.raises(ArtefactMissingError, match="stdout") as refused:
-        service.ingest(session, order, result, NOW)
-    assert (refused.value.status, refused.value.field) == (409, "artefacts[0]")
-    service.store_artefact(session, order, "stdout", sha256, content)
-    service.ingest(session, order, result, NOW)
+    came = ArtefactFact(name="write.stdout", sha256=sha256, size_bytes=len(content))
+    facts = (came, came.model_copy(update={"name": "read.stdout"}), came.model_copy(update={"sha256": "0" * 64}))
+    service.store_artefact(session, order, "write.stdout", sha256, content)
+    service.ingest(session, order, finish(NOW, sample(1.0)).model_copy(update={"artefacts": facts}), NOW)
+    lines = session.scalars(
+        select(RunEvent.text).where(RunEvent.kind == "artefact_missing").order_by(RunEvent.id)
+    ).all()
+    assert lines == [
+        f"raw output read.stdout (13 bytes, SHA-256 {sha256}) never arrived",
+        f"raw output write.stdout (13 bytes, SHA-256 {'0' * 64}) never arrived",
+    ]
+    assert session.scalar(select(func.count()).select_from(Sample)) == 1
+
+
+def test_raw_output_sent_twice_is_stored_once_and_the_last_one_counts(session: Session, order: Order) -> None:
+    for content in (b"first", b"first", b"last"):
+        service.store_artefact(session, order, "stdout", hashlib.sha256(content).hexdigest(), content)
+    (artefact,) = session.scalars(select(Artefact)).all()
+    assert (artefact.sha256, artefact.size_bytes) == (hashlib.sha256(b"last").hexdigest(), 4)
 
 
 def test_results_that_arrive_at_once_make_one_series(database: Database) -> None:
