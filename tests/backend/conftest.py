@@ -1,10 +1,11 @@
 """The real PostgreSQL for the server's tests: migrated once, emptied after every test."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 
 import psycopg
 import pytest
+from factories.announced import NOW
+from factories.clock import MovedClock
 from factories.people import Person, person
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
@@ -17,9 +18,6 @@ from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
-
-NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
-
 
 # Quicker than TRUNCATE, or a copy of the database for each test, by a factor of ten.
 _EMPTY_ALL = "; ".join(
@@ -68,19 +66,9 @@ def session(database: Database) -> Iterator[Session]:
         transaction.rollback()
 
 
-class Time:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Time:
-    return Time()
+def clock() -> MovedClock:
+    return MovedClock()
 
 
 @pytest.fixture
@@ -89,7 +77,7 @@ def settings(database_url: str) -> Settings:
 
 
 @pytest.fixture
-def client(settings: Settings, clock: Time) -> Iterator[TestClient]:
+def client(settings: Settings, clock: MovedClock) -> Iterator[TestClient]:
     """The API, called by nobody."""
     with TestClient(create_app(settings, clock), raise_server_exceptions=False) as client:
         yield client

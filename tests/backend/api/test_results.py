@@ -3,7 +3,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from backend.conftest import NOW
+from factories.announced import NOW
 from factories.measured import Measured, finish, sample
 from factories.people import Person
 from fastapi.testclient import TestClient

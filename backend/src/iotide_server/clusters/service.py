@@ -94,6 +94,12 @@ def create_cluster(session: Session, principal: Principal, name: str, descriptio
     return created
 
 
+def ensure_cluster(session: Session, principal: Principal, name: str) -> None:
+    """Make the cluster unless there is one of the name."""
+    if repository.cluster_by_name(session, name) is None:
+        create_cluster(session, principal, name, "")
+
+
 def change_cluster(session: Session, principal: Principal, cluster_id: int, changes: Json) -> Cluster:
     """The cluster with another name or description.
 

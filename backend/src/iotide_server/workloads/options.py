@@ -6,6 +6,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, SchemaError, ValidationError
 from jsonschema.exceptions import best_match
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.suggest import choose_from
@@ -28,8 +29,11 @@ _REMEDIES = {
 }
 
 
-def check_schema(schema: Mapping[str, Any]) -> None:
+def check_schema(schema: Mapping[str, Any], field: str) -> None:
     """Make sure that announced options can be validated at all.
+
+    Args:
+        field: where the schema stands in the announcement, for the error.
 
     Raises:
         InvalidInputError: it is no JSON Schema of an object.
@@ -37,9 +41,9 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        raise InvalidInputError(f"options_schema: {error.message}", field="options_schema") from error
+        raise InvalidInputError(f"{field}: {error.message}", field=field, remedy="mend the plug-in") from error
     if schema.get("type") != "object":
-        raise InvalidInputError("options_schema: not the schema of an object", field="options_schema")
+        raise InvalidInputError(f"{field}: not the schema of an object", field=field, remedy="mend the plug-in")
 
 
 def complete_options(
@@ -69,7 +73,14 @@ def complete_options(
         if name not in completed:
             raise InvalidInputError(f"{name} is missing", field=f"{field}.{name}", remedy=f"give the option {name}")
     # The empty registry keeps a schema that an agent sent from making the server fetch anything.
-    failure = best_match(Draft202012Validator(schema, registry=Registry()).iter_errors(completed))
+    try:
+        failure = best_match(Draft202012Validator(schema, registry=Registry()).iter_errors(completed))
+    except Unresolvable as error:
+        raise InvalidInputError(
+            f"the announced schema refers to {error.ref}, which it does not contain",
+            field=field,
+            remedy="mend the plug-in on the nodes, or leave this workload out",
+        ) from error
     if failure is not None:
         raise _refusal(failure, field)
     return completed

@@ -1,0 +1,197 @@
+from datetime import timedelta
+
+import pytest
+from factories.announced import NOW
+from factories.people import person
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import authentication, sessions
+from iotide_server.accounts.errors import LinkSpentError, PersonWantedError, WrongCredentialsError
+from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, User, UserSession
+from iotide_server.accounts.principal import Principal
+from iotide_server.kit.errors import NotAuthenticatedError
+
+URL = "https://iotide.example.org"
+PASSWORD = "correct horse battery"
+
+
+def secret_of(link: str) -> str:
+    return link.partition("#token=")[2]
+
+
+def signed_in(session: Session) -> sessions.SignedIn:
+    link = sessions.admin_link(session, URL, NOW)
+    return sessions.sign_in_by_link(session, secret_of(link), "10.0.0.1", NOW)
+
+
+def test_the_first_link_makes_an_administrator_of_all_clusters(session: Session) -> None:
+    link = sessions.first_admin_link(session, f"{URL}/", NOW)
+    assert link is not None
+    assert link.startswith(f"{URL}/login#token=")
+    principal = sessions.sign_in_by_link(session, secret_of(link), None, NOW).principal
+    assert principal.name == "admin"
+    assert principal.may(Role.ADMIN, None)
+
+
+def test_first_links_end_with_the_first_sign_in(session: Session) -> None:
+    assert sessions.first_admin_link(session, URL, NOW) is not None
+    assert sessions.first_admin_link(session, URL, NOW) is not None, "nobody used the one before"
+    signed_in(session)
+    assert sessions.first_admin_link(session, URL, NOW) is None
+
+
+def test_an_admin_link_is_for_the_administrator_there_is(session: Session) -> None:
+    ada = person(session, "ada", Role.ADMIN, now=NOW)
+    person(session, "admin", Role.VIEWER, now=NOW)
+    assert signed_in(session).principal.id == ada.principal.id
+
+
+def test_a_new_administrator_takes_no_name_that_is_in_use(session: Session) -> None:
+    person(session, "admin", Role.VIEWER, now=NOW)
+    assert signed_in(session).principal.name == "admin-2"
+
+
+def test_a_link_opens_once(session: Session) -> None:
+    link = sessions.admin_link(session, URL, NOW)
+    sessions.sign_in_by_link(session, secret_of(link), None, NOW)
+    with pytest.raises(LinkSpentError):
+        sessions.sign_in_by_link(session, secret_of(link), None, NOW)
+
+
+def test_a_link_opens_for_a_day(session: Session) -> None:
+    link = sessions.admin_link(session, URL, NOW)
+    with pytest.raises(LinkSpentError):
+        sessions.sign_in_by_link(session, secret_of(link), None, NOW + timedelta(days=1))
+
+
+def test_a_disabled_user_s_link_opens_nothing(session: Session) -> None:
+    link = sessions.admin_link(session, URL, NOW)
+    session.scalars(select(User)).one().disabled_at = NOW
+    with pytest.raises(LinkSpentError):
+        sessions.sign_in_by_link(session, secret_of(link), None, NOW)
+
+
+def test_no_secret_is_stored_as_it_is(session: Session) -> None:
+    link = sessions.admin_link(session, URL, NOW)
+    cookie = sessions.sign_in_by_link(session, secret_of(link), None, NOW).secret
+    assert session.scalars(select(LoginLink)).one().secret_sha256 != secret_of(link)
+    assert session.scalars(select(UserSession)).one().secret_sha256 != cookie
+
+
+def test_a_cookie_proves_who_it_is_until_it_expires(session: Session) -> None:
+    opened = signed_in(session)
+    now = NOW
+    while now < NOW + sessions.SESSION_LIFETIME - timedelta(days=5):
+        now += timedelta(days=5)
+        principal = authentication.by_session_cookie(session, opened.secret, None, now)
+        assert principal.id == opened.principal.id
+    with pytest.raises(NotAuthenticatedError):
+        authentication.by_session_cookie(session, opened.secret, None, NOW + sessions.SESSION_LIFETIME)
+
+
+def test_an_idle_session_ends(session: Session) -> None:
+    opened = signed_in(session)
+    with pytest.raises(NotAuthenticatedError):
+        authentication.by_session_cookie(session, opened.secret, None, NOW + authentication.SESSION_IDLE)
+
+
+def test_signing_out_ends_this_session_alone(session: Session) -> None:
+    here, there = signed_in(session), signed_in(session)
+    sessions.sign_out(session, here.principal, here.secret)
+    with pytest.raises(NotAuthenticatedError):
+        authentication.by_session_cookie(session, here.secret, None, NOW)
+    assert authentication.by_session_cookie(session, there.secret, None, NOW).id == there.principal.id
+
+
+def test_a_password_opens_after_it_was_set(session: Session) -> None:
+    opened = signed_in(session)
+    sessions.set_password(session, opened.principal, opened.secret, None, PASSWORD)
+    again = sessions.sign_in_by_password(session, "admin", PASSWORD, None, NOW)
+    assert again.principal.id == opened.principal.id
+
+
+def test_a_password_change_wants_the_old_one_and_ends_other_sessions(session: Session) -> None:
+    here, there = signed_in(session), signed_in(session)
+    sessions.set_password(session, here.principal, here.secret, None, PASSWORD)
+    with pytest.raises(WrongCredentialsError):
+        sessions.set_password(session, here.principal, here.secret, "guessed", "something longer")
+    with pytest.raises(NotAuthenticatedError):
+        authentication.by_session_cookie(session, there.secret, None, NOW)
+    assert authentication.by_session_cookie(session, here.secret, None, NOW).id == here.principal.id
+
+
+def test_a_wrong_name_and_a_wrong_password_look_the_same(session: Session) -> None:
+    opened = signed_in(session)
+    person(session, "grace", Role.VIEWER, now=NOW)
+    sessions.set_password(session, opened.principal, opened.secret, None, PASSWORD)
+    refusals = []
+    for name, password in [("admin", "wrong"), ("nobody", PASSWORD), ("grace", PASSWORD), ("grace", "")]:
+        with pytest.raises(WrongCredentialsError) as refusal:
+            sessions.sign_in_by_password(session, name, password, None, NOW)
+        refusals.append((refusal.value.message, refusal.value.remedy, refusal.value.field, refusal.value.value))
+    assert len(set(refusals)) == 1
+
+
+def test_a_token_sets_no_password(session: Session) -> None:
+    program = authentication.by_api_token(session, person(session, "ci", Role.ADMIN, now=NOW).token, None, NOW)
+    with pytest.raises(PersonWantedError):
+        sessions.set_password(session, program, None, None, PASSWORD)
+
+
+def token_principal(session: Session, role: Role, scopes: list[str], cluster_id: int | None = None) -> Principal:
+    owner = person(session, "grace", role, cluster_id, now=NOW)
+    session.scalars(select(ApiToken)).one().scopes = scopes
+    return authentication.by_api_token(session, owner.token, None, NOW)
+
+
+@pytest.mark.parametrize(
+    ("role", "scopes", "granted"),
+    [
+        (Role.ADMIN, ["read"], Role.VIEWER),
+        (Role.ADMIN, ["read", "operate"], Role.OPERATOR),
+        (Role.VIEWER, ["admin"], Role.VIEWER),
+    ],
+)
+def test_a_token_s_scopes_only_cut_down(session: Session, role: Role, scopes: list[str], granted: Role) -> None:
+    assert token_principal(session, role, scopes).grants == {None: granted}
+
+
+def test_a_token_ends_by_expiry_revocation_and_with_its_user(session: Session) -> None:
+    owner = person(session, "grace", Role.VIEWER, now=NOW)
+    token = session.scalars(select(ApiToken)).one()
+    user = session.scalars(select(User)).one()
+    for field in ("expires_at", "revoked_at"):
+        setattr(token, field, NOW)
+        with pytest.raises(NotAuthenticatedError):
+            authentication.by_api_token(session, owner.token, None, NOW)
+        setattr(token, field, None)
+        assert authentication.by_api_token(session, owner.token, None, NOW).user_id == user.id
+    user.disabled_at = NOW
+    with pytest.raises(NotAuthenticatedError):
+        authentication.by_api_token(session, owner.token, None, NOW)
+
+
+def test_the_use_of_a_token_is_noted_to_the_minute(session: Session) -> None:
+    owner = person(session, "grace", Role.VIEWER, now=NOW)
+    token = session.scalars(select(ApiToken)).one()
+    authentication.by_api_token(session, owner.token, None, NOW)
+    authentication.by_api_token(session, owner.token, None, NOW + timedelta(seconds=59))
+    assert token.last_used_at == NOW
+    authentication.by_api_token(session, owner.token, None, NOW + timedelta(seconds=61))
+    assert token.last_used_at == NOW + timedelta(seconds=61)
+
+
+def test_what_expired_is_forgotten_and_spent_links_stay(session: Session) -> None:
+    signed_in(session)
+    sessions.admin_link(session, URL, NOW)
+    sessions.forget_expired(session, NOW + sessions.SESSION_LIFETIME)
+    assert session.scalars(select(UserSession)).all() == []
+    assert [link.used_at for link in session.scalars(select(LoginLink))] == [NOW]
+    assert sessions.first_admin_link(session, URL, NOW) is None
+
+
+def test_signing_in_leaves_a_trace_with_the_address(session: Session) -> None:
+    signed_in(session)
+    entry = session.scalars(select(AuditEntry)).one()
+    assert (entry.action, entry.principal_name, entry.address) == ("signed_in", "admin", "10.0.0.1")

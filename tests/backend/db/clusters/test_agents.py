@@ -1,0 +1,148 @@
+from datetime import datetime, timedelta
+
+import pytest
+from factories.announced import NOW, hello, mount
+from factories.clusters import make_cluster, make_node
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.clusters import agents, service
+from iotide_server.clusters.errors import AgentAlreadyRunningError, AgentSupersededError, WireVersionUnsupportedError
+from iotide_server.clusters.models import Node
+from iotide_server.clusters.views import SILENT_AFTER, NodeState
+from iotide_server.kit.pagination import PageRequest
+from iotide_server.live.models import Change
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+A_MOMENT = timedelta(seconds=5)
+FIRST_PAGE = PageRequest(50, None)
+
+
+def state(session: Session, node: Node, now: datetime) -> NodeState:
+    view = service.node(session, ADMIN, node.id, now)
+    listed = service.list_nodes(session, ADMIN, service.NodeFilter(state=view.state), FIRST_PAGE, now)
+    assert [other.node.id for other in listed.rows] == [node.id], "the filter and the view agree"
+    return view.state
+
+
+def test_a_hello_is_taken_down(session: Session) -> None:
+    node = make_node(
+        session, make_cluster(session), said=hello("instance-1", mounts=[mount("/mnt")], approved=["/mnt"])
+    )
+    assert node.agent_instance == "instance-1"
+    assert node.approved_directories == ["/mnt"]
+    assert node.mounts[0]["mount_point"] == "/mnt"
+    assert node.facts["memory.total_bytes"] > 0
+
+
+def test_beats_keep_a_node_online_and_their_end_makes_it_silent(session: Session) -> None:
+    node = make_node(session, make_cluster(session))
+    now = NOW + A_MOMENT
+    assert agents.beat(session, node.id, "instance-1", now) is False
+    assert state(session, node, now + SILENT_AFTER) is NodeState.ONLINE
+    assert state(session, node, now + SILENT_AFTER + timedelta(microseconds=1)) is NodeState.SILENT
+    agents.beat(session, node.id, "instance-1", now + timedelta(hours=1))
+    assert state(session, node, now + timedelta(hours=1)) is NodeState.ONLINE
+
+
+def test_a_node_that_never_said_hello_was_never_seen(session: Session) -> None:
+    cluster = make_cluster(session)
+    node = Node(cluster_id=cluster.id, name="n1", role="compute", token_sha256="t", redis_password_sha256="p")
+    session.add(node)
+    session.flush()
+    assert agents.beat(session, node.id, "instance-1", NOW) is True, "its hello is wanted"
+    assert state(session, node, NOW) is NodeState.NEVER_SEEN
+    node.retired_at = NOW
+    assert state(session, node, NOW) is NodeState.RETIRED
+
+
+def test_a_late_beat_does_not_turn_back_the_clock(session: Session) -> None:
+    node = make_node(session, make_cluster(session))
+    agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
+    agents.beat(session, node.id, "instance-1", NOW)
+    assert service.node(session, ADMIN, node.id, NOW).last_seen_at == NOW + A_MOMENT
+
+
+@pytest.mark.parametrize(
+    "follower",
+    [
+        hello("instance-1"),
+        hello("instance-2", previous="instance-1"),
+    ],
+    ids=["the same process", "the next process of the same state directory"],
+)
+def test_an_agent_may_follow_itself_at_once(session: Session, follower: object) -> None:
+    node = make_node(session, make_cluster(session))
+    assert isinstance(follower, type(hello()))
+    agents.hello(session, node.id, follower, NOW + A_MOMENT)
+    assert node.agent_instance == follower.agent_instance
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        hello("instance-2"),
+        hello("instance-2", previous="instance-0"),
+        hello("instance-2", previous="instance-1", boot_id="boot-0002"),
+        hello("instance-1", boot_id="boot-0002"),
+    ],
+    ids=["a stranger", "another lineage", "another machine", "the same instance on another machine"],
+)
+def test_a_copy_is_refused_while_the_agent_may_live(session: Session, copy: object) -> None:
+    node = make_node(session, make_cluster(session))
+    assert isinstance(copy, type(hello()))
+    with pytest.raises(AgentAlreadyRunningError):
+        agents.hello(session, node.id, copy, NOW + SILENT_AFTER - A_MOMENT)
+    assert node.agent_instance == "instance-1"
+    agents.hello(session, node.id, copy, NOW + SILENT_AFTER)
+    assert node.boot_id == copy.boot_id
+
+
+def test_the_agent_that_was_followed_is_told(session: Session) -> None:
+    node = make_node(session, make_cluster(session))
+    agents.hello(session, node.id, hello("instance-2", previous="instance-1"), NOW)
+    with pytest.raises(AgentSupersededError):
+        agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
+    assert service.node(session, ADMIN, node.id, NOW).last_seen_at == NOW, "its beat does not count"
+
+
+@pytest.mark.parametrize(("wire_version", "remedy"), [(0, "install an agent"), (99, "upgrade the server")])
+def test_an_agent_of_another_language_is_refused(session: Session, wire_version: int, remedy: str) -> None:
+    node = make_node(session, make_cluster(session))
+    spoken = hello().model_copy(update={"wire_version": wire_version})
+    with pytest.raises(WireVersionUnsupportedError) as refusal:
+        agents.hello(session, node.id, spoken, NOW)
+    assert refusal.value.remedy is not None
+    assert remedy in refusal.value.remedy
+
+
+def test_a_beat_clears_a_suspicion(session: Session) -> None:
+    node = make_node(session, make_cluster(session))
+    agents.suspect(session, node.id, "no answer to 6 offers")
+    session.flush()
+    agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
+    assert node.problem is None
+
+
+def told(session: Session) -> list[int]:
+    return list(session.scalars(select(Change.subject_id).where(Change.kind == "node").order_by(Change.id)))
+
+
+def test_silence_is_told_once(session: Session) -> None:
+    node = make_node(session, make_cluster(session))
+    before = len(told(session))
+    fell_silent = NOW + SILENT_AFTER
+    agents.tell_silence(session, fell_silent - A_MOMENT, fell_silent)
+    agents.tell_silence(session, fell_silent, fell_silent + A_MOMENT)
+    assert told(session)[before:] == [node.id]
+
+
+def test_only_a_beat_that_ends_a_silence_is_news(session: Session) -> None:
+    node = make_node(session, make_cluster(session))
+    before = len(told(session))
+    agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
+    assert told(session)[before:] == []
+    agents.beat(session, node.id, "instance-1", NOW + timedelta(hours=1))
+    assert told(session)[before:] == [node.id]

@@ -1,0 +1,189 @@
+from collections.abc import Iterable
+from datetime import timedelta
+
+import pytest
+from factories.announced import NOW
+from factories.clusters import make_cluster
+from redis import Redis
+from services import free_port
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.authentication import digest
+from iotide_server.accounts.models import AuditEntry, Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.clusters import enrolment, repository
+from iotide_server.clusters.access import AgentAccess
+from iotide_server.clusters.errors import (
+    ClusterNotFoundError,
+    JoinTokenRefusedError,
+    NodeNameTakenError,
+    WireVersionUnsupportedError,
+)
+from iotide_server.clusters.models import Cluster, JoinToken, Node
+from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.kit.db import Database
+from iotide_wire import WIRE_VERSION
+from iotide_wire.messages import EnrollReply, EnrollRequest, NodeRole
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+
+
+def access(redis_url: str, ca_fingerprint: str | None = None) -> AgentAccess:
+    return AgentAccess(
+        public_url="https://iotide.example.org",
+        broker_url="rediss://redis.example.org:6380/0",
+        ca_pem=None,
+        ca_fingerprint=ca_fingerprint,
+        redis_admin=Redis.from_url(redis_url, socket_connect_timeout=1),
+    )
+
+
+@pytest.fixture
+def nowhere() -> AgentAccess:
+    return access(f"redis://127.0.0.1:{free_port()}/0")
+
+
+def join_token(session: Session, cluster: Cluster, uses: int = 1) -> str:
+    made = enrolment.create_join_token(session, ADMIN, cluster.id, uses, NOW + timedelta(hours=1))
+    return f"{made.secret}.-"
+
+
+def request(token: str, name: str = "n1", wire_version: int = WIRE_VERSION) -> EnrollRequest:
+    return EnrollRequest(
+        join_token=token, node_name=name, role=NodeRole.COMPUTE, agent_version="1", wire_version=wire_version
+    )
+
+
+def enroll(session: Session, token: str, to: AgentAccess, name: str = "n1", minutes: float = 0) -> EnrollReply:
+    return enrolment.enroll(session, request(token, name), to, "10.0.0.7", NOW + timedelta(minutes=minutes))
+
+
+def test_a_join_token_lets_as_many_nodes_in_as_it_has_uses(session: Session, nowhere: AgentAccess) -> None:
+    token = join_token(session, make_cluster(session), uses=2)
+    assert enroll(session, token, nowhere, "n1").cluster == "blade"
+    enroll(session, token, nowhere, "n2")
+    with pytest.raises(JoinTokenRefusedError):
+        enroll(session, token, nowhere, "n3")
+
+
+@pytest.mark.parametrize("token", ["x" * 16, "x" * 43 + ".-", "." * 16, "\x00" * 16, "\ud800" * 16])
+def test_an_invented_token_lets_nobody_in(session: Session, nowhere: AgentAccess, token: str) -> None:
+    wrong = request("x" * 16).model_copy(update={"join_token": token})
+    with pytest.raises(JoinTokenRefusedError):
+        enrolment.enroll(session, wrong, nowhere, None, NOW)
+
+
+def test_a_token_expires(session: Session, nowhere: AgentAccess) -> None:
+    token = join_token(session, make_cluster(session))
+    with pytest.raises(JoinTokenRefusedError):
+        enroll(session, token, nowhere, minutes=60)
+
+
+def test_a_name_is_given_once_among_the_living(session: Session, nowhere: AgentAccess) -> None:
+    cluster = make_cluster(session)
+    token = join_token(session, cluster, uses=3)
+    first = enroll(session, token, nowhere)
+    with pytest.raises(NodeNameTakenError):
+        enroll(session, token, nowhere)
+    session.get_one(Node, first.node_id).retired_at = NOW
+    assert enroll(session, token, nowhere).node_id != first.node_id
+
+
+def test_an_agent_of_another_language_uses_up_no_token(session: Session, nowhere: AgentAccess) -> None:
+    token = join_token(session, make_cluster(session))
+    with pytest.raises(WireVersionUnsupportedError):
+        enrolment.enroll(session, request(token, wire_version=99), nowhere, None, NOW)
+    enroll(session, token, nowhere)
+
+
+def test_the_node_gets_secrets_of_which_only_digests_stay(session: Session, nowhere: AgentAccess) -> None:
+    reply = enroll(session, join_token(session, make_cluster(session)), nowhere)
+    node = session.get_one(Node, reply.node_id)
+    assert node.token_sha256 == digest(reply.node_token)
+    assert reply.node_token.startswith("ion_")
+    assert reply.broker.queue == f"node.{node.id}"
+    user, _, password = reply.broker.url.removeprefix("rediss://").partition("@")[0].partition(":")
+    assert user.endswith(str(node.id))
+    assert node.redis_password_sha256 == digest(password)
+    assert reply.broker.url.endswith("@redis.example.org:6380/0")
+    found = repository.live_node_by_token(session, digest(reply.node_token))
+    assert found is node
+
+
+def test_the_enrolment_is_in_the_audit_and_holds_no_secret(session: Session, nowhere: AgentAccess) -> None:
+    token = join_token(session, make_cluster(session))
+    reply = enroll(session, token, nowhere)
+    entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
+    assert [entry.action for entry in entries] == ["join_token_created", "node_enrolled"]
+    assert entries[1].principal_kind == "node"
+    assert entries[1].address == "10.0.0.7"
+    assert reply.node_token not in str([entry.after for entry in entries])
+    assert token.partition(".")[0] not in str([entry.after for entry in entries])
+
+
+def test_the_command_names_the_server_and_the_authority(nowhere: AgentAccess) -> None:
+    assert nowhere.join_token("secret") == "secret.-"
+    pinned = access("redis://127.0.0.1:1/0", ca_fingerprint="ab" * 32)
+    token = pinned.join_token("secret")
+    assert token == f"secret.{'ab' * 32}"
+    assert pinned.enroll_command(token) == (
+        f"iotide-agent enroll --server https://iotide.example.org --join-token {token}"
+    )
+
+
+def test_only_the_cluster_s_administrators_make_join_tokens(session: Session) -> None:
+    cluster = make_cluster(session)
+    stranger = Principal(PrincipalKind.USER, None, "eve", grants={cluster.id + 1: Role.ADMIN})
+    with pytest.raises(ClusterNotFoundError):
+        enrolment.create_join_token(session, stranger, cluster.id, 1, NOW)
+    with pytest.raises(ClusterNotFoundError):
+        enrolment.create_join_token(session, ADMIN, cluster.id + 1, 1, NOW)
+
+
+def users(redis: Redis) -> Iterable[str]:
+    names = [name.decode() if isinstance(name, bytes) else str(name) for name in redis.acl_users()]
+    return [name for name in names if name.startswith("iotide-node-")]
+
+
+def test_the_node_can_use_redis_once_its_enrolment_is_committed(database: Database, redis_server: PrivateRedis) -> None:
+    to = access(redis_server.admin_url)
+    with database.transaction() as session:
+        reply = enroll(session, join_token(session, make_cluster(session)), to)
+        assert users(to.redis_admin) == []
+    assert users(to.redis_admin) == [f"iotide-node-{reply.node_id}"]
+    to.apply([])
+    to.redis_admin.close()
+
+
+def test_an_enrolment_that_fails_leaves_no_redis_user(database: Database, redis_server: PrivateRedis) -> None:
+    to = access(redis_server.admin_url)
+
+    def enroll_twice() -> None:
+        with database.transaction() as session:
+            token = join_token(session, make_cluster(session), uses=2)
+            enroll(session, token, to)
+            enroll(session, token, to)
+
+    with pytest.raises(NodeNameTakenError):
+        enroll_twice()
+    assert users(to.redis_admin) == []
+    to.redis_admin.close()
+
+
+def test_a_node_enrolls_while_redis_is_away(database: Database, nowhere: AgentAccess) -> None:
+    with database.transaction() as session:
+        reply = enroll(session, join_token(session, make_cluster(session)), nowhere)
+    with database.transaction() as session:
+        assert [row.node_id for row in enrolment.acl_rows(session)] == [reply.node_id]
+
+
+def test_two_nodes_with_the_last_use_of_a_token_get_one_place(database: Database, nowhere: AgentAccess) -> None:
+    with database.transaction() as session:
+        token = join_token(session, make_cluster(session))
+    with database.transaction() as one:
+        enroll(one, token, nowhere, "n1")
+        with database.transaction() as session:
+            assert session.scalars(select(JoinToken.uses_left)).one() == 1, "the first is not committed yet"
+    with pytest.raises(JoinTokenRefusedError), database.transaction() as other:
+        enroll(other, token, nowhere, "n2")

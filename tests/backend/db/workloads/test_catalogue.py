@@ -1,0 +1,135 @@
+import pytest
+from factories.announced import NOW, OPTION_DEFAULTS, hello, workload
+from factories.clusters import make_cluster, make_node
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.clusters.models import Node
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.pagination import PageRequest
+from iotide_server.workloads import service
+from iotide_server.workloads.errors import WorkloadDiffersError, WorkloadNotFoundError, WorkloadUnavailableError
+
+FIRST_PAGE = PageRequest(50, None)
+
+
+def two_nodes(session: Session) -> tuple[Node, Node]:
+    cluster = make_cluster(session)
+    return make_node(session, cluster, "n1"), make_node(session, cluster, "n2", said=hello("instance-n2"))
+
+
+def catalogue(session: Session, *grants: int) -> list[tuple[str, int, list[int]]]:
+    viewer = Principal(PrincipalKind.USER, 1, "grace", grants=dict.fromkeys(grants or (None,), Role.VIEWER))
+    entries = service.catalogue(session, viewer, None, FIRST_PAGE).rows
+    return [(entry.workload.name, entry.workload.revision, [node.node_id for node in entry.nodes]) for entry in entries]
+
+
+def test_equal_announcements_are_one_workload(session: Session) -> None:
+    one, two = two_nodes(session)
+    for node in (one, two):
+        service.announce(session, node.id, [workload("dd"), workload("fio")])
+    assert catalogue(session) == [("fio", 1, [one.id, two.id]), ("dd", 1, [one.id, two.id])]
+
+
+def test_what_a_node_no_longer_announces_is_gone(session: Session) -> None:
+    one, _ = two_nodes(session)
+    service.announce(session, one.id, [workload("dd"), workload("fio")])
+    service.announce(session, one.id, [workload("dd", revision=2)])
+    assert catalogue(session) == [("dd", 2, [one.id])]
+
+
+def test_the_workloads_of_other_clusters_are_not_shown(session: Session) -> None:
+    one, two = two_nodes(session)
+    other = make_node(session, make_cluster(session, "lake"), "n3", said=hello("instance-n3"))
+    service.announce(session, one.id, [workload("dd")])
+    service.announce(session, other.id, [workload("dd"), workload("secret")])
+    assert catalogue(session, two.cluster_id) == [("dd", 1, [one.id])]
+
+
+def test_a_retired_node_s_workloads_are_not_offered(session: Session) -> None:
+    one, _ = two_nodes(session)
+    service.announce(session, one.id, [workload("dd")])
+    one.retired_at = NOW
+    session.flush()
+    assert catalogue(session) == []
+
+
+def test_a_campaign_s_workload_is_the_one_that_all_nodes_can_run(session: Session) -> None:
+    one, two = two_nodes(session)
+    for node in (one, two):
+        service.announce(session, node.id, [workload("dd")])
+    assert service.workload_for(session, "dd", [one.id, two.id]).name == "dd"
+
+
+def test_an_unknown_workload_is_guessed(session: Session) -> None:
+    one, two = two_nodes(session)
+    service.announce(session, one.id, [workload("bonnie")])
+    with pytest.raises(WorkloadNotFoundError) as refusal:
+        service.workload_for(session, "bonie", [one.id, two.id], field="workloads[0].workload")
+    assert refusal.value.remedy == "did you mean bonnie?"
+    assert refusal.value.field == "workloads[0].workload"
+
+
+def test_a_node_without_the_tool_is_named_with_its_reason(session: Session) -> None:
+    one, two = two_nodes(session)
+    service.announce(session, one.id, [workload("fio")])
+    service.announce(session, two.id, [workload("fio", available=False, unavailable_because="fio is not installed")])
+    with pytest.raises(WorkloadUnavailableError) as refusal:
+        service.workload_for(session, "fio", [one.id, two.id])
+    assert "n2" in refusal.value.message
+    assert "n2: fio is not installed" in str(refusal.value.remedy)
+    assert "n1" not in refusal.value.message
+
+
+def test_a_node_that_announced_nothing_is_named(session: Session) -> None:
+    one, two = two_nodes(session)
+    service.announce(session, one.id, [workload("fio")])
+    with pytest.raises(WorkloadUnavailableError, match="fio cannot run on n2"):
+        service.workload_for(session, "fio", [one.id, two.id])
+
+
+def test_nodes_with_different_schemas_are_named_by_version(session: Session) -> None:
+    one, two = two_nodes(session)
+    service.announce(session, one.id, [workload("fio")])
+    service.announce(session, two.id, [workload("fio", option_defaults=OPTION_DEFAULTS | {"sync": "none"})])
+    with pytest.raises(WorkloadDiffersError, match=r"revision 1 \(\w{8}\) on n1; revision 1 \(\w{8}\) on n2"):
+        service.workload_for(session, "fio", [one.id, two.id])
+
+
+def test_a_schema_that_cannot_be_used_is_refused(session: Session) -> None:
+    one, _ = two_nodes(session)
+    with pytest.raises(InvalidInputError) as refusal:
+        service.announce(session, one.id, [workload("odd", options_schema={"type": "nonsense"})])
+    assert refusal.value.field == "workloads.odd.options_schema"
+
+
+def frozen(session: Session) -> tuple[dict[str, object], int]:
+    session.expire_all()
+    baseline = service.baseline(session, "dd")
+    return baseline.option_defaults, baseline.series_revision
+
+
+def test_defaults_are_frozen_at_the_first_revision(session: Session) -> None:
+    one, _ = two_nodes(session)
+    service.announce(session, one.id, [workload(option_defaults={"sync": "fsync"})])
+    service.announce(session, one.id, [workload(revision=2, option_defaults={"sync": "none"})])
+    assert frozen(session) == ({"sync": "fsync"}, 1)
+
+
+def test_an_option_that_a_revision_adds_does_not_begin_a_new_series(session: Session) -> None:
+    one, _ = two_nodes(session)
+    service.announce(session, one.id, [workload(option_defaults={"sync": "fsync"})])
+    before = service.series_options(service.baseline(session, "dd"), {"sync": "fsync"})
+    service.announce(session, one.id, [workload(revision=2, option_defaults={"sync": "fsync", "verify": False})])
+    session.expire_all()
+    after = service.series_options(service.baseline(session, "dd"), {"sync": "fsync", "verify": False})
+    assert before == after == {}
+
+
+def test_only_a_revision_that_breaks_series_begins_new_ones(session: Session) -> None:
+    one, _ = two_nodes(session)
+    service.announce(session, one.id, [workload()])
+    service.announce(session, one.id, [workload(revision=3, breaks_series=True)])
+    service.announce(session, one.id, [workload(revision=2, breaks_series=True)])
+    assert frozen(session)[1] == 3

@@ -1,0 +1,41 @@
+import asyncio
+
+from iotide_server.live.feed import News, Subscription
+
+
+def news(number: int) -> News:
+    return News(id=number, kind="run", subject_id=number, cluster_id=1)
+
+
+def test_a_reader_gets_all_that_waits_in_order() -> None:
+    async def read() -> list[News] | None:
+        subscription = Subscription()
+        for number in range(3):
+            subscription.tell(news(number))
+        return await subscription.take()
+
+    assert asyncio.run(read()) == [news(0), news(1), news(2)]
+
+
+def test_a_reader_that_falls_behind_is_told_once_and_goes_on() -> None:
+    async def read() -> list[list[News] | None]:
+        subscription = Subscription()
+        for number in range(5000):
+            subscription.tell(news(number))
+        first = await subscription.take()
+        subscription.tell(news(7))
+        return [first, await subscription.take()]
+
+    assert asyncio.run(read()) == [None, [news(7)]]
+
+
+def test_a_reader_waits_for_news() -> None:
+    async def read() -> list[News] | None:
+        subscription = Subscription()
+        reading = asyncio.create_task(subscription.take())
+        await asyncio.sleep(0)
+        assert not reading.done()
+        subscription.tell(news(1))
+        return await reading
+
+    assert asyncio.run(read()) == [news(1)]

@@ -1,0 +1,67 @@
+import pytest
+from factories.announced import mount
+
+from iotide_server.targets.errors import PathRefusedError
+from iotide_server.targets.mounts import clean_path, guard_problem, is_approved, mount_of
+
+
+@pytest.mark.parametrize(
+    ("path", "clean"),
+    [("/scratch", "/scratch"), ("/scratch/", "/scratch"), ("//scratch//a/./b", "/scratch/a/b"), ("/a/..b", "/a/..b")],
+)
+def test_a_path_has_one_spelling(path: str, clean: str) -> None:
+    assert clean_path(path) == clean
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "scratch",
+        "",
+        "/",
+        "//",
+        "/./",
+        "/scratch/..",
+        "/scratch/../etc",
+        "/a\x00b",
+        "/a\nb",
+        "/a\u202eb",
+        "/" + "a" * 4096,
+    ],
+)
+def test_a_path_that_may_lead_anywhere_is_refused(path: str) -> None:
+    with pytest.raises(PathRefusedError) as refusal:
+        clean_path(path)
+    assert refusal.value.field == "path"
+
+
+def test_only_what_is_below_an_approved_directory_is_approved() -> None:
+    assert is_approved("/scratch", ["/scratch"])
+    assert is_approved("/scratch/a/b", ["/home", "/scratch"])
+    assert not is_approved("/scratch2", ["/scratch"])
+    assert not is_approved("/", ["/scratch"])
+    assert not is_approved("/scratch", [])
+
+
+def test_the_deepest_mount_above_a_path_holds_it() -> None:
+    mounts = [mount("/", "ext4", "/dev/sda1"), mount("/mnt/nfs", "nfs4", "filer:/a"), mount("/mnt", "xfs", "/dev/sdb1")]
+    found = mount_of("/mnt/nfs/bench", mounts)
+    assert found is not None
+    assert found.source == "filer:/a"
+    beside = mount_of("/mnt/nfsx", mounts)
+    assert beside is not None
+    assert beside.source == "/dev/sdb1"
+
+
+def test_of_two_mounts_at_one_point_the_later_hides_the_earlier() -> None:
+    found = mount_of("/mnt", [mount("/mnt", "ext4", "/dev/sda1"), mount("/mnt", "nfs4", "filer:/a")])
+    assert found is not None
+    assert found.fstype == "nfs4"
+
+
+def test_the_guard_wants_the_same_type_and_source() -> None:
+    frozen = ("nfs4", "filer:/a")
+    assert guard_problem(frozen, mount("/mnt", "nfs4", "filer:/a")) is None
+    assert "nfs4 from filer:/b" in (guard_problem(frozen, mount("/mnt", "nfs4", "filer:/b")) or "")
+    assert "ext4 from" in (guard_problem(frozen, mount("/mnt", "ext4", "filer:/a")) or "")
+    assert "nothing is mounted" in (guard_problem(frozen, None) or "")
