@@ -38,9 +38,17 @@ def is_approved(path: str, approved_directories: Collection[str]) -> bool:
 
 
 def mount_of(path: str, mounts: Iterable[MountFacts]) -> MountFacts | None:
-    """The mount that holds `path`: of those above it the deepest, and of several at one point the last announced."""
+    """The mount that holds `path`: of those above it the deepest, and of several at one point the last announced.
+
+    Of one mount's entries, that of an approved directory above `path` is taken: it alone knows the space.
+    """
     above = [mount for mount in mounts if is_at_or_below(path, mount.mount_point)]
-    return max(reversed(above), key=lambda mount: len(PurePosixPath(mount.mount_point).parts), default=None)
+
+    def nearness(mount: MountFacts) -> tuple[int, int]:
+        is_above = is_at_or_below(path, mount.path)
+        return len(PurePosixPath(mount.mount_point).parts), len(PurePosixPath(mount.path).parts) if is_above else 0
+
+    return max(reversed(above), key=nearness, default=None)
 
 
 def guard_problem(frozen: tuple[str, str], now: MountFacts | None) -> str | None:

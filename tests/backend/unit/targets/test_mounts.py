@@ -59,6 +59,14 @@ def test_of_two_mounts_at_one_point_the_later_hides_the_earlier() -> None:
     assert found.fstype == "nfs4"
 
 
+def test_of_one_mount_the_entry_of_the_approved_directory_above_is_taken() -> None:
+    root = mount("/", "ext4", "/dev/sda1")
+    approved = root.model_copy(update={"path": "/bench", "free_bytes": 5})
+    other = root.model_copy(update={"path": "/other", "free_bytes": 7})
+    for mounts in ([approved, other, root], [root, other, approved]):
+        assert mount_of("/bench/a", mounts) == approved
+
+
 def test_the_guard_wants_the_same_type_and_source() -> None:
     frozen = ("nfs4", "filer:/a")
     assert guard_problem(frozen, mount("/mnt", "nfs4", "filer:/a")) is None
