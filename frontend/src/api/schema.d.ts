@@ -4,6 +4,46 @@
  */
 
 export interface paths {
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the service's health
+         * @description Always answers with status 200; what is down stands in the body.
+         */
+        get: operations["get_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether requests can be served
+         * @description Status 503 while the database does not answer.
+         */
+        get: operations["get_ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session/link": {
         parameters: {
             query?: never;
@@ -13,8 +53,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Link */
-        post: operations["link_api_v1_session_link_post"];
+        /**
+         * Sign in by link
+         * @description Spend a one-time link; the answer sets the session cookie.
+         */
+        post: operations["sign_in_by_link"];
         delete?: never;
         options?: never;
         head?: never;
@@ -28,13 +71,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Session */
-        get: operations["session_api_v1_session_get"];
+        /**
+         * Show who is calling
+         * @description The caller with their roles.
+         */
+        get: operations["get_session"];
         put?: never;
-        /** Login */
-        post: operations["login_api_v1_session_post"];
-        /** Logout */
-        delete: operations["logout_api_v1_session_delete"];
+        /**
+         * Sign in
+         * @description By name and password; the answer sets the session cookie.
+         */
+        post: operations["sign_in"];
+        /**
+         * Sign out
+         * @description End this browser's session.
+         */
+        delete: operations["sign_out"];
         options?: never;
         head?: never;
         patch?: never;
@@ -48,8 +100,11 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Password */
-        put: operations["password_api_v1_session_password_put"];
+        /**
+         * Set a password
+         * @description Set or change your own password; all your other sessions end.
+         */
+        put: operations["set_password"];
         post?: never;
         delete?: never;
         options?: never;
@@ -64,11 +119,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tokens */
-        get: operations["tokens_api_v1_tokens_get"];
+        /**
+         * List API tokens
+         * @description Your own tokens, newest first.
+         */
+        get: operations["list_tokens"];
         put?: never;
-        /** Mk Token */
-        post: operations["mk_token_api_v1_tokens_post"];
+        /**
+         * Create an API token
+         * @description A token for programs, with your roles cut down to its scopes; made by a person in a browser only.
+         */
+        post: operations["create_token"];
         delete?: never;
         options?: never;
         head?: never;
@@ -85,8 +146,95 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Rm Token */
-        delete: operations["rm_token_api_v1_tokens__token_id__delete"];
+        /**
+         * Revoke an API token
+         * @description The token opens nothing from now on.
+         */
+        delete: operations["revoke_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description All people with their roles, newest first; for administrators of all clusters.
+         */
+        get: operations["list_users"];
+        put?: never;
+        /**
+         * Create a user
+         * @description A new person; make a sign-in link to let them in. For administrators of all clusters.
+         */
+        post: operations["create_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change a user
+         * @description Replace the roles, disable or enable; for administrators of all clusters, not for their own account.
+         */
+        put: operations["change_user"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user_id}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a sign-in link
+         * @description A URL that signs the person in once, within a day; for administrators of all clusters.
+         */
+        post: operations["make_sign_in_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description Who changed what in the clusters that you administer, newest first.
+         */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -99,15 +247,45 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Clusters */
-        get: operations["clusters_api_v1_clusters_get"];
+        /**
+         * List clusters
+         * @description The clusters that you may see, newest first.
+         */
+        get: operations["list_clusters"];
         put?: never;
-        /** Mk Cluster */
-        post: operations["mk_cluster_api_v1_clusters_post"];
+        /**
+         * Create a cluster
+         * @description For administrators of all clusters.
+         */
+        post: operations["create_cluster"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a cluster
+         * @description One cluster.
+         */
+        get: operations["get_cluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a cluster
+         * @description Name and description; what is left out stays.
+         */
+        patch: operations["change_cluster"];
         trace?: never;
     };
     "/api/v1/clusters/{cluster_id}/join-tokens": {
@@ -117,11 +295,38 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * List join tokens
+         * @description The cluster's tokens that still let a node in, newest first.
+         */
+        get: operations["list_join_tokens"];
+        put?: never;
+        /**
+         * Create a join token
+         * @description Lets new nodes in; the answer holds the command to run on each.
+         */
+        post: operations["create_join_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/join-tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
         get?: never;
         put?: never;
-        /** Join */
-        post: operations["join_api_v1_clusters__cluster_id__join_tokens_post"];
-        delete?: never;
+        post?: never;
+        /**
+         * Revoke a join token
+         * @description It lets nobody in any more; nodes that it let in stay.
+         */
+        delete: operations["revoke_join_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -134,8 +339,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Nodes */
-        get: operations["nodes__api_v1_nodes_get"];
+        /**
+         * List nodes
+         * @description The nodes that you may see, newest first.
+         */
+        get: operations["list_nodes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -151,16 +359,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Node */
-        get: operations["node__api_v1_nodes__node_id__get"];
+        /**
+         * Show a node
+         * @description What its agent announced, what it can run and what it is doing.
+         */
+        get: operations["get_node"];
         put?: never;
         post?: never;
-        /** Rm Node */
-        delete: operations["rm_node_api_v1_nodes__node_id__delete"];
+        /**
+         * Retire a node
+         * @description Its token and its broker access end; its results stay. Refused while runs need it.
+         */
+        delete: operations["retire_node"];
         options?: never;
         head?: never;
-        /** Patch Node */
-        patch: operations["patch_node_api_v1_nodes__node_id__patch"];
+        /**
+         * Change a node
+         * @description Slots and role; what is left out stays.
+         */
+        patch: operations["change_node"];
         trace?: never;
     };
     "/api/v1/targets": {
@@ -170,11 +387,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Targets */
-        get: operations["targets_api_v1_targets_get"];
+        /**
+         * List targets
+         * @description The targets that you may see, newest first.
+         */
+        get: operations["list_targets"];
         put?: never;
-        /** Mk Target */
-        post: operations["mk_target_api_v1_targets_post"];
+        /**
+         * Create a target
+         * @description What is mounted there now, by each agent's last word, is what every run must find.
+         */
+        post: operations["create_target"];
         delete?: never;
         options?: never;
         head?: never;
@@ -188,14 +411,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Show a target
+         * @description One target with its mounts.
+         */
+        get: operations["get_target"];
         put?: never;
         post?: never;
-        /** Rm Target */
-        delete: operations["rm_target_api_v1_targets__target_id__delete"];
+        /**
+         * Retire a target
+         * @description No new run loads it; its results stay. Refused while runs need it.
+         */
+        delete: operations["retire_target"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a target
+         * @description Name, reserve and nodes; naming its nodes again accepts mounts that have changed.
+         */
+        patch: operations["change_target"];
         trace?: never;
     };
     "/api/v1/workloads": {
@@ -205,27 +439,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Workloads */
-        get: operations["workloads_api_v1_workloads_get"];
+        /**
+         * List workloads
+         * @description What the agents that you may see can run now, with the JSON Schema of the options.
+         */
+        get: operations["list_workloads"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/campaigns/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Preview */
-        post: operations["preview_api_v1_campaigns_preview_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -239,11 +459,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Campaigns */
-        get: operations["campaigns__api_v1_campaigns_get"];
+        /**
+         * List campaigns
+         * @description The campaigns that you may see, newest first.
+         */
+        get: operations["list_campaigns"];
         put?: never;
-        /** Submit */
-        post: operations["submit_api_v1_campaigns_post"];
+        /**
+         * Submit a campaign
+         * @description Expands the plan into runs, which wait for their nodes and targets from now on.
+         */
+        post: operations["submit_campaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -257,8 +483,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Campaign */
-        get: operations["campaign_api_v1_campaigns__campaign_id__get"];
+        /**
+         * Show a campaign
+         * @description How far it has got.
+         */
+        get: operations["get_campaign"];
         put?: never;
         post?: never;
         delete?: never;
@@ -276,8 +505,31 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel */
-        post: operations["cancel_api_v1_campaigns__campaign_id__cancel_post"];
+        /**
+         * Cancel a campaign
+         * @description Waiting runs are cancelled at once; running ones as soon as their nodes have ended the load and cleaned up.
+         */
+        post: operations["cancel_campaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a campaign
+         * @description Checks a plan exactly as a submission does and says what it means; nothing is stored.
+         */
+        post: operations["preview_campaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -291,8 +543,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Cells */
-        get: operations["cells_api_v1_campaigns__campaign_id__cells_get"];
+        /**
+         * List the cells of a campaign
+         * @description The matrix with its results so far, in the order of the plan.
+         */
+        get: operations["list_campaign_cells"];
         put?: never;
         post?: never;
         delete?: never;
@@ -308,8 +563,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Csv */
-        get: operations["csv_api_v1_campaigns__campaign_id__samples_csv_get"];
+        /**
+         * Fetch the samples of a campaign
+         * @description One number a line, in base units and UTC, with everything that describes it.
+         */
+        get: operations["get_campaign_samples"];
         put?: never;
         post?: never;
         delete?: never;
@@ -325,25 +583,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Runs */
-        get: operations["runs_api_v1_runs_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{run_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Run */
-        get: operations["run__api_v1_runs__run_id__get"];
+        /**
+         * List runs
+         * @description The runs that you may see, newest first.
+         */
+        get: operations["list_runs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -361,8 +605,13 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel Run */
-        post: operations["cancel_run_api_v1_runs__run_id__cancel_post"];
+        /**
+         * Cancel a run
+         * @description A waiting run is cancelled at once; a running one as soon as its node has ended the load and cleaned up.
+         *
+         *     Cancelling a cancelled run changes nothing.
+         */
+        post: operations["cancel_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -378,8 +627,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Retry Run */
-        post: operations["retry_run_api_v1_runs__run_id__retry_post"];
+        /**
+         * Try a run again
+         * @description Lets a run that failed or was cancelled wait again, for one more attempt.
+         */
+        post: operations["retry_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -393,59 +645,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events Of */
-        get: operations["events_of_api_v1_runs__run_id__events_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{run_id}/artefacts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Artefacts */
-        get: operations["artefacts_api_v1_runs__run_id__artefacts_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/artefacts/{artefact_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Artefact */
-        get: operations["artefact_api_v1_artefacts__artefact_id__get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{run_id}/curves": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Curves */
-        get: operations["curves_api_v1_runs__run_id__curves_get"];
+        /**
+         * Show the log of a run
+         * @description What happened to the run, the oldest line first.
+         */
+        get: operations["list_run_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -461,8 +665,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Series */
-        get: operations["series_api_v1_series_get"];
+        /**
+         * List series
+         * @description The series that you may see, newest first; filters narrow it.
+         */
+        get: operations["list_series"];
         put?: never;
         post?: never;
         delete?: never;
@@ -478,8 +685,111 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Series 1 */
-        get: operations["series_1_api_v1_series__series_id__get"];
+        /**
+         * Show a series
+         * @description One series; its points are at /series/{id}/points.
+         */
+        get: operations["get_series"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List samples
+         * @description Single numbers, newest first; a campaign's are at /campaigns/{id}/samples.csv all at once.
+         */
+        get: operations["list_samples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a run
+         * @description A run with its attempts, exact commands, environment and numbers.
+         */
+        get: operations["get_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/curves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the curves of a run
+         * @description Per-second values of each counter, as means of equal spans where there are more than `max_points`.
+         */
+        get: operations["list_run_curves"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/artefacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the raw output of a run
+         * @description What the tools wrote, by order and name.
+         */
+        get: operations["list_run_artefacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artefacts/{artefact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch raw output
+         * @description The bytes as the tool wrote them, always as a download.
+         */
+        get: operations["get_artefact"];
         put?: never;
         post?: never;
         delete?: never;
@@ -495,8 +805,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Points */
-        get: operations["points_api_v1_series__series_id__points_get"];
+        /**
+         * Show the trend of a series
+         * @description One point a campaign cell: the median of its valid runs with their range, oldest first.
+         */
+        get: operations["get_series_points"];
         put?: never;
         post?: never;
         delete?: never;
@@ -512,10 +825,138 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events */
-        get: operations["events_api_v1_events_get"];
+        /**
+         * Stream changes
+         * @description What changes in the clusters that you may see.
+         *
+         *     The stream ends after ten minutes; an EventSource comes back by itself, proves who it is again and goes on.
+         */
+        get: operations["stream_events"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/enroll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enroll a node
+         * @description Trades a join token for the node's identity: its token for this API and its own access to the broker.
+         */
+        post: operations["enroll_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/hello": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Announce an agent
+         * @description Said by every agent that starts, and again when its facts changed.
+         *
+         *     An order that the node has claimed and that a new agent process does not hold any more is lost: its run waits
+         *     again while attempts remain.
+         */
+        post: operations["greet_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/orders/{order_id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim an order
+         * @description Makes an offered order this agent process's; of all that try one succeeds, and it may ask again.
+         */
+        post: operations["claim_order"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/beat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a beat
+         * @description Says where the node's orders are; the answer holds a word on each.
+         */
+        post: operations["take_beat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/orders/{order_id}/artefacts/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload raw output
+         * @description Stores the body once, however often it is sent.
+         */
+        put: operations["put_artefact"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent/orders/{order_id}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hand in a result
+         * @description Takes the result once, however often it is sent; one that comes too late is kept as evidence alone.
+         */
+        post: operations["finish_order"];
         delete?: never;
         options?: never;
         head?: never;
@@ -526,20 +967,35 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** ActiveOrder */
+        /**
+         * ActiveOrder
+         * @description What a node is doing for a run.
+         */
         ActiveOrder: {
             /** Order Id */
             order_id: number;
             /** Run Id */
             run_id: number;
-            /** State */
+            /**
+             * State
+             * @example running
+             */
             state: string;
-            /** Progress */
+            /**
+             * Progress
+             * @description Fraction done, 0 to 1; null where unknown
+             */
             progress: number | null;
-            /** Phase */
+            /**
+             * Phase
+             * @example writing 1.00 GiB
+             */
             phase: string;
         };
-        /** Artefact */
+        /**
+         * Artefact
+         * @description A piece of raw output; its content is at /artefacts/{id}.
+         */
         Artefact: {
             /** Id */
             id: number;
@@ -552,12 +1008,26 @@ export interface components {
             /** Size Bytes */
             size_bytes: number;
         };
-        /** Attempt */
+        /**
+         * ArtefactFact
+         * @description A file of raw output that was uploaded before.
+         */
+        ArtefactFact: {
+            /** Name */
+            name: string;
+            /** Sha256 */
+            sha256: string;
+            /** Size Bytes */
+            size_bytes: number;
+        };
+        /**
+         * Attempt
+         * @description One try of a run.
+         */
         Attempt: {
             /** Ordinal */
             ordinal: number;
-            /** State */
-            state: string;
+            state: components["schemas"]["AttemptState"];
             /**
              * Opened At
              * Format: date-time
@@ -570,24 +1040,133 @@ export interface components {
             /** Orders */
             orders: components["schemas"]["RunOrder"][];
         };
-        /** Campaign */
+        /**
+         * AttemptState
+         * @description Where an attempt is.
+         * @enum {string}
+         */
+        AttemptState: "open" | "finished" | "failed" | "cancelled" | "declined" | "lost";
+        /**
+         * AuditEntry
+         * @description One change: who, what, before, after, from where.
+         */
+        AuditEntry: {
+            /** Id */
+            id: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            principal_kind: components["schemas"]["PrincipalKind"];
+            /** Principal Id */
+            principal_id: number | null;
+            /** Principal Name */
+            principal_name: string;
+            /** Address */
+            address: string | null;
+            /**
+             * Action
+             * @example cluster_changed
+             */
+            action: string;
+            /**
+             * Subject Kind
+             * @example cluster
+             */
+            subject_kind: string;
+            /** Subject Id */
+            subject_id: number | null;
+            /** Cluster Id */
+            cluster_id: number | null;
+            /** Before */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** After */
+            after: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * BeatReply
+         * @description The server's answer.
+         *
+         *     Attributes:
+         *         oldest_offer_seconds: age of the oldest offer to this node that nobody claimed; above 15 s the agent
+         *             restarts its Celery worker, whatever made it deaf.
+         *         hello_wanted: the server lacks or lost the node's facts.
+         */
+        BeatReply: {
+            /**
+             * Server Time
+             * Format: date-time
+             */
+            server_time: string;
+            /** Beat Seconds */
+            beat_seconds: number;
+            /** Orders */
+            orders: components["schemas"]["OrderWord"][];
+            /** Oldest Offer Seconds */
+            oldest_offer_seconds: number | null;
+            /** Hello Wanted */
+            hello_wanted: boolean;
+        };
+        /**
+         * BeatRequest
+         * @description The agent's pulse, with the state of everything it holds.
+         */
+        BeatRequest: {
+            /** Agent Instance */
+            agent_instance: string;
+            /** Boot Id */
+            boot_id: string;
+            /**
+             * Sent At
+             * Format: date-time
+             */
+            sent_at: string;
+            /** Orders */
+            orders: components["schemas"]["OrderBeat"][];
+        };
+        /**
+         * BrokerAccess
+         * @description How the agent's Celery worker reaches its queue, with the node's own Redis ACL user.
+         */
+        BrokerAccess: {
+            /** Url */
+            url: string;
+            /** Queue */
+            queue: string;
+            /** Ca Pem */
+            ca_pem: string | null;
+        };
+        /**
+         * Campaign
+         * @description A plan and how far it has got.
+         *
+         *     `state` is `active` from the first run that starts to the last that ends; then `failed` if any run failed, else
+         *     `cancelled` if any was cancelled, else `finished`.
+         */
         Campaign: {
             /** Id */
             id: number;
-            /** Name */
+            /**
+             * Name
+             * @example nightly
+             */
             name: string;
             /** Cluster Id */
             cluster_id: number;
             /** Cluster Name */
             cluster_name: string;
-            /** Owner */
-            owner: string;
-            plan: components["schemas"]["CampaignPlan"];
             /**
-             * State
-             * @enum {string}
+             * Owner
+             * @description Who submitted it; null when that person is gone
              */
-            state: "waiting" | "active" | "finished" | "failed" | "cancelled";
+            owner: string | null;
+            plan: components["schemas"]["CampaignPlan"];
+            state: components["schemas"]["CampaignState"];
             /**
              * Created At
              * Format: date-time
@@ -596,9 +1175,15 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
             counts: components["schemas"]["RunCounts"];
-            /** Progress */
+            /**
+             * Progress
+             * @description Fraction of its runs' work that is done, 0 to 1
+             */
             progress: number;
-            /** Seconds Remaining Estimated */
+            /**
+             * Seconds Remaining Estimated
+             * @description By the pace of its runs so far; null before the first has ended
+             */
             seconds_remaining_estimated: number | null;
         };
         /**
@@ -653,7 +1238,34 @@ export interface components {
              */
             note: string;
         };
-        /** Cell */
+        /**
+         * CampaignState
+         * @description Where a campaign is; it follows from its runs.
+         * @enum {string}
+         */
+        CampaignState: "waiting" | "active" | "finished" | "failed" | "cancelled";
+        /**
+         * Caution
+         * @description Something to know before submitting.
+         */
+        Caution: {
+            /**
+             * Code
+             * @example few_repeats
+             */
+            code: string;
+            /** Message */
+            message: string;
+            /**
+             * Field
+             * @example repeats
+             */
+            field: string;
+        };
+        /**
+         * Cell
+         * @description One combination of a campaign's matrix with what its runs say so far.
+         */
         Cell: {
             /** Id */
             id: number;
@@ -669,26 +1281,44 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
-            /** Runs */
+            /**
+             * Runs
+             * @description Ids of its runs, by repeat
+             */
             runs: number[];
             /** Results */
             results: components["schemas"]["CellResult"][];
         };
-        /** CellResult */
+        /**
+         * CellResult
+         * @description What the valid runs of a cell say about one metric.
+         *
+         *     `tier` is what so many runs allow to be shown; the spreads are null below four runs.
+         */
         CellResult: {
             /** Series Id */
             series_id: number;
-            /** Metric */
+            /**
+             * Metric
+             * @example write_rate
+             */
             metric: string;
+            /** Title */
+            title: string;
             unit: components["schemas"]["Unit"];
             /**
              * Better
              * @enum {string}
              */
             better: "higher" | "lower" | "neither";
-            /** Labels */
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
             labels: {
-                [key: string]: unknown;
+                [key: string]: string | number | boolean;
             };
             /** N */
             n: number;
@@ -698,34 +1328,123 @@ export interface components {
             low: number;
             /** High */
             high: number;
+            tier: components["schemas"]["Tier"];
+            /** Variation Ratio */
+            variation_ratio: number | null;
+            /** Robust Spread Ratio */
+            robust_spread_ratio: number | null;
+            variation: components["schemas"]["Variation"] | null;
         };
-        /** Cluster */
+        /**
+         * ClaimRequest
+         * @description Asks for the order behind a wake-up; repeating it with the same instance and boot gives the same answer.
+         */
+        ClaimRequest: {
+            /** Fence */
+            fence: number;
+            /** Agent Instance */
+            agent_instance: string;
+            /** Boot Id */
+            boot_id: string;
+        };
+        /**
+         * Cluster
+         * @description A named set of nodes and targets.
+         */
         Cluster: {
             /** Id */
             id: number;
-            /** Name */
+            /**
+             * Name
+             * @example blade-2026
+             */
             name: string;
-            /** Description */
+            /**
+             * Description
+             * @description What a colleague should know
+             * @example rack 4
+             */
             description: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
         };
-        /** ClusterInput */
+        /**
+         * ClusterInput
+         * @description A new cluster.
+         */
         ClusterInput: {
-            /** Name */
+            /**
+             * Name
+             * @example blade-2026
+             */
             name: string;
-            /** Description */
+            /**
+             * Description
+             * @description What a colleague should know
+             * @default
+             * @example rack 4
+             */
             description: string;
         };
-        /** Credentials */
-        Credentials: {
+        /**
+         * ClusterPatch
+         * @description The fields of a cluster to change; what is left out or null stays.
+         */
+        ClusterPatch: {
             /** Name */
+            name?: string | null;
+            /** Description */
+            description?: string | null;
+        };
+        /**
+         * CredentialsInput
+         * @description Name and password.
+         */
+        CredentialsInput: {
+            /**
+             * Name
+             * @example grace
+             */
             name: string;
-            /** Password */
+            /**
+             * Password
+             * @example correct horse battery
+             */
             password: string;
         };
-        /** Curve */
+        /**
+         * Curve
+         * @description Per-second values of one counter, as means over `step_seconds`; null where nothing was measured.
+         */
         Curve: {
             /** Order Id */
             order_id: number;
+            /**
+             * Counter
+             * @example write_bytes_per_second
+             */
+            counter: string;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Step Seconds */
+            step_seconds: number;
+            /** Values */
+            values: (number | null)[];
+        };
+        /**
+         * CurvePiece
+         * @description Per-second values of one counter; `values[i]` covers the step that starts at started_at + i x step_seconds.
+         *
+         *     Attributes:
+         *         counter: for instance `write_bytes_per_second` or `cpu_user_ratio`.
+         */
+        CurvePiece: {
             /** Counter */
             counter: string;
             /**
@@ -738,21 +1457,77 @@ export interface components {
             /** Values */
             values: number[];
         };
-        /** ErrorBody */
+        /**
+         * EnrollReply
+         * @description The node's identity from now on; `node_token` is shown this once.
+         */
+        EnrollReply: {
+            /** Node Id */
+            node_id: number;
+            /** Node Name */
+            node_name: string;
+            /** Cluster */
+            cluster: string;
+            /** Node Token */
+            node_token: string;
+            broker: components["schemas"]["BrokerAccess"];
+        };
+        /**
+         * EnrollRequest
+         * @description A node's first word; the join token is its proof.
+         */
+        EnrollRequest: {
+            /** Join Token */
+            join_token: string;
+            /** Node Name */
+            node_name: string;
+            role: components["schemas"]["NodeRole"];
+            /** Agent Version */
+            agent_version: string;
+            /** Wire Version */
+            wire_version: number;
+        };
+        /**
+         * ErrorBody
+         * @description Every refusal has this form.
+         */
         ErrorBody: {
             error: components["schemas"]["ErrorDetail"];
         };
-        /** ErrorDetail */
+        /**
+         * ErrorDetail
+         * @description Why a request was refused.
+         */
         ErrorDetail: {
-            /** Code */
+            /**
+             * Code
+             * @description Stable name of the failure, for programs
+             * @example target_not_found
+             */
             code: string;
-            /** Field */
+            /**
+             * Field
+             * @description Dotted path of the input it is about
+             * @example targets[1]
+             */
             field: string | null;
-            /** Value */
+            /**
+             * Value
+             * @description What was given there
+             * @example nfs9
+             */
             value: unknown;
-            /** Message */
+            /**
+             * Message
+             * @description What is wrong, for a person
+             * @example there is no target nfs9
+             */
             message: string;
-            /** Remedy */
+            /**
+             * Remedy
+             * @description What to do about it
+             * @example choose one of nfs0, nfs1
+             */
             remedy: string | null;
         };
         /**
@@ -761,6 +1536,57 @@ export interface components {
          * @enum {string}
          */
         Exclusivity: "none" | "node" | "node+target" | "cluster";
+        /**
+         * FinishReply
+         * @description Acknowledges a result.
+         *
+         *     Attributes:
+         *         accepted: False where the fence was stale: kept as evidence, nothing changed; the agent forgets the order.
+         */
+        FinishReply: {
+            /** Accepted */
+            accepted: boolean;
+            /** Duplicate */
+            duplicate: boolean;
+        };
+        /**
+         * FinishRequest
+         * @description The result of an order; sent until acknowledged, stored once by its digest.
+         */
+        FinishRequest: {
+            /** Fence */
+            fence: number;
+            /** Agent Instance */
+            agent_instance: string;
+            /** Digest */
+            digest: string;
+            outcome: components["schemas"]["Outcome"];
+            /** Reason Code */
+            reason_code: string | null;
+            /** Reason */
+            reason: string | null;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * Ended At
+             * Format: date-time
+             */
+            ended_at: string;
+            /** Steps */
+            steps: components["schemas"]["StepRecord"][];
+            /** Samples */
+            samples: components["schemas"]["SampleMessage"][];
+            /** Flags */
+            flags: components["schemas"]["Flag"][];
+            /** Environment */
+            environment: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** Artefacts */
+            artefacts: components["schemas"]["ArtefactFact"][];
+            /** Curves */
+            curves: components["schemas"]["CurvePiece"][];
+        };
         /**
          * Flag
          * @description Something about a run that a sceptic must know, with the measured value and the limit it crossed.
@@ -790,26 +1616,189 @@ export interface components {
             /** Detail */
             detail?: components["schemas"]["ValidationError"][];
         };
-        /** JoinTokenCreated */
-        JoinTokenCreated: {
+        /**
+         * Health
+         * @description How the parts are.
+         */
+        Health: {
+            /**
+             * Status
+             * @description `degraded` when any part is not `ok`
+             * @enum {string}
+             */
+            status: "ok" | "degraded";
+            /**
+             * Database
+             * @enum {string}
+             */
+            database: "ok" | "down" | "unknown";
+            /**
+             * Redis
+             * @enum {string}
+             */
+            redis: "ok" | "down" | "unknown";
+            /**
+             * Scheduler
+             * @description `unknown` while the database is down
+             * @enum {string}
+             */
+            scheduler: "ok" | "down" | "unknown";
+            /**
+             * Version
+             * @example 0.1.0
+             */
+            version: string;
+        };
+        /**
+         * HeldOrder
+         * @description An order that the agent has on its disk.
+         */
+        HeldOrder: {
+            /** Order Id */
+            order_id: number;
+            /** Fence */
+            fence: number;
+        };
+        /**
+         * HelloReply
+         * @description What the server expects of the agent.
+         */
+        HelloReply: {
+            /** Wire Version */
+            wire_version: number;
+            /** Node Id */
+            node_id: number;
+            /** Node Name */
+            node_name: string;
+            /**
+             * Server Time
+             * Format: date-time
+             */
+            server_time: string;
+            /** Beat Seconds */
+            beat_seconds: number;
+        };
+        /**
+         * HelloRequest
+         * @description Said at every start of the agent and whenever its facts changed.
+         *
+         *     Attributes:
+         *         previous_instance: the instance of this state directory before; lets a restart succeed itself while a copy
+         *             of the agent on another machine is refused.
+         *         holds: the orders on its disk; one that the server counts as active and is not named here is lost.
+         */
+        HelloRequest: {
+            /** Agent Instance */
+            agent_instance: string;
+            /** Previous Instance */
+            previous_instance: string | null;
+            /** Boot Id */
+            boot_id: string;
+            /** Agent Version */
+            agent_version: string;
+            /** Wire Version */
+            wire_version: number;
+            /**
+             * Sent At
+             * Format: date-time
+             */
+            sent_at: string;
+            /** Facts */
+            facts: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** Mounts */
+            mounts: components["schemas"]["MountFacts"][];
+            /** Approved Directories */
+            approved_directories: string[];
+            /** Workloads */
+            workloads: components["schemas"]["WorkloadAnnouncement"][];
+            /** Holds */
+            holds: components["schemas"]["HeldOrder"][];
+        };
+        /**
+         * JoinToken
+         * @description A join token, without its secret.
+         */
+        JoinToken: {
             /** Id */
             id: number;
-            /** Token */
-            token: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Uses Left */
+            uses_left: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
             /**
              * Expires At
              * Format: date-time
              */
             expires_at: string;
-            /** Command */
+        };
+        /**
+         * JoinTokenCreated
+         * @description A new join token; its secret is shown this once.
+         */
+        JoinTokenCreated: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Uses Left */
+            uses_left: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /**
+             * Token
+             * @description `<secret>.<SHA-256 of the server's CA, or ->`
+             */
+            token: string;
+            /**
+             * Command
+             * @description What to run on each new node
+             */
             command: string;
         };
-        /** JoinTokenInput */
+        /**
+         * JoinTokenInput
+         * @description A new join token.
+         */
         JoinTokenInput: {
-            /** Uses */
+            /**
+             * Uses
+             * @description How many nodes it lets in
+             * @default 1
+             * @example 8
+             */
             uses: number;
-            /** Expires In Seconds */
+            /**
+             * Expires In Seconds
+             * @default 3600
+             * @example 3600
+             */
             expires_in_seconds: number;
+        };
+        /**
+         * LinkInput
+         * @description What stands behind `#token=` in a sign-in link.
+         */
+        LinkInput: {
+            /**
+             * Token
+             * @example kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ
+             */
+            token: string;
         };
         /**
          * MetricSpec
@@ -863,26 +1852,28 @@ export interface components {
                 [key: string]: string | number | boolean | null;
             };
         };
-        /** Node */
+        /**
+         * Node
+         * @description A host with an agent.
+         */
         Node: {
             /** Id */
             id: number;
             /** Cluster Id */
             cluster_id: number;
-            /** Name */
+            /**
+             * Name
+             * @example node07
+             */
             name: string;
+            role: components["schemas"]["NodeRole"];
             /**
-             * Role
-             * @enum {string}
+             * Slots
+             * @description How many runs may share the node
+             * @example 1
              */
-            role: "compute" | "storage";
-            /** Slots */
             slots: number;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "online" | "silent" | "never_seen" | "retired";
+            state: components["schemas"]["NodeState"];
             /** Last Seen At */
             last_seen_at: string | null;
             /** Agent Version */
@@ -895,39 +1886,252 @@ export interface components {
             };
             /** Mounts */
             mounts: components["schemas"]["MountFacts"][];
-            /** Approved Directories */
+            /**
+             * Approved Directories
+             * @description Where its agent lets runs write
+             * @example [
+             *       "/scratch"
+             *     ]
+             */
             approved_directories: string[];
             /** Workloads */
             workloads: components["schemas"]["NodeWorkload"][];
             /** Active Orders */
             active_orders: components["schemas"]["ActiveOrder"][];
-            /** Problem */
+            /**
+             * Problem
+             * @description Why the scheduler passes it over
+             */
             problem: string | null;
         };
-        /** NodePatch */
+        /**
+         * NodePatch
+         * @description The fields of a node to change; what is left out or null stays.
+         */
         NodePatch: {
             /** Slots */
             slots?: number | null;
-            /** Role */
-            role?: ("compute" | "storage") | null;
+            role?: components["schemas"]["NodeRole"] | null;
         };
-        /** NodeWorkload */
+        /**
+         * NodeRole
+         * @description What a node is for.
+         * @enum {string}
+         */
+        NodeRole: "compute" | "storage";
+        /**
+         * NodeState
+         * @description Whether a node can be counted on.
+         * @enum {string}
+         */
+        NodeState: "online" | "silent" | "never_seen" | "retired";
+        /**
+         * NodeWorkload
+         * @description A workload as a node has it.
+         */
         NodeWorkload: {
-            /** Name */
+            /**
+             * Name
+             * @example fio
+             */
             name: string;
             /** Revision */
             revision: number;
-            /** Tool Version */
+            /**
+             * Tool Version
+             * @example fio-3.33
+             */
             tool_version: string | null;
             /** Available */
             available: boolean;
             /** Unavailable Because */
             unavailable_because: string | null;
         };
+        /**
+         * Number
+         * @description A constant.
+         */
+        Number: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "number";
+            /** Value */
+            value: number;
+        };
+        /**
+         * Operation
+         * @description An operator over its arguments, from left to right.
+         */
+        Operation: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "operation";
+            /**
+             * Op
+             * @enum {string}
+             */
+            op: "+" | "-" | "*" | "/" | "min" | "max";
+            /** Args */
+            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Operation"])[];
+        };
+        /**
+         * Option
+         * @description The value of an option or a fact by its name; true counts as 1, false as 0, a list as its length.
+         */
+        Option: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "name";
+            /** Name */
+            name: string;
+        };
+        /**
+         * Order
+         * @description All that a node needs to do its part of an attempt.
+         */
+        Order: {
+            /** Order Id */
+            order_id: number;
+            /** Run Id */
+            run_id: number;
+            /** Attempt */
+            attempt: number;
+            /** Fence */
+            fence: number;
+            role: components["schemas"]["OrderRole"];
+            /** Campaign */
+            campaign: string;
+            /** Repeat */
+            repeat: number;
+            /** Workload */
+            workload: string;
+            /** Workload Revision */
+            workload_revision: number;
+            /** Schema Sha256 */
+            schema_sha256: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /** Targets */
+            targets: components["schemas"]["OrderTarget"][];
+            /**
+             * Node Mode
+             * @enum {string}
+             */
+            node_mode: "shared" | "exclusive";
+            /** Time Limit Seconds */
+            time_limit_seconds: number;
+        };
+        /**
+         * OrderBeat
+         * @description Where an order is now.
+         *
+         *     Attributes:
+         *         progress: fraction done, 0 to 1, or None where it cannot be known.
+         *         curves: pieces not yet acknowledged; a repeated piece is stored once.
+         */
+        OrderBeat: {
+            /** Order Id */
+            order_id: number;
+            /** Fence */
+            fence: number;
+            state: components["schemas"]["OrderState"];
+            /** Progress */
+            progress: number | null;
+            /** Phase */
+            phase: string;
+            /** Started At */
+            started_at: string | null;
+            /**
+             * Curves
+             * @default []
+             */
+            curves: components["schemas"]["CurvePiece"][];
+        };
+        /**
+         * OrderEnd
+         * @description How an order ended: the agent's four words, and the two that only the server says.
+         *
+         *     `withdrawn` is an offer that nobody claimed; `lost` is an order that its node no longer has.
+         * @enum {string}
+         */
+        OrderEnd: "finished" | "failed" | "cancelled" | "declined" | "withdrawn" | "lost";
+        /**
+         * OrderRole
+         * @description What a node does in an attempt.
+         * @enum {string}
+         */
+        OrderRole: "load" | "observe";
+        /**
+         * OrderState
+         * @description Where an order is; it only moves forwards.
+         * @enum {string}
+         */
+        OrderState: "offered" | "claimed" | "preflight" | "ready" | "running" | "uploading" | "ended";
+        /**
+         * OrderTarget
+         * @description A target as this node must find it.
+         *
+         *     Attributes:
+         *         path: approved directory on this node below which the run makes its own directory.
+         *         fstype, source: what the mount must be before and after the run.
+         *         reserve_bytes: space that must stay free.
+         */
+        OrderTarget: {
+            /** Target Id */
+            target_id: number;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Fstype */
+            fstype: string;
+            /** Source */
+            source: string;
+            /** Reserve Bytes */
+            reserve_bytes: number;
+        };
+        /**
+         * OrderWord
+         * @description The server's word on one order.
+         *
+         *     Attributes:
+         *         word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it.
+         *         go_at: with `go`, the moment at which every node of the attempt starts its load.
+         */
+        OrderWord: {
+            /** Order Id */
+            order_id: number;
+            /** Fence */
+            fence: number;
+            word: components["schemas"]["Word"];
+            /** Go At */
+            go_at: string | null;
+        };
+        /**
+         * Outcome
+         * @description How an order ended, by the agent's word.
+         * @enum {string}
+         */
+        Outcome: "finished" | "failed" | "cancelled" | "declined";
         /** Page[Artefact] */
         Page_Artefact_: {
             /** Items */
             items: components["schemas"]["Artefact"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[AuditEntry] */
+        Page_AuditEntry_: {
+            /** Items */
+            items: components["schemas"]["AuditEntry"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -959,6 +2163,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[JoinToken] */
+        Page_JoinToken_: {
+            /** Items */
+            items: components["schemas"]["JoinToken"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[Node] */
         Page_Node_: {
             /** Items */
@@ -977,6 +2188,13 @@ export interface components {
         Page_Run_: {
             /** Items */
             items: components["schemas"]["Run"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[Sample] */
+        Page_Sample_: {
+            /** Items */
+            items: components["schemas"]["Sample"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -1001,6 +2219,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[User] */
+        Page_User_: {
+            /** Items */
+            items: components["schemas"]["User"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[Workload] */
         Page_Workload_: {
             /** Items */
@@ -1008,14 +2233,25 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** PasswordChange */
-        PasswordChange: {
+        /**
+         * PasswordInput
+         * @description A new password; `old_password` is null for who had none.
+         */
+        PasswordInput: {
             /** Old Password */
             old_password: string | null;
-            /** New Password */
+            /**
+             * New Password
+             * @example correct horse battery
+             */
             new_password: string;
         };
-        /** Points */
+        /**
+         * Points
+         * @description The points of a series in time order, one list a column, all of one length; values in the series' base unit.
+         *
+         *     `n` counts the runs behind a point; the spreads are null below four of them.
+         */
         Points: {
             series: components["schemas"]["Series"];
             /** At */
@@ -1028,31 +2264,63 @@ export interface components {
             high: number[];
             /** N */
             n: number[];
+            /** Variation Ratio */
+            variation_ratio: (number | null)[];
+            /** Robust Spread Ratio */
+            robust_spread_ratio: (number | null)[];
             /** Cell Id */
             cell_id: number[];
             /** Campaign Id */
             campaign_id: number[];
-            /** Flags */
+            /**
+             * Flags
+             * @example [
+             *       [
+             *         "ENV_CHANGED"
+             *       ],
+             *       []
+             *     ]
+             */
             flags: string[][];
         };
-        /** Preview */
+        /**
+         * Preview
+         * @description What a plan means, without submitting it.
+         */
         Preview: {
-            /** Cells */
+            /**
+             * Cells
+             * @description The first 200
+             */
             cells: components["schemas"]["PreviewCell"][];
             /** Cell Count */
             cell_count: number;
             /** Run Count */
             run_count: number;
-            /** Seconds Estimated */
+            /**
+             * Seconds Estimated
+             * @description Of the busiest node, its runs one after another
+             */
             seconds_estimated: number | null;
-            /** Bytes Peak */
-            bytes_peak: number | null;
-            /** Bytes Written Total */
-            bytes_written_total: number | null;
+            /** Seconds Unknown Because */
+            seconds_unknown_because: string | null;
+            /**
+             * Bytes Peak
+             * @description Space that the largest run needs
+             */
+            bytes_peak: number;
+            /**
+             * Bytes Moved
+             * @description Written and read in all
+             */
+            bytes_moved: number;
             /** Warnings */
-            warnings: components["schemas"]["Warning_"][];
+            warnings: components["schemas"]["Caution"][];
         };
-        /** PreviewCell */
+        /**
+         * PreviewCell
+         * @description One combination of the matrix as it would be submitted; options are complete and in base units.
+         */
         PreviewCell: {
             /** Ordinal */
             ordinal: number;
@@ -1067,31 +2335,65 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** Principal */
+        /**
+         * Principal
+         * @description Who is calling.
+         */
         Principal: {
+            kind: components["schemas"]["PrincipalKind"];
             /**
-             * Kind
-             * @enum {string}
+             * Id
+             * @description Of the user or the API token
              */
-            kind: "user" | "token" | "node";
-            /** Id */
-            id: number;
-            /** Name */
+            id: number | null;
+            /**
+             * Name
+             * @example grace
+             */
             name: string;
             /** Roles */
-            roles: components["schemas"]["Role"][];
+            roles: components["schemas"]["RoleGrant"][];
         };
-        /** Role */
-        Role: {
+        /**
+         * PrincipalKind
+         * @description By what the caller proved who they are.
+         * @enum {string}
+         */
+        PrincipalKind: "user" | "token" | "node" | "anonymous";
+        /**
+         * Ready
+         * @description The service takes requests.
+         */
+        Ready: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ready";
+        };
+        /**
+         * Role
+         * @description What a person may do in a cluster; each includes the ones before.
+         * @enum {string}
+         */
+        Role: "viewer" | "operator" | "admin";
+        /**
+         * RoleGrant
+         * @description A role in one cluster, or in all, those to come included, where `cluster_id` is null.
+         */
+        RoleGrant: {
             /** Cluster Id */
             cluster_id: number | null;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "admin";
+            /** @example operator */
+            role: components["schemas"]["Role"];
         };
-        /** Run */
+        /**
+         * Run
+         * @description One repeat of a cell.
+         *
+         *     `validity` says whether its numbers count, `overdue` that its time limit passed in silence, and `reason` why it
+         *     failed, was cancelled or has to wait for another attempt.
+         */
         Run: {
             /** Id */
             id: number;
@@ -1109,19 +2411,21 @@ export interface components {
             node_names: string[];
             /** Target Names */
             target_names: string[];
-            /** Workload */
+            /**
+             * Workload
+             * @example dd
+             */
             workload: string;
             /** Options */
             options: {
                 [key: string]: unknown;
             };
+            state: components["schemas"]["RunState"];
             /**
-             * State
+             * Validity
              * @enum {string}
              */
-            state: "waiting" | "active" | "finished" | "failed" | "cancelled";
-            /** Validity */
-            validity: ("valid" | "rejected") | null;
+            validity: "valid" | "rejected";
             /** Flags */
             flags: components["schemas"]["Flag"][];
             /** Overdue */
@@ -1131,7 +2435,10 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
-            /** Started At */
+            /**
+             * Started At
+             * @description When its load started
+             */
             started_at: string | null;
             /** Ended At */
             ended_at: string | null;
@@ -1139,14 +2446,23 @@ export interface components {
             reason_code: string | null;
             /** Reason */
             reason: string | null;
-            /** Progress */
+            /**
+             * Progress
+             * @description Fraction done, 0 to 1; null where it cannot be known
+             */
             progress: number | null;
-            /** Phase */
+            /**
+             * Phase
+             * @example writing 1.00 GiB
+             */
             phase: string | null;
             /** Attempts Made */
             attempts_made: number;
         };
-        /** RunCounts */
+        /**
+         * RunCounts
+         * @description How many of a campaign's runs are in each state.
+         */
         RunCounts: {
             /** Waiting */
             waiting: number;
@@ -1159,7 +2475,10 @@ export interface components {
             /** Cancelled */
             cancelled: number;
         };
-        /** RunDetail */
+        /**
+         * RunDetail
+         * @description A run with its attempts, the facts it ran under and its numbers.
+         */
         RunDetail: {
             /** Id */
             id: number;
@@ -1177,19 +2496,21 @@ export interface components {
             node_names: string[];
             /** Target Names */
             target_names: string[];
-            /** Workload */
+            /**
+             * Workload
+             * @example dd
+             */
             workload: string;
             /** Options */
             options: {
                 [key: string]: unknown;
             };
+            state: components["schemas"]["RunState"];
             /**
-             * State
+             * Validity
              * @enum {string}
              */
-            state: "waiting" | "active" | "finished" | "failed" | "cancelled";
-            /** Validity */
-            validity: ("valid" | "rejected") | null;
+            validity: "valid" | "rejected";
             /** Flags */
             flags: components["schemas"]["Flag"][];
             /** Overdue */
@@ -1199,7 +2520,10 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
-            /** Started At */
+            /**
+             * Started At
+             * @description When its load started
+             */
             started_at: string | null;
             /** Ended At */
             ended_at: string | null;
@@ -1207,36 +2531,61 @@ export interface components {
             reason_code: string | null;
             /** Reason */
             reason: string | null;
-            /** Progress */
+            /**
+             * Progress
+             * @description Fraction done, 0 to 1; null where it cannot be known
+             */
             progress: number | null;
-            /** Phase */
+            /**
+             * Phase
+             * @example writing 1.00 GiB
+             */
             phase: string | null;
             /** Attempts Made */
             attempts_made: number;
             /** Attempts */
             attempts: components["schemas"]["Attempt"][];
-            /** Environment */
+            /**
+             * Environment
+             * @example {
+             *       "kernel.release": "6.1.0-30-amd64"
+             *     }
+             */
             environment: {
-                [key: string]: string | number | boolean | null;
+                [key: string]: unknown;
             };
             /** Samples */
             samples: components["schemas"]["Sample"][];
-            /** Waiting Because */
+            /**
+             * Waiting Because
+             * @description In words; null when it does not wait
+             */
             waiting_because: string | null;
         };
-        /** RunEvent */
+        /**
+         * RunEvent
+         * @description One line of a run's log.
+         */
         RunEvent: {
+            /** Id */
+            id: number;
             /**
              * At
              * Format: date-time
              */
             at: string;
-            /** Kind */
+            /**
+             * Kind
+             * @example claimed
+             */
             kind: string;
             /** Text */
             text: string;
         };
-        /** RunOrder */
+        /**
+         * RunOrder
+         * @description What one node does in an attempt; `steps` are the commands as they really ran.
+         */
         RunOrder: {
             /** Id */
             id: number;
@@ -1244,11 +2593,12 @@ export interface components {
             node_id: number;
             /** Node Name */
             node_name: string;
-            /** Role */
-            role: string;
-            /** State */
-            state: string;
-            /** Progress */
+            role: components["schemas"]["OrderRole"];
+            state: components["schemas"]["OrderState"];
+            /**
+             * Progress
+             * @description Fraction done, 0 to 1; null where it cannot be known
+             */
             progress: number | null;
             /** Phase */
             phase: string;
@@ -1260,33 +2610,76 @@ export interface components {
             started_at: string | null;
             /** Ended At */
             ended_at: string | null;
-            /** Outcome */
-            outcome: string | null;
+            outcome: components["schemas"]["OrderEnd"] | null;
             /** Steps */
             steps: components["schemas"]["StepRecord"][];
         };
-        /** Sample */
+        /**
+         * RunState
+         * @description Where a run is.
+         * @enum {string}
+         */
+        RunState: "waiting" | "active" | "finished" | "failed" | "cancelled";
+        /**
+         * Sample
+         * @description One number of a run, in its metric's base unit.
+         */
         Sample: {
-            /** Metric */
+            /** Id */
+            id: number;
+            /** Run Id */
+            run_id: number;
+            /** Order Id */
+            order_id: number;
+            /** Series Id */
+            series_id: number;
+            /** Target Id */
+            target_id: number | null;
+            /**
+             * Metric
+             * @example write_rate
+             */
             metric: string;
-            /** Value */
-            value: number;
+            /** Title */
+            title: string;
             unit: components["schemas"]["Unit"];
             /**
              * Better
              * @enum {string}
              */
             better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Value */
+            value: number;
+        };
+        /**
+         * SampleMessage
+         * @description One number of a run, in the metric's base unit.
+         */
+        SampleMessage: {
+            /** Metric */
+            metric: string;
+            /** Value */
+            value: number;
             /** Labels */
             labels: {
-                [key: string]: unknown;
+                [key: string]: string | number | boolean;
             };
             /** Target Id */
             target_id: number | null;
-            /** Series Id */
-            series_id: number | null;
         };
-        /** Series */
+        /**
+         * Series
+         * @description All points with one key; `options` are those that differ from the workload's frozen defaults.
+         */
         Series: {
             /** Id */
             id: number;
@@ -1302,17 +2695,27 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
-            /** Metric */
+            /**
+             * Metric
+             * @example write_rate
+             */
             metric: string;
+            /** Title */
+            title: string;
             unit: components["schemas"]["Unit"];
             /**
              * Better
              * @enum {string}
              */
             better: "higher" | "lower" | "neither";
-            /** Labels */
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
             labels: {
-                [key: string]: unknown;
+                [key: string]: string | number | boolean;
             };
             /** Point Count */
             point_count: number;
@@ -1321,14 +2724,23 @@ export interface components {
             /** Last At */
             last_at: string | null;
         };
-        /** Session */
-        Session: {
+        /**
+         * SessionState
+         * @description A session.
+         */
+        SessionState: {
             principal: components["schemas"]["Principal"];
         };
-        /** SessionLink */
-        SessionLink: {
-            /** Token */
-            token: string;
+        /**
+         * SignInLink
+         * @description A URL that signs a person in once.
+         */
+        SignInLink: {
+            /**
+             * Url
+             * @example https://iotide.example.org/login#token=kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi
+             */
+            url: string;
         };
         /**
          * StepRecord
@@ -1368,57 +2780,107 @@ export interface components {
             /** Signal */
             signal: number | null;
         };
-        /** Target */
+        /**
+         * Target
+         * @description A file system or directory under test.
+         */
         Target: {
             /** Id */
             id: number;
             /** Cluster Id */
             cluster_id: number;
-            /** Name */
+            /**
+             * Name
+             * @example nfs-home
+             */
             name: string;
             /** Path */
             path: string;
             /**
              * Scope
+             * @description `node`: private to each node; `shared`: one file system behind many mounts
+             * @example shared
              * @enum {string}
              */
             scope: "node" | "shared";
-            /** Reserve Bytes */
+            /**
+             * Reserve Bytes
+             * @description Space that runs leave free; null: a tenth of what a run needs
+             */
             reserve_bytes: number | null;
             /** Retired At */
             retired_at: string | null;
             /** Mounts */
             mounts: components["schemas"]["TargetMount"][];
         };
-        /** TargetInput */
+        /**
+         * TargetInput
+         * @description A new target; its path is the same on every node and below a directory that each agent approves.
+         */
         TargetInput: {
-            /** Cluster Id */
+            /**
+             * Cluster Id
+             * @example 1
+             */
             cluster_id: number;
-            /** Name */
+            /**
+             * Name
+             * @example nfs-home
+             */
             name: string;
-            /** Path */
+            /**
+             * Path
+             * @example /mnt/nfs0/bench
+             */
             path: string;
             /**
              * Scope
+             * @description `node`: private to each node; `shared`: one file system behind many mounts
+             * @example shared
              * @enum {string}
              */
             scope: "node" | "shared";
-            /** Nodes */
+            /**
+             * Nodes
+             * @description Nodes that have it mounted
+             * @example [
+             *       1,
+             *       2
+             *     ]
+             */
             nodes: number[];
-            /** Reserve Bytes */
-            reserve_bytes: number | null;
+            /**
+             * Reserve Bytes
+             * @description Space that runs leave free; null: a tenth of what a run needs
+             */
+            reserve_bytes?: number | null;
         };
-        /** TargetMount */
+        /**
+         * TargetMount
+         * @description A target on one node; every run must find this fstype and this source.
+         */
         TargetMount: {
             /** Node Id */
             node_id: number;
-            /** Node Name */
+            /**
+             * Node Name
+             * @example node07
+             */
             node_name: string;
-            /** Path */
+            /**
+             * Path
+             * @example /mnt/nfs0/bench
+             */
             path: string;
-            /** Fstype */
+            /**
+             * Fstype
+             * @example nfs4
+             */
             fstype: string;
-            /** Source */
+            /**
+             * Source
+             * @example filer:/export/home
+             */
             source: string;
             /** Mount Options */
             mount_options: string;
@@ -1431,17 +2893,48 @@ export interface components {
              * Format: date-time
              */
             seen_at: string;
-            /** Problem */
+            /**
+             * Problem
+             * @description Why runs on it would be refused
+             */
             problem: string | null;
         };
-        /** Token */
+        /**
+         * TargetPatch
+         * @description The fields of a target to change; what is left out stays.
+         *
+         *     With `nodes`, the target is on exactly these from now on, and what is mounted on each is accepted as it is.
+         */
+        TargetPatch: {
+            /** Name */
+            name?: string | null;
+            /**
+             * Reserve Bytes
+             * @description Space that runs leave free; null: a tenth of what a run needs
+             */
+            reserve_bytes?: number | null;
+            /** Nodes */
+            nodes?: number[] | null;
+        };
+        /**
+         * Tier
+         * @description What a number of independent runs allows to be shown.
+         *
+         *     One run: its value and a badge. Few: every point, median and range. Enough: spread and intervals as well.
+         * @enum {string}
+         */
+        Tier: "one_run" | "few_runs" | "enough_runs";
+        /**
+         * Token
+         * @description An API token, without its secret.
+         */
         Token: {
             /** Id */
             id: number;
             /** Name */
             name: string;
             /** Scopes */
-            scopes: string[];
+            scopes: ("read" | "operate" | "admin")[];
             /**
              * Created At
              * Format: date-time
@@ -1449,17 +2942,23 @@ export interface components {
             created_at: string;
             /** Expires At */
             expires_at: string | null;
-            /** Last Used At */
+            /**
+             * Last Used At
+             * @description To the minute
+             */
             last_used_at: string | null;
         };
-        /** TokenCreated */
+        /**
+         * TokenCreated
+         * @description A new API token; its secret is shown this once.
+         */
         TokenCreated: {
             /** Id */
             id: number;
             /** Name */
             name: string;
             /** Scopes */
-            scopes: string[];
+            scopes: ("read" | "operate" | "admin")[];
             /**
              * Created At
              * Format: date-time
@@ -1467,19 +2966,38 @@ export interface components {
             created_at: string;
             /** Expires At */
             expires_at: string | null;
-            /** Last Used At */
+            /**
+             * Last Used At
+             * @description To the minute
+             */
             last_used_at: string | null;
-            /** Token */
+            /**
+             * Token
+             * @example iot_kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ
+             */
             token: string;
         };
-        /** TokenInput */
+        /**
+         * TokenInput
+         * @description A new API token.
+         */
         TokenInput: {
-            /** Name */
+            /**
+             * Name
+             * @description What it is for
+             * @example nightly
+             */
             name: string;
-            /** Scopes */
+            /**
+             * Scopes
+             * @example [
+             *       "read",
+             *       "operate"
+             *     ]
+             */
             scopes: ("read" | "operate" | "admin")[];
             /** Expires At */
-            expires_at: string | null;
+            expires_at?: string | null;
         };
         /**
          * Unit
@@ -1487,6 +3005,54 @@ export interface components {
          * @enum {string}
          */
         Unit: "bytes_per_second" | "operations_per_second" | "seconds" | "bytes" | "count" | "ratio";
+        /**
+         * User
+         * @description A person.
+         */
+        User: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Has Password */
+            has_password: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Disabled At */
+            disabled_at: string | null;
+            /** Roles */
+            roles: components["schemas"]["RoleGrant"][];
+        };
+        /**
+         * UserChange
+         * @description All that can be changed of a person.
+         */
+        UserChange: {
+            /** Roles */
+            roles: components["schemas"]["RoleGrant"][];
+            /**
+             * Disabled
+             * @description Whether sessions and tokens are refused
+             */
+            disabled: boolean;
+        };
+        /**
+         * UserInput
+         * @description A new person.
+         */
+        UserInput: {
+            /**
+             * Name
+             * @description Name to sign in with
+             * @example grace
+             */
+            name: string;
+            /** Roles */
+            roles: components["schemas"]["RoleGrant"][];
+        };
         /** ValidationError */
         ValidationError: {
             /** Location */
@@ -1500,19 +3066,79 @@ export interface components {
             /** Context */
             ctx?: Record<string, never>;
         };
-        /** Warning_ */
-        Warning_: {
-            /** Code */
-            code: string;
-            /** Message */
-            message: string;
-            /** Field */
-            field: string | null;
-        };
-        /** Workload */
+        /**
+         * Variation
+         * @description How far runs of one cell scatter, by their coefficient of variation: up to 5, 10 or 25 %, or more.
+         * @enum {string}
+         */
+        Variation: "steady" | "flagged" | "noisy" | "unrankable";
+        /**
+         * Word
+         * @description What the server says of an order in its answer to a beat.
+         * @enum {string}
+         */
+        Word: "continue" | "go" | "cancel" | "unknown";
+        /**
+         * Workload
+         * @description A revision of a workload, with the nodes that have it.
+         */
         Workload: {
             /** Id */
             id: number;
+            /**
+             * Name
+             * @example fio
+             */
+            name: string;
+            /** Revision */
+            revision: number;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /**
+             * Schema Sha256
+             * @description Equal on nodes whose results can be compared
+             */
+            schema_sha256: string;
+            /**
+             * Options Schema
+             * @description JSON Schema; `x-unit` names a property's base unit
+             */
+            options_schema: {
+                [key: string]: unknown;
+            };
+            /**
+             * Option Defaults
+             * @description In base units
+             */
+            option_defaults: {
+                [key: string]: unknown;
+            };
+            /** Metrics */
+            metrics: components["schemas"]["MetricSpec"][];
+            /**
+             * Tool
+             * @description The program that does the work
+             * @example fio
+             */
+            tool: string;
+            /** Nodes */
+            nodes: components["schemas"]["WorkloadNode"][];
+        };
+        /**
+         * WorkloadAnnouncement
+         * @description A workload as one agent has it.
+         *
+         *     Attributes:
+         *         options_schema: JSON Schema of the options; `x-unit` on a property names its base unit.
+         *         option_defaults: every optional option with its default, in base units.
+         *         bytes_needed: peak space on the target, in bytes, over options and facts.
+         *         bytes_moved: bytes written and read in all, so that time = bytes_moved / the target's last rate.
+         *         breaks_series: this revision measures something else than the one before, so its series start anew.
+         *         available: whether the node has the tool; `unavailable_because` says what is missing and the remedy.
+         */
+        WorkloadAnnouncement: {
             /** Name */
             name: string;
             /** Revision */
@@ -1521,8 +3147,6 @@ export interface components {
             title: string;
             /** Description */
             description: string;
-            /** Schema Sha256 */
-            schema_sha256: string;
             /** Options Schema */
             options_schema: {
                 [key: string]: unknown;
@@ -1533,10 +3157,20 @@ export interface components {
             };
             /** Metrics */
             metrics: components["schemas"]["MetricSpec"][];
+            /** Bytes Needed */
+            bytes_needed: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Operation"];
+            /** Bytes Moved */
+            bytes_moved: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Operation"];
+            /** Breaks Series */
+            breaks_series: boolean;
             /** Tool */
             tool: string;
-            /** Nodes */
-            nodes: components["schemas"]["WorkloadNode"][];
+            /** Tool Version */
+            tool_version: string | null;
+            /** Available */
+            available: boolean;
+            /** Unavailable Because */
+            unavailable_because: string | null;
         };
         /**
          * WorkloadChoice
@@ -1558,7 +3192,10 @@ export interface components {
                 [key: string]: unknown[];
             };
         };
-        /** WorkloadNode */
+        /**
+         * WorkloadNode
+         * @description A node that has a workload.
+         */
         WorkloadNode: {
             /** Node Id */
             node_id: number;
@@ -1578,40 +3215,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    link_api_v1_session_link_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SessionLink"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Session"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    session_api_v1_session_get: {
+    get_health: {
         parameters: {
             query?: never;
             header?: never;
@@ -1626,21 +3230,166 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "database": "ok",
+                     *       "redis": "ok",
+                     *       "scheduler": "ok",
+                     *       "version": "0.1.0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unprocessable Entity */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    login_api_v1_session_post: {
+    get_ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ready"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Ready"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sign_in_by_link: {
         parameters: {
             query?: never;
             header?: never;
@@ -1649,7 +3398,12 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Credentials"];
+                /**
+                 * @example {
+                 *       "token": "kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LinkInput"];
             };
         };
         responses: {
@@ -1659,21 +3413,447 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    /**
+                     * @example {
+                     *       "principal": {
+                     *         "kind": "user",
+                     *         "id": 1,
+                     *         "name": "grace",
+                     *         "roles": [
+                     *           {
+                     *             "cluster_id": 1,
+                     *             "role": "operator"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionState"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    logout_api_v1_session_delete: {
+    get_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "principal": {
+                     *         "kind": "user",
+                     *         "id": 1,
+                     *         "name": "grace",
+                     *         "roles": [
+                     *           {
+                     *             "cluster_id": 1,
+                     *             "role": "operator"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "grace",
+                 *       "password": "correct horse battery"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialsInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "principal": {
+                     *         "kind": "user",
+                     *         "id": 1,
+                     *         "name": "grace",
+                     *         "roles": [
+                     *           {
+                     *             "cluster_id": 1,
+                     *             "role": "operator"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sign_out: {
         parameters: {
             query?: never;
             header?: never;
@@ -1689,18 +3869,109 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    password_api_v1_session_password_put: {
+    set_password: {
         parameters: {
             query?: never;
             header?: never;
@@ -1709,7 +3980,13 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PasswordChange"];
+                /**
+                 * @example {
+                 *       "old_password": "correct horse battery",
+                 *       "new_password": "correct horse battery"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PasswordInput"];
             };
         };
         responses: {
@@ -1720,21 +3997,154 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    tokens_api_v1_tokens_get: {
+    list_tokens: {
         parameters: {
             query?: {
+                /** @description Rows on the page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -1749,21 +4159,129 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "text",
+                     *           "scopes": [
+                     *             "read"
+                     *           ],
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "expires_at": "2026-11-21T10:00:00Z",
+                     *           "last_used_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_Token_"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    mk_token_api_v1_tokens_post: {
+    create_token: {
         parameters: {
             query?: never;
             header?: never;
@@ -1772,6 +4290,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "nightly",
+                 *       "scopes": [
+                 *         "read",
+                 *         "operate"
+                 *       ],
+                 *       "expires_at": "2026-11-21T10:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TokenInput"];
             };
         };
@@ -1782,21 +4310,165 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text",
+                     *       "scopes": [
+                     *         "read"
+                     *       ],
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "expires_at": "2026-11-21T10:00:00Z",
+                     *       "last_used_at": "2026-11-21T10:00:00Z",
+                     *       "token": "iot_kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TokenCreated"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    rm_token_api_v1_tokens__token_id__delete: {
+    revoke_token: {
         parameters: {
             query?: never;
             header?: never;
@@ -1814,21 +4486,134 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    clusters_api_v1_clusters_get: {
+    list_users: {
         parameters: {
             query?: {
+                /** @description Rows on the page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -1843,21 +4628,132 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Cluster_"];
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "text",
+                     *           "has_password": true,
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "disabled_at": "2026-11-21T10:00:00Z",
+                     *           "roles": [
+                     *             {
+                     *               "cluster_id": 1,
+                     *               "role": "operator"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_User_"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    mk_cluster_api_v1_clusters_post: {
+    create_user: {
         parameters: {
             query?: never;
             header?: never;
@@ -1866,6 +4762,927 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "grace",
+                 *       "roles": [
+                 *         {
+                 *           "cluster_id": 1,
+                 *           "role": "operator"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text",
+                     *       "has_password": true,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "disabled_at": "2026-11-21T10:00:00Z",
+                     *       "roles": [
+                     *         {
+                     *           "cluster_id": 1,
+                     *           "role": "operator"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "roles": [
+                 *         {
+                 *           "cluster_id": 1,
+                 *           "role": "operator"
+                 *         }
+                 *       ],
+                 *       "disabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text",
+                     *       "has_password": true,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "disabled_at": "2026-11-21T10:00:00Z",
+                     *       "roles": [
+                     *         {
+                     *           "cluster_id": 1,
+                     *           "role": "operator"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    make_sign_in_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://iotide.example.org/login#token=kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignInLink"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Only changes in this cluster */
+                cluster_id?: number | null;
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "principal_kind": "user",
+                     *           "principal_id": 1,
+                     *           "principal_name": "text",
+                     *           "address": "text",
+                     *           "action": "cluster_changed",
+                     *           "subject_kind": "cluster",
+                     *           "subject_id": 1,
+                     *           "cluster_id": 1,
+                     *           "before": {},
+                     *           "after": {}
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_AuditEntry_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_clusters: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "blade-2026",
+                     *           "description": "rack 4",
+                     *           "created_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Cluster_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "blade-2026",
+                 *       "description": "rack 4"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ClusterInput"];
             };
         };
@@ -1876,21 +5693,330 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "blade-2026",
+                     *       "description": "rack 4",
+                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Cluster"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    join_api_v1_clusters__cluster_id__join_tokens_post: {
+    get_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "blade-2026",
+                     *       "description": "rack 4",
+                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_cluster: {
         parameters: {
             query?: never;
             header?: never;
@@ -1901,6 +6027,393 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "blade-2026",
+                 *       "description": "rack 4"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClusterPatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "blade-2026",
+                     *       "description": "rack 4",
+                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Cluster"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_join_tokens: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "uses_left": 1,
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "expires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_JoinToken_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_join_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "uses": 8,
+                 *       "expires_in_seconds": 3600
+                 *     }
+                 */
                 "application/json": components["schemas"]["JoinTokenInput"];
             };
         };
@@ -1911,26 +6424,332 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "uses_left": 1,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "expires_at": "2026-11-21T10:00:00Z",
+                     *       "token": "text",
+                     *       "command": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["JoinTokenCreated"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    nodes__api_v1_nodes_get: {
+    revoke_join_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_nodes: {
         parameters: {
             query?: {
+                /** @description Only nodes of this cluster */
                 cluster_id?: number | null;
-                state?: string | null;
+                /** @description Only nodes in this state */
+                state?: components["schemas"]["NodeState"] | null;
+                /** @description Rows on the page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -1945,21 +6764,166 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "name": "node07",
+                     *           "role": "compute",
+                     *           "slots": 1,
+                     *           "state": "online",
+                     *           "last_seen_at": "2026-11-21T10:00:00Z",
+                     *           "agent_version": "text",
+                     *           "boot_id": "text",
+                     *           "facts": {},
+                     *           "mounts": [
+                     *             {
+                     *               "path": "text",
+                     *               "mount_point": "text",
+                     *               "fstype": "text",
+                     *               "source": "text",
+                     *               "mount_options": "text",
+                     *               "total_bytes": 0,
+                     *               "free_bytes": 0,
+                     *               "approved": true,
+                     *               "facts": {}
+                     *             }
+                     *           ],
+                     *           "approved_directories": [
+                     *             "/scratch"
+                     *           ],
+                     *           "workloads": [
+                     *             {
+                     *               "name": "fio",
+                     *               "revision": 1,
+                     *               "tool_version": "fio-3.33",
+                     *               "available": true,
+                     *               "unavailable_because": "text"
+                     *             }
+                     *           ],
+                     *           "active_orders": [
+                     *             {
+                     *               "order_id": 1,
+                     *               "run_id": 1,
+                     *               "state": "running",
+                     *               "progress": 1,
+                     *               "phase": "writing 1.00 GiB"
+                     *             }
+                     *           ],
+                     *           "problem": "text"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_Node_"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    node__api_v1_nodes__node_id__get: {
+    get_node: {
         parameters: {
             query?: never;
             header?: never;
@@ -1976,21 +6940,181 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "node07",
+                     *       "role": "compute",
+                     *       "slots": 1,
+                     *       "state": "online",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "agent_version": "text",
+                     *       "boot_id": "text",
+                     *       "facts": {},
+                     *       "mounts": [
+                     *         {
+                     *           "path": "text",
+                     *           "mount_point": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 0,
+                     *           "free_bytes": 0,
+                     *           "approved": true,
+                     *           "facts": {}
+                     *         }
+                     *       ],
+                     *       "approved_directories": [
+                     *         "/scratch"
+                     *       ],
+                     *       "workloads": [
+                     *         {
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "tool_version": "fio-3.33",
+                     *           "available": true,
+                     *           "unavailable_because": "text"
+                     *         }
+                     *       ],
+                     *       "active_orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "state": "running",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB"
+                     *         }
+                     *       ],
+                     *       "problem": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Node"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    rm_node_api_v1_nodes__node_id__delete: {
+    retire_node: {
         parameters: {
             query?: never;
             header?: never;
@@ -2008,18 +7132,149 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    patch_node_api_v1_nodes__node_id__patch: {
+    change_node: {
         parameters: {
             query?: never;
             header?: never;
@@ -2030,6 +7285,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "slots": 1,
+                 *       "role": "compute"
+                 *     }
+                 */
                 "application/json": components["schemas"]["NodePatch"];
             };
         };
@@ -2040,25 +7301,250 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "node07",
+                     *       "role": "compute",
+                     *       "slots": 1,
+                     *       "state": "online",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "agent_version": "text",
+                     *       "boot_id": "text",
+                     *       "facts": {},
+                     *       "mounts": [
+                     *         {
+                     *           "path": "text",
+                     *           "mount_point": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 0,
+                     *           "free_bytes": 0,
+                     *           "approved": true,
+                     *           "facts": {}
+                     *         }
+                     *       ],
+                     *       "approved_directories": [
+                     *         "/scratch"
+                     *       ],
+                     *       "workloads": [
+                     *         {
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "tool_version": "fio-3.33",
+                     *           "available": true,
+                     *           "unavailable_because": "text"
+                     *         }
+                     *       ],
+                     *       "active_orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "state": "running",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB"
+                     *         }
+                     *       ],
+                     *       "problem": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Node"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    targets_api_v1_targets_get: {
+    list_targets: {
         parameters: {
             query?: {
+                /** @description Only targets of this cluster */
                 cluster_id?: number | null;
+                /** @description Retired targets instead of living ones */
+                retired?: boolean;
+                /** @description Rows on the page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -2073,21 +7559,142 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "name": "nfs-home",
+                     *           "path": "text",
+                     *           "scope": "shared",
+                     *           "reserve_bytes": 0,
+                     *           "retired_at": "2026-11-21T10:00:00Z",
+                     *           "mounts": [
+                     *             {
+                     *               "node_id": 1,
+                     *               "node_name": "node07",
+                     *               "path": "/mnt/nfs0/bench",
+                     *               "fstype": "nfs4",
+                     *               "source": "filer:/export/home",
+                     *               "mount_options": "text",
+                     *               "total_bytes": 1,
+                     *               "free_bytes": 1,
+                     *               "seen_at": "2026-11-21T10:00:00Z",
+                     *               "problem": "text"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_Target_"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    mk_target_api_v1_targets_post: {
+    create_target: {
         parameters: {
             query?: never;
             header?: never;
@@ -2096,6 +7703,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "cluster_id": 1,
+                 *       "name": "nfs-home",
+                 *       "path": "/mnt/nfs0/bench",
+                 *       "scope": "shared",
+                 *       "nodes": [
+                 *         1,
+                 *         2
+                 *       ],
+                 *       "reserve_bytes": 0
+                 *     }
+                 */
                 "application/json": components["schemas"]["TargetInput"];
             };
         };
@@ -2106,21 +7726,384 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "nfs-home",
+                     *       "path": "text",
+                     *       "scope": "shared",
+                     *       "reserve_bytes": 0,
+                     *       "retired_at": "2026-11-21T10:00:00Z",
+                     *       "mounts": [
+                     *         {
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "path": "/mnt/nfs0/bench",
+                     *           "fstype": "nfs4",
+                     *           "source": "filer:/export/home",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 1,
+                     *           "free_bytes": 1,
+                     *           "seen_at": "2026-11-21T10:00:00Z",
+                     *           "problem": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Target"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    rm_target_api_v1_targets__target_id__delete: {
+    get_target: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "nfs-home",
+                     *       "path": "text",
+                     *       "scope": "shared",
+                     *       "reserve_bytes": 0,
+                     *       "retired_at": "2026-11-21T10:00:00Z",
+                     *       "mounts": [
+                     *         {
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "path": "/mnt/nfs0/bench",
+                     *           "fstype": "nfs4",
+                     *           "source": "filer:/export/home",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 1,
+                     *           "free_bytes": 1,
+                     *           "seen_at": "2026-11-21T10:00:00Z",
+                     *           "problem": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Target"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    retire_target: {
         parameters: {
             query?: never;
             header?: never;
@@ -2138,60 +8121,170 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    workloads_api_v1_workloads_get: {
-        parameters: {
-            query?: {
-                cluster_id?: number | null;
-                limit?: number;
-                cursor?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Page_Workload_"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    preview_api_v1_campaigns_preview_post: {
+    change_target: {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                target_id: number;
+            };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CampaignPlan"];
+                /**
+                 * @example {
+                 *       "name": "nfs-home",
+                 *       "reserve_bytes": 0,
+                 *       "nodes": [
+                 *         1,
+                 *         2
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TargetPatch"];
             };
         };
         responses: {
@@ -2201,27 +8294,224 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Preview"];
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "nfs-home",
+                     *       "path": "text",
+                     *       "scope": "shared",
+                     *       "reserve_bytes": 0,
+                     *       "retired_at": "2026-11-21T10:00:00Z",
+                     *       "mounts": [
+                     *         {
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "path": "/mnt/nfs0/bench",
+                     *           "fstype": "nfs4",
+                     *           "source": "filer:/export/home",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 1,
+                     *           "free_bytes": 1,
+                     *           "seen_at": "2026-11-21T10:00:00Z",
+                     *           "problem": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Target"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    campaigns__api_v1_campaigns_get: {
+    list_workloads: {
         parameters: {
             query?: {
+                /** @description Only those on its nodes */
                 cluster_id?: number | null;
-                state?: string | null;
-                owner?: string | null;
+                /** @description Rows on the page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -2236,24 +8526,331 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Campaign_"];
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "title": "text",
+                     *           "description": "text",
+                     *           "schema_sha256": "text",
+                     *           "options_schema": {},
+                     *           "option_defaults": {},
+                     *           "metrics": [
+                     *             {
+                     *               "name": "text",
+                     *               "title": "text",
+                     *               "unit": "bytes_per_second",
+                     *               "better": "higher",
+                     *               "labels": [
+                     *                 "text"
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "tool": "fio",
+                     *           "nodes": [
+                     *             {
+                     *               "node_id": 1,
+                     *               "available": true,
+                     *               "unavailable_because": "text",
+                     *               "tool_version": "text"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Workload_"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    submit_api_v1_campaigns_post: {
+    list_campaigns: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                cluster_id?: number | null;
+                state?: components["schemas"]["CampaignState"] | null;
+                /** @description Name of the person who submitted it */
+                owner?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "nightly",
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "owner": "text",
+                     *           "plan": {
+                     *             "name": "text",
+                     *             "cluster": "text",
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "workloads": [
+                     *               {
+                     *                 "workload": "text",
+                     *                 "options": {},
+                     *                 "sweep": {}
+                     *               }
+                     *             ],
+                     *             "repeats": 4,
+                     *             "exclusive": "none",
+                     *             "time_limit_seconds": 3600,
+                     *             "attempts_allowed": 2,
+                     *             "priority": 0,
+                     *             "note": ""
+                     *           },
+                     *           "state": "waiting",
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "counts": {
+                     *             "waiting": 1,
+                     *             "active": 1,
+                     *             "finished": 1,
+                     *             "failed": 1,
+                     *             "cancelled": 1
+                     *           },
+                     *           "progress": 1,
+                     *           "seconds_remaining_estimated": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Campaign_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    submit_campaign: {
         parameters: {
             query?: never;
             header?: {
+                /** @description Makes a repeated request safe: the same key and body answer with the campaign made before */
                 "idempotency-key"?: string | null;
             };
             path?: never;
@@ -2261,31 +8858,324 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "text",
+                 *       "cluster": "text",
+                 *       "nodes": [
+                 *         "text"
+                 *       ],
+                 *       "targets": [
+                 *         "text"
+                 *       ],
+                 *       "workloads": [
+                 *         {
+                 *           "workload": "text",
+                 *           "options": {},
+                 *           "sweep": {}
+                 *         }
+                 *       ],
+                 *       "repeats": 4,
+                 *       "exclusive": "none",
+                 *       "time_limit_seconds": 3600,
+                 *       "attempts_allowed": 2,
+                 *       "priority": 0,
+                 *       "note": ""
+                 *     }
+                 */
                 "application/json": components["schemas"]["CampaignPlan"];
             };
         };
         responses: {
+            /** @description The same request made it before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {}
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "time_limit_seconds": 3600,
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "state": "waiting",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "counts": {
+                     *         "waiting": 1,
+                     *         "active": 1,
+                     *         "finished": 1,
+                     *         "failed": 1,
+                     *         "cancelled": 1
+                     *       },
+                     *       "progress": 1,
+                     *       "seconds_remaining_estimated": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
             /** @description Successful Response */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {}
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "time_limit_seconds": 3600,
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "state": "waiting",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "counts": {
+                     *         "waiting": 1,
+                     *         "active": 1,
+                     *         "finished": 1,
+                     *         "failed": 1,
+                     *         "cancelled": 1
+                     *       },
+                     *       "progress": 1,
+                     *       "seconds_remaining_estimated": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Campaign"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    campaign_api_v1_campaigns__campaign_id__get: {
+    get_campaign: {
         parameters: {
             query?: never;
             header?: never;
@@ -2302,21 +9192,176 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {}
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "time_limit_seconds": 3600,
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "state": "waiting",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "counts": {
+                     *         "waiting": 1,
+                     *         "active": 1,
+                     *         "finished": 1,
+                     *         "failed": 1,
+                     *         "cancelled": 1
+                     *       },
+                     *       "progress": 1,
+                     *       "seconds_remaining_estimated": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Campaign"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    cancel_api_v1_campaigns__campaign_id__cancel_post: {
+    cancel_campaign: {
         parameters: {
             query?: never;
             header?: never;
@@ -2333,24 +9378,436 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {}
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "time_limit_seconds": 3600,
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "state": "waiting",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "counts": {
+                     *         "waiting": 1,
+                     *         "active": 1,
+                     *         "finished": 1,
+                     *         "failed": 1,
+                     *         "cancelled": 1
+                     *       },
+                     *       "progress": 1,
+                     *       "seconds_remaining_estimated": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Campaign"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    cells_api_v1_campaigns__campaign_id__cells_get: {
+    preview_campaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "text",
+                 *       "cluster": "text",
+                 *       "nodes": [
+                 *         "text"
+                 *       ],
+                 *       "targets": [
+                 *         "text"
+                 *       ],
+                 *       "workloads": [
+                 *         {
+                 *           "workload": "text",
+                 *           "options": {},
+                 *           "sweep": {}
+                 *         }
+                 *       ],
+                 *       "repeats": 4,
+                 *       "exclusive": "none",
+                 *       "time_limit_seconds": 3600,
+                 *       "attempts_allowed": 2,
+                 *       "priority": 0,
+                 *       "note": ""
+                 *     }
+                 */
+                "application/json": components["schemas"]["CampaignPlan"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cells": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "node": "text",
+                     *           "target": "text",
+                     *           "workload": "text",
+                     *           "options": {}
+                     *         }
+                     *       ],
+                     *       "cell_count": 1,
+                     *       "run_count": 1,
+                     *       "seconds_estimated": 1,
+                     *       "seconds_unknown_because": "text",
+                     *       "bytes_peak": 1,
+                     *       "bytes_moved": 1,
+                     *       "warnings": [
+                     *         {
+                     *           "code": "few_repeats",
+                     *           "message": "text",
+                     *           "field": "repeats"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_campaign_cells: {
         parameters: {
             query?: {
+                /** @description Rows on the page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -2367,21 +9824,174 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "ordinal": 1,
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "workload": "text",
+                     *           "options": {},
+                     *           "runs": [
+                     *             1
+                     *           ],
+                     *           "results": [
+                     *             {
+                     *               "series_id": 1,
+                     *               "metric": "write_rate",
+                     *               "title": "text",
+                     *               "unit": "bytes_per_second",
+                     *               "better": "higher",
+                     *               "labels": {
+                     *                 "operation": "write"
+                     *               },
+                     *               "n": 1,
+                     *               "median": 1,
+                     *               "low": 1,
+                     *               "high": 1,
+                     *               "tier": "one_run",
+                     *               "variation_ratio": 1,
+                     *               "robust_spread_ratio": 1,
+                     *               "variation": "steady"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_Cell_"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    csv_api_v1_campaigns__campaign_id__samples_csv_get: {
+    get_campaign_samples: {
         parameters: {
             query?: never;
             header?: never;
@@ -2398,31 +10008,1196 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "text/csv": string;
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    runs_api_v1_runs_get: {
+    list_runs: {
         parameters: {
             query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
                 campaign_id?: number | null;
                 cluster_id?: number | null;
-                state?: string | null;
+                state?: components["schemas"]["RunState"] | null;
                 node_id?: number | null;
                 target_id?: number | null;
                 workload?: string | null;
                 series_id?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "cell_id": 1,
+                     *           "repeat": 1,
+                     *           "cluster_id": 1,
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "workload": "dd",
+                     *           "options": {},
+                     *           "state": "waiting",
+                     *           "validity": "valid",
+                     *           "flags": [
+                     *             {
+                     *               "code": "CACHE_SIZE",
+                     *               "effect": "marked",
+                     *               "measured": "text",
+                     *               "limit": "text"
+                     *             }
+                     *           ],
+                     *           "overdue": true,
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "started_at": "2026-11-21T10:00:00Z",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "reason_code": "text",
+                     *           "reason": "text",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB",
+                     *           "attempts_made": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Run_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    cancel_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "campaign_id": 1,
+                     *       "campaign_name": "text",
+                     *       "cell_id": 1,
+                     *       "repeat": 1,
+                     *       "cluster_id": 1,
+                     *       "node_names": [
+                     *         "text"
+                     *       ],
+                     *       "target_names": [
+                     *         "text"
+                     *       ],
+                     *       "workload": "dd",
+                     *       "options": {},
+                     *       "state": "waiting",
+                     *       "validity": "valid",
+                     *       "flags": [
+                     *         {
+                     *           "code": "CACHE_SIZE",
+                     *           "effect": "marked",
+                     *           "measured": "text",
+                     *           "limit": "text"
+                     *         }
+                     *       ],
+                     *       "overdue": true,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "started_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "reason_code": "text",
+                     *       "reason": "text",
+                     *       "progress": 1,
+                     *       "phase": "writing 1.00 GiB",
+                     *       "attempts_made": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    retry_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "campaign_id": 1,
+                     *       "campaign_name": "text",
+                     *       "cell_id": 1,
+                     *       "repeat": 1,
+                     *       "cluster_id": 1,
+                     *       "node_names": [
+                     *         "text"
+                     *       ],
+                     *       "target_names": [
+                     *         "text"
+                     *       ],
+                     *       "workload": "dd",
+                     *       "options": {},
+                     *       "state": "waiting",
+                     *       "validity": "valid",
+                     *       "flags": [
+                     *         {
+                     *           "code": "CACHE_SIZE",
+                     *           "effect": "marked",
+                     *           "measured": "text",
+                     *           "limit": "text"
+                     *         }
+                     *       ],
+                     *       "overdue": true,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "started_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "reason_code": "text",
+                     *       "reason": "text",
+                     *       "progress": 1,
+                     *       "phase": "writing 1.00 GiB",
+                     *       "attempts_made": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_run_events: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "kind": "claimed",
+                     *           "text": "text"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_RunEvent_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_series: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                cluster_id?: number | null;
+                node_id?: number | null;
+                target_id?: number | null;
+                workload?: string | null;
+                metric?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "workload": "text",
+                     *           "options": {},
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "point_count": 1,
+                     *           "last_value": 1,
+                     *           "last_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Series_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_series: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                series_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "node_names": [
+                     *         "text"
+                     *       ],
+                     *       "target_names": [
+                     *         "text"
+                     *       ],
+                     *       "workload": "text",
+                     *       "options": {},
+                     *       "metric": "write_rate",
+                     *       "title": "text",
+                     *       "unit": "bytes_per_second",
+                     *       "better": "higher",
+                     *       "labels": {
+                     *         "operation": "write"
+                     *       },
+                     *       "point_count": 1,
+                     *       "last_value": 1,
+                     *       "last_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Series"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_samples: {
+        parameters: {
+            query?: {
+                run_id?: number | null;
+                series_id?: number | null;
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -2437,21 +11212,134 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Run_"];
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "run_id": 1,
+                     *           "order_id": 1,
+                     *           "series_id": 1,
+                     *           "target_id": 1,
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "value": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Sample_"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    run__api_v1_runs__run_id__get: {
+    get_run: {
         parameters: {
             query?: never;
             header?: never;
@@ -2468,21 +11356,392 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "campaign_id": 1,
+                     *       "campaign_name": "text",
+                     *       "cell_id": 1,
+                     *       "repeat": 1,
+                     *       "cluster_id": 1,
+                     *       "node_names": [
+                     *         "text"
+                     *       ],
+                     *       "target_names": [
+                     *         "text"
+                     *       ],
+                     *       "workload": "dd",
+                     *       "options": {},
+                     *       "state": "waiting",
+                     *       "validity": "valid",
+                     *       "flags": [
+                     *         {
+                     *           "code": "CACHE_SIZE",
+                     *           "effect": "marked",
+                     *           "measured": "text",
+                     *           "limit": "text"
+                     *         }
+                     *       ],
+                     *       "overdue": true,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "started_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "reason_code": "text",
+                     *       "reason": "text",
+                     *       "progress": 1,
+                     *       "phase": "writing 1.00 GiB",
+                     *       "attempts_made": 1,
+                     *       "attempts": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "state": "open",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "reason": "text",
+                     *           "orders": [
+                     *             {
+                     *               "id": 1,
+                     *               "node_id": 1,
+                     *               "node_name": "text",
+                     *               "role": "load",
+                     *               "state": "offered",
+                     *               "progress": 1,
+                     *               "phase": "text",
+                     *               "silent_since": "2026-11-21T10:00:00Z",
+                     *               "claimed_at": "2026-11-21T10:00:00Z",
+                     *               "started_at": "2026-11-21T10:00:00Z",
+                     *               "ended_at": "2026-11-21T10:00:00Z",
+                     *               "outcome": "finished",
+                     *               "steps": [
+                     *                 {
+                     *                   "name": "text",
+                     *                   "phase": "text",
+                     *                   "argv": [],
+                     *                   "target_id": 1,
+                     *                   "writer": 1,
+                     *                   "started_at": "2026-11-21T10:00:00Z",
+                     *                   "wall_seconds": 1,
+                     *                   "user_seconds": 1,
+                     *                   "system_seconds": 1,
+                     *                   "max_rss_bytes": 1,
+                     *                   "exit_status": 1,
+                     *                   "signal": 1
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "environment": {
+                     *         "kernel.release": "6.1.0-30-amd64"
+                     *       },
+                     *       "samples": [
+                     *         {
+                     *           "id": 1,
+                     *           "run_id": 1,
+                     *           "order_id": 1,
+                     *           "series_id": 1,
+                     *           "target_id": 1,
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "value": 1
+                     *         }
+                     *       ],
+                     *       "waiting_because": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RunDetail"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    cancel_run_api_v1_runs__run_id__cancel_post: {
+    list_run_curves: {
+        parameters: {
+            query?: {
+                /** @description Values in each curve at most */
+                max_points?: number;
+            };
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "counter": "write_bytes_per_second",
+                     *           "started_at": "2026-11-21T10:00:00Z",
+                     *           "step_seconds": 1,
+                     *           "values": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Curve_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_run_artefacts: {
         parameters: {
             query?: never;
             header?: never;
@@ -2499,114 +11758,146 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Run"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    retry_run_api_v1_runs__run_id__retry_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                run_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Run"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    events_of_api_v1_runs__run_id__events_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                run_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Page_RunEvent_"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    artefacts_api_v1_runs__run_id__artefacts_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                run_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "text",
+                     *           "order_id": 1,
+                     *           "sha256": "text",
+                     *           "size_bytes": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_Artefact_"];
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
     };
-    artefact_api_v1_artefacts__artefact_id__get: {
+    get_artefact: {
         parameters: {
             query?: never;
             header?: never;
@@ -2626,169 +11917,64 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Default Response */
-            default: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    curves_api_v1_runs__run_id__curves_get: {
-        parameters: {
-            query?: {
-                max_points?: number;
-            };
-            header?: never;
-            path: {
-                run_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Page_Curve_"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-        };
-    };
-    series_api_v1_series_get: {
-        parameters: {
-            query?: {
-                cluster_id?: number | null;
-                workload?: string | null;
-                metric?: string | null;
-                target_id?: number | null;
-                node_id?: number | null;
-                limit?: number;
-                cursor?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Series_"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-        };
-    };
-    series_1_api_v1_series__series_id__get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                series_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Series"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    points_api_v1_series__series_id__points_get: {
-        parameters: {
-            query?: {
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                series_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Points"];
-                };
-            };
-            /** @description Default Response */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    events_api_v1_events_get: {
-        parameters: {
-            query?: {
-                topics?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
                 };
             };
             /** @description Validation Error */
@@ -2797,7 +11983,1744 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_series_points: {
+        parameters: {
+            query?: {
+                /** @description The newest points, at most so many */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                series_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "series": {
+                     *         "id": 1,
+                     *         "cluster_id": 1,
+                     *         "node_names": [
+                     *           "text"
+                     *         ],
+                     *         "target_names": [
+                     *           "text"
+                     *         ],
+                     *         "workload": "text",
+                     *         "options": {},
+                     *         "metric": "write_rate",
+                     *         "title": "text",
+                     *         "unit": "bytes_per_second",
+                     *         "better": "higher",
+                     *         "labels": {
+                     *           "operation": "write"
+                     *         },
+                     *         "point_count": 1,
+                     *         "last_value": 1,
+                     *         "last_at": "2026-11-21T10:00:00Z"
+                     *       },
+                     *       "at": [
+                     *         "2026-11-21T10:00:00Z"
+                     *       ],
+                     *       "median": [
+                     *         1
+                     *       ],
+                     *       "low": [
+                     *         1
+                     *       ],
+                     *       "high": [
+                     *         1
+                     *       ],
+                     *       "n": [
+                     *         1
+                     *       ],
+                     *       "variation_ratio": [
+                     *         1
+                     *       ],
+                     *       "robust_spread_ratio": [
+                     *         1
+                     *       ],
+                     *       "cell_id": [
+                     *         1
+                     *       ],
+                     *       "campaign_id": [
+                     *         1
+                     *       ],
+                     *       "flags": [
+                     *         [
+                     *           "ENV_CHANGED"
+                     *         ],
+                     *         []
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Points"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    stream_events: {
+        parameters: {
+            query?: {
+                /** @description Kinds of rows, separated by commas */
+                topics?: string;
+            };
+            header?: {
+                /** @description The stream goes on after this event */
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `change` names a row to fetch again; after `reset` any may have changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id: 42
+                     *     event: change
+                     *     data: {"kind":"run","id":7,"version":42,"cluster_id":1}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    enroll_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "join_token": "text",
+                 *       "node_name": "text",
+                 *       "role": "compute",
+                 *       "agent_version": "text",
+                 *       "wire_version": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["EnrollRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_id": 1,
+                     *       "node_name": "text",
+                     *       "cluster": "text",
+                     *       "node_token": "text",
+                     *       "broker": {
+                     *         "url": "text",
+                     *         "queue": "text",
+                     *         "ca_pem": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EnrollReply"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    greet_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text",
+                 *       "previous_instance": "text",
+                 *       "boot_id": "text",
+                 *       "agent_version": "text",
+                 *       "wire_version": 1,
+                 *       "sent_at": "2026-11-21T10:00:00Z",
+                 *       "facts": {},
+                 *       "mounts": [
+                 *         {
+                 *           "path": "text",
+                 *           "mount_point": "text",
+                 *           "fstype": "text",
+                 *           "source": "text",
+                 *           "mount_options": "text",
+                 *           "total_bytes": 0,
+                 *           "free_bytes": 0,
+                 *           "approved": true,
+                 *           "facts": {}
+                 *         }
+                 *       ],
+                 *       "approved_directories": [
+                 *         "text"
+                 *       ],
+                 *       "workloads": [
+                 *         {
+                 *           "name": "text",
+                 *           "revision": 1,
+                 *           "title": "text",
+                 *           "description": "text",
+                 *           "options_schema": {},
+                 *           "option_defaults": {},
+                 *           "metrics": [
+                 *             {
+                 *               "name": "text",
+                 *               "title": "text",
+                 *               "unit": "bytes_per_second",
+                 *               "better": "higher",
+                 *               "labels": [
+                 *                 "text"
+                 *               ]
+                 *             }
+                 *           ],
+                 *           "bytes_needed": {
+                 *             "kind": "number",
+                 *             "value": 1
+                 *           },
+                 *           "bytes_moved": {
+                 *             "kind": "number",
+                 *             "value": 1
+                 *           },
+                 *           "breaks_series": true,
+                 *           "tool": "text",
+                 *           "tool_version": "text",
+                 *           "available": true,
+                 *           "unavailable_because": "text"
+                 *         }
+                 *       ],
+                 *       "holds": [
+                 *         {
+                 *           "order_id": 1,
+                 *           "fence": 1
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["HelloRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wire_version": 1,
+                     *       "node_id": 1,
+                     *       "node_name": "text",
+                     *       "server_time": "2026-11-21T10:00:00Z",
+                     *       "beat_seconds": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HelloReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    claim_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fence": 1,
+                 *       "agent_instance": "text",
+                 *       "boot_id": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "order_id": 1,
+                     *       "run_id": 1,
+                     *       "attempt": 1,
+                     *       "fence": 1,
+                     *       "role": "load",
+                     *       "campaign": "text",
+                     *       "repeat": 1,
+                     *       "workload": "text",
+                     *       "workload_revision": 1,
+                     *       "schema_sha256": "text",
+                     *       "options": {},
+                     *       "targets": [
+                     *         {
+                     *           "target_id": 1,
+                     *           "name": "text",
+                     *           "path": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "reserve_bytes": 1
+                     *         }
+                     *       ],
+                     *       "node_mode": "shared",
+                     *       "time_limit_seconds": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    take_beat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text",
+                 *       "boot_id": "text",
+                 *       "sent_at": "2026-11-21T10:00:00Z",
+                 *       "orders": [
+                 *         {
+                 *           "order_id": 1,
+                 *           "fence": 1,
+                 *           "state": "offered",
+                 *           "progress": 1,
+                 *           "phase": "text",
+                 *           "started_at": "2026-11-21T10:00:00Z",
+                 *           "curves": []
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BeatRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "server_time": "2026-11-21T10:00:00Z",
+                     *       "beat_seconds": 1,
+                     *       "orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "fence": 1,
+                     *           "word": "continue",
+                     *           "go_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "oldest_offer_seconds": 1,
+                     *       "hello_wanted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BeatReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    put_artefact: {
+        parameters: {
+            query: {
+                /** @description Of the body, hexadecimal */
+                sha256: string;
+            };
+            header: {
+                /** @description The fence of the order */
+                "X-Iotide-Fence": number;
+            };
+            path: {
+                order_id: number;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    finish_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                order_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fence": 1,
+                 *       "agent_instance": "text",
+                 *       "digest": "text",
+                 *       "outcome": "finished",
+                 *       "reason_code": "text",
+                 *       "reason": "text",
+                 *       "started_at": "2026-11-21T10:00:00Z",
+                 *       "ended_at": "2026-11-21T10:00:00Z",
+                 *       "steps": [
+                 *         {
+                 *           "name": "text",
+                 *           "phase": "text",
+                 *           "argv": [
+                 *             "text"
+                 *           ],
+                 *           "target_id": 1,
+                 *           "writer": 1,
+                 *           "started_at": "2026-11-21T10:00:00Z",
+                 *           "wall_seconds": 1,
+                 *           "user_seconds": 1,
+                 *           "system_seconds": 1,
+                 *           "max_rss_bytes": 1,
+                 *           "exit_status": 1,
+                 *           "signal": 1
+                 *         }
+                 *       ],
+                 *       "samples": [
+                 *         {
+                 *           "metric": "text",
+                 *           "value": 1,
+                 *           "labels": {},
+                 *           "target_id": 1
+                 *         }
+                 *       ],
+                 *       "flags": [
+                 *         {
+                 *           "code": "CACHE_SIZE",
+                 *           "effect": "marked",
+                 *           "measured": "text",
+                 *           "limit": "text"
+                 *         }
+                 *       ],
+                 *       "environment": {},
+                 *       "artefacts": [
+                 *         {
+                 *           "name": "text",
+                 *           "sha256": "text",
+                 *           "size_bytes": 0
+                 *         }
+                 *       ],
+                 *       "curves": [
+                 *         {
+                 *           "counter": "text",
+                 *           "started_at": "2026-11-21T10:00:00Z",
+                 *           "step_seconds": 1,
+                 *           "values": [
+                 *             1
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["FinishRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": true,
+                     *       "duplicate": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FinishReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
