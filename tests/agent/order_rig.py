@@ -48,6 +48,14 @@ def python(program: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", "-c", program)
 
 
+def eventually(is_so: Callable[[], bool], limit_seconds: float = 20.0) -> None:
+    """Waits until something that a real process does has happened."""
+    ends_at = time.monotonic() + limit_seconds
+    while not is_so():
+        assert time.monotonic() < ends_at
+        time.sleep(0.005)
+
+
 class Rig:
     """One order with its directory, target and bell.
 

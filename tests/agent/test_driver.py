@@ -1,10 +1,19 @@
-"""The whole agent: real processes, a real Redis and Celery, real HTTP."""
+"""The whole agent: real processes, a real Redis and Celery, real HTTP, and whatever may die in between."""
+
+import fcntl
+import json
+import os
+import signal
+import time
+from pathlib import Path
 
 from agent.agent_rig import AgentRig
 
-from iotide_wire.messages import Outcome
+from iotide_wire.messages import OrderState, Outcome
 
 DD = {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}
+FIO = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2}
+ENDLESS = FIO | {"runtime_seconds": 600}
 
 
 def test_an_offer_becomes_a_result_and_nothing_is_left(agent: AgentRig) -> None:
@@ -21,4 +30,222 @@ def test_an_offer_becomes_a_result_and_nothing_is_left(agent: AgentRig) -> None:
     agent.until_order_gone(order_id)
     assert list(agent.target.iterdir()) == []
     assert list((agent.state / "spool/offers").iterdir()) == []
-    print((agent.base / "agent.log").read_text())
+
+
+def test_progress_and_curves_are_told_while_the_load_runs(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", FIO | {"runtime_seconds": 3})
+    record = agent.gateway.orders[order_id]
+    agent.gateway.until(lambda: any(beat.progress for beat in record.beats))
+    result = agent.gateway.result(order_id)
+    assert result.outcome is Outcome.FINISHED
+    states = [beat.state for beat in record.beats]
+    assert states == sorted(states, key=list(OrderState).index)
+    told = [beat.progress for beat in record.beats if beat.progress is not None]
+    assert told == sorted(told)
+    written = next(curve for curve in result.curves if curve.counter == "write_bytes_per_second")
+    assert len(written.values) >= 3
+    assert max(written.values) > 0
+    sampler = next(curve for curve in result.curves if curve.counter == "sampler_cpu_ratio")
+    assert max(sampler.values) < 0.1
+
+
+def test_forged_and_repeated_wake_ups_have_no_effect(agent: AgentRig) -> None:
+    order_id = agent.order("dd", DD)
+    agent.wake(order_id, fence=666)
+    agent.wake(order_id + 1000, fence=1)
+    agent.wake(order_id)
+    agent.wake(order_id)
+    agent.gateway.result(order_id)
+    agent.until_order_gone(order_id)
+    agent.wake(order_id)
+    agent.gateway.until(lambda: list((agent.state / "spool/offers").iterdir()) == [])
+    assert len(agent.gateway.orders[order_id].results) == 1
+
+
+def test_cancel_ends_the_load_within_three_seconds_and_removes_its_files(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", ENDLESS)
+    agent.gateway.until_running(order_id)
+    agent.gateway.orders[order_id].is_cancelled = True
+    cancelled_at = time.monotonic()
+    agent.wake(order_id)  # the server's poke
+    agent.gateway.until(lambda: agent.load_pids() == [])
+    assert time.monotonic() - cancelled_at < 3.0
+    assert agent.gateway.result(order_id).outcome is Outcome.CANCELLED
+    assert list(agent.target.iterdir()) == []
+
+
+def test_a_killed_agent_adopts_its_load_at_the_next_start(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", FIO | {"runtime_seconds": 5})
+    agent.gateway.until_running(order_id)
+    loads = agent.load_pids()
+    agent.kill()
+    assert agent.load_pids() == loads
+    agent.start()
+    hello = agent.gateway.hellos[-1]
+    assert hello.previous_instance == agent.gateway.hellos[0].agent_instance
+    assert [held.order_id for held in hello.holds] == [order_id]
+    result = agent.gateway.result(order_id)
+    assert result.outcome is Outcome.FINISHED
+    assert list(agent.target.iterdir()) == []
+
+
+def test_a_run_that_ends_without_an_agent_is_reported_by_the_next(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", FIO | {"runtime_seconds": 1})
+    agent.gateway.until_running(order_id)
+    agent.kill()
+    agent.gateway.until((agent.state / f"orders/{order_id}/exit.json").exists)
+    agent.start()
+    assert agent.gateway.result(order_id).outcome is Outcome.FINISHED
+
+
+def test_the_load_of_a_killed_runner_is_ended_and_reported(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", ENDLESS)
+    agent.gateway.until_running(order_id)
+    for pid in agent.runner_pids():
+        os.kill(pid, signal.SIGKILL)
+    result = agent.gateway.result(order_id)
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "runner_died")
+    assert agent.load_pids() == []
+    assert list(agent.target.iterdir()) == []
+
+
+def test_agent_and_runner_killed_together_leave_neither_load_nor_files(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", ENDLESS)
+    agent.gateway.until_running(order_id)
+    agent.kill()
+    for pid in agent.runner_pids():
+        os.kill(pid, signal.SIGKILL)
+    agent.start()
+    assert agent.gateway.result(order_id).reason_code == "runner_died"
+    assert agent.load_pids() == []
+    assert list(agent.target.iterdir()) == []
+
+
+def test_a_result_is_kept_while_the_server_is_away(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", FIO | {"runtime_seconds": 1})
+    agent.gateway.until_running(order_id)
+    agent.gateway.is_away = True
+    result_file = agent.state / f"orders/{order_id}/result.json"
+    agent.gateway.until(result_file.exists)
+    agent.kill()
+    agent.gateway.is_away = False
+    agent.start()
+    result = agent.gateway.result(order_id)
+    assert result.outcome is Outcome.FINISHED
+    agent.until_order_gone(order_id)
+
+
+def test_a_reboot_is_told_by_what_hello_does_not_name(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", ENDLESS)
+    agent.gateway.until_running(order_id)
+    agent.kill()
+    for pid in (*agent.runner_pids(), *agent.load_pids()):
+        os.kill(pid, signal.SIGKILL)
+    phase_file = agent.state / f"orders/{order_id}/phase.json"
+    phase_file.write_text(json.dumps(json.loads(phase_file.read_text()) | {"boot_id": "of-another-boot"}))
+    assert list(agent.target.iterdir()) != []
+    agent.start()
+    assert agent.gateway.hellos[-1].holds == ()
+    agent.gateway.until(lambda: list(agent.target.iterdir()) == [])
+    agent.gateway.until(lambda: list((agent.state / "leftovers").iterdir()) == [])
+
+
+def test_an_order_that_the_server_no_longer_knows_is_stopped_and_forgotten(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", ENDLESS)
+    agent.gateway.until_running(order_id)
+    agent.gateway.orders[order_id].is_unknown = True
+    agent.until_order_gone(order_id)
+    assert agent.load_pids() == []
+    assert list(agent.target.iterdir()) == []
+    assert agent.gateway.orders[order_id].results == []
+
+
+def test_a_held_node_declines(agent: AgentRig) -> None:
+    with (agent.state / "node.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        order_id = agent.offer("dd", DD)
+        result = agent.gateway.result(order_id)
+    assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "node_busy_locally")
+    assert str(os.getpid()) in str(result.reason)
+
+
+def test_two_shared_orders_run_side_by_side(agent: AgentRig) -> None:
+    first = agent.offer("fio", FIO | {"runtime_seconds": 3}, node_mode="shared")
+    agent.gateway.until_running(first)
+    second = agent.offer("dd", DD, node_mode="shared")
+    assert agent.gateway.result(second).outcome is Outcome.FINISHED
+    assert agent.gateway.orders[first].results == []
+    assert agent.gateway.result(first).outcome is Outcome.FINISHED
+
+
+def test_a_directory_outside_the_approved_ones_is_declined(agent: AgentRig, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (agent.target / "link").symlink_to(tmp_path / "elsewhere")
+    for path in (str(tmp_path / "elsewhere"), str(agent.target / "link"), f"{agent.target}/../elsewhere"):
+        order_id = agent.order("dd", DD)
+        record = agent.gateway.orders[order_id]
+        target = record.order.targets[0].model_copy(update={"path": path})
+        record.order = record.order.model_copy(update={"targets": (target,)})
+        agent.wake(order_id)
+        result = agent.gateway.result(order_id)
+        assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "directory_not_approved")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_failing_tool_is_a_result_with_its_own_words(agent: AgentRig) -> None:
+    (agent.target / "full").mkdir()
+    order_id = agent.offer("fio", FIO | {"runtime_seconds": 60}, time_limit_seconds=1.0)
+    result = agent.gateway.result(order_id)
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "time_limit")
+    assert result.reason == "the time limit of 1 s passed"
+
+
+def test_options_that_do_not_fit_fail_with_the_option_named(agent: AgentRig) -> None:
+    result = agent.gateway.result(agent.offer("dd", {"file_size_bytes": -1}))
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "invalid_options")
+    assert "file_size_bytes = -1" in str(result.reason)
+
+
+def test_a_killed_worker_is_replaced(agent: AgentRig) -> None:
+    [worker] = agent.gateway.until(agent.worker_pids)
+    os.kill(worker, signal.SIGKILL)
+    order_id = agent.offer("dd", DD)
+    assert agent.gateway.result(order_id).outcome is Outcome.FINISHED
+    assert worker not in agent.worker_pids()
+
+
+def test_the_worker_dies_with_its_agent(agent: AgentRig) -> None:
+    agent.gateway.until(agent.worker_pids)
+    agent.kill()
+    agent.gateway.until(lambda: agent.worker_pids() == [])
+
+
+def test_a_second_agent_on_the_same_state_is_refused(agent: AgentRig) -> None:
+    second = agent.command("run")
+    assert second.returncode == 97
+    assert agent.process is not None
+    assert f"pid {agent.process.pid}" in second.stderr
+
+
+def test_a_superseded_agent_ends_its_load_and_itself(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", ENDLESS)
+    agent.gateway.until_running(order_id)
+    agent.gateway.refuse_beat = "agent_superseded"
+    assert agent.process is not None
+    assert agent.process.wait(20) == 97
+    assert agent.load_pids() == []
+    assert list(agent.target.iterdir()) == []
+
+
+def test_sigterm_leaves_the_load_and_sigint_ends_it(agent: AgentRig) -> None:
+    order_id = agent.offer("fio", ENDLESS)
+    agent.gateway.until_running(order_id)
+    assert agent.process is not None
+    agent.process.terminate()
+    assert agent.process.wait(20) == 0
+    assert agent.load_pids() != []
+    agent.start()
+    agent.process.send_signal(signal.SIGINT)
+    assert agent.process.wait(20) == 0
+    assert agent.load_pids() == []
+    assert list(agent.target.iterdir()) == []

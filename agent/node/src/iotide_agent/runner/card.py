@@ -86,7 +86,7 @@ def write_card(directory: Path, card: Card) -> None:
 
 def read_card(directory: Path) -> Card:
     """The card in the order's directory."""
-    values: dict[str, Any] = json.loads((directory / "card.json").read_bytes())
+    values = _with_tuples(json.loads((directory / "card.json").read_bytes()))
     values["targets"] = tuple(TargetCard(**target) for target in values["targets"])
     return Card(**values)
 
@@ -109,5 +109,9 @@ def read_go(directory: Path) -> Go | None:
     values = read_json(directory / "go.json")
     if values is None:
         return None
-    groups = tuple(tuple(StepCard(**step) for step in group) for group in values["groups"])
+    groups = tuple(tuple(StepCard(**_with_tuples(step)) for step in group) for group in values["groups"])
     return Go(values["at_epoch_seconds"], groups)
+
+
+def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}

@@ -1,0 +1,194 @@
+"""The small parts of the runner: mount lines, rates, captured output, doorbells, processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from agent.order_rig import eventually
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.capture import Capture
+from iotide_agent.runner.card import (
+    Card,
+    Go,
+    StepCard,
+    TargetCard,
+    output_name,
+    read_card,
+    read_go,
+    write_card,
+    write_go,
+)
+from iotide_agent.runner.doorbell import Doorbell, ring
+from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.mounts import mount_of, parse_mountinfo
+from iotide_agent.runner.sampler import Reading, rates
+from iotide_agent.runner.tree import Bytes, LoadTree
+
+MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
+36 22 0:31 / /mnt/moose rw,relatime master:1 shared:2 - fuse mfs\043mfsmaster:9421 rw,user_id=0
+37 22 0:32 / /mnt/with\040space rw - nfs4 server:/export\040one rw,vers=4.2
+38 22 0:33 / /proc rw - proc  rw
+"""
+
+
+def test_mount_lines_are_read_with_escapes_decoded() -> None:
+    root, moose, spaced, nameless = parse_mountinfo(MOUNTINFO)
+    assert (root.mount_id, root.mount_point, root.fstype, root.source) == (22, "/", "ext4", "/dev/vda")
+    assert (moose.fstype, moose.source) == ("fuse", "mfs#mfsmaster:9421")
+    assert (spaced.mount_point, spaced.source) == ("/mnt/with space", "server:/export one")
+    assert (nameless.fstype, nameless.source, nameless.super_options) == ("proc", "", "rw")
+
+
+def test_the_mount_of_a_directory_is_the_kernels(tmp_path: Path) -> None:
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    told = subprocess.run(
+        ["findmnt", "-no", "FSTYPE,SOURCE", "-T", str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    mount = mount_of(descriptor)
+    os.close(descriptor)
+    assert [mount.fstype, mount.source] == told.stdout.split()
+
+
+def test_rates_are_differences_over_the_time_between() -> None:
+    before = Reading(10.0, Bytes(1000, 50), (100, 0, 50, 800, 50, 0, 0, 0, 0, 0), 0.5)
+    after = Reading(12.0, Bytes(5000, 150), (150, 0, 75, 900, 75, 0, 0, 0, 0, 0), 1.5)
+    assert rates(before, after) == {
+        "write_bytes_per_second": 2000.0,
+        "read_bytes_per_second": 50.0,
+        "cpu_user_ratio": 0.25,
+        "cpu_system_ratio": 0.125,
+        "cpu_iowait_ratio": 0.125,
+        "load1": 1.5,
+    }
+
+
+def test_counters_that_fall_give_no_negative_rate() -> None:
+    before = Reading(10.0, Bytes(1000, 50), (100, 0, 50, 800, 50, 0, 0, 0), 0.5)
+    after = Reading(11.0, Bytes(0, 0), (90, 0, 40, 900, 40, 0, 0, 0), 0.5)
+    assert min(rates(before, after).values()) == 0.0
+
+
+@given(
+    printed=st.lists(st.binary(max_size=300), max_size=30),
+    limit_bytes=st.integers(2, 500).map(lambda half: 2 * half),
+)
+def test_what_is_kept_is_both_ends_and_the_rest_is_counted(
+    tmp_path_factory: pytest.TempPathFactory, printed: list[bytes], limit_bytes: int
+) -> None:
+    file = tmp_path_factory.mktemp("capture") / "out"
+    ours, theirs = os.pipe()
+    capture = Capture(ours, file, limit_bytes)
+    for chunk in printed:
+        os.write(theirs, chunk)
+        capture.drain()
+    os.close(theirs)
+    capture.finish()
+    whole, kept = b"".join(printed), file.read_bytes()
+    if len(whole) <= limit_bytes:
+        assert (kept, capture.left_out_bytes) == (whole, 0)
+    else:
+        half = limit_bytes // 2
+        left_out = len(whole) - limit_bytes
+        assert capture.left_out_bytes == left_out
+        assert kept == whole[:half] + b"\n[iotide left out %d bytes here]\n" % left_out + whole[-half:]
+
+
+def test_a_doorbell_hears_every_ringer_and_nobody_means_false(tmp_path: Path) -> None:
+    assert not ring(tmp_path / "bell")
+    bell = Doorbell(tmp_path / "bell")
+    for _ in range(70_000):
+        assert ring(tmp_path / "bell")
+    bell.quiet()
+    with pytest.raises(BlockingIOError):
+        os.read(bell.fileno(), 1)
+
+
+def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    assert read_json(file) is None
+    replace_file(file, "[1]", durable=True)
+    replace_file(file, "[2]", durable=False)
+    assert read_json(file) == [2]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_card_is_read_as_it_was_written(tmp_path: Path) -> None:
+    card = Card(
+        7, 70, "d", (TargetCard(1, "/t", "ext4", "/dev/x", 5, 6),), ("/t",), "/b", {"PATH": "/"}, True, (), 1.5, 10
+    )
+    write_card(tmp_path, card)
+    assert read_card(tmp_path) == card
+    assert read_go(tmp_path) is None
+    go = Go(1.5, ((StepCard("a", ("dd", "x"), "drop", ("/t/f",)),), (StepCard("b", ("true",), "none", ()),)))
+    write_go(tmp_path, go)
+    assert read_go(tmp_path) == go
+
+
+def test_output_names_are_safe_whatever_a_step_is_called() -> None:
+    assert output_name(3, "../../etc/passwd") == "003-.._.._etc_passwd"
+    assert output_name(0, "schreiben ü") == "000-schreiben__"
+
+
+def test_a_process_is_known_by_pid_and_start() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    stat = processes.stat_of(child.pid)
+    assert stat is not None
+    assert processes.is_alive(child.pid, stat.start_ticks)
+    assert not processes.is_alive(child.pid, stat.start_ticks + 1)
+    child.communicate(b"\n")
+    assert not processes.is_alive(child.pid, stat.start_ticks)
+
+
+def test_a_process_with_a_confusing_name_is_read(tmp_path: Path) -> None:
+    program = tmp_path / "a) R 1 (b"
+    program.symlink_to("/bin/sleep")
+    child = subprocess.Popen([str(program), "60"])
+    stat = processes.stat_of(child.pid)
+    child.kill()
+    child.wait()
+    assert stat is not None
+    assert stat.parent == os.getpid()
+
+
+def test_holders_are_those_who_have_the_file_open(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    with lock.open("w") as file:
+        child = subprocess.Popen(["sleep", "60"], pass_fds=[file.fileno()])
+    assert processes.holders(lock) == [child.pid]
+    child.kill()
+    child.wait()
+    assert processes.holders(lock) == []
+
+
+def test_bytes_of_children_that_ended_are_not_lost(tmp_path: Path) -> None:
+    tree = LoadTree()
+    write = "import os,sys; os.write(os.open(sys.argv[1], os.O_CREAT|os.O_WRONLY), bytes(1_000_000)); input()"
+    children = [
+        subprocess.Popen([sys.executable, "-I", "-S", "-c", write, str(tmp_path / name)], stdin=subprocess.PIPE)
+        for name in ("a", "b")
+    ]
+    eventually(lambda: tree.total().written >= 2_000_000)
+    for child in children:
+        child.communicate(b"\n")
+        assert 2_000_000 <= tree.total().written < 2_100_000
+    tree.close()
+
+
+def test_what_dd_takes_from_zero_and_gives_to_null_is_not_counted() -> None:
+    tree = LoadTree()
+    argv = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1M"]
+    child = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
+    streams = [Path(f"/proc/{child.pid}/fd/{number}") for number in (0, 1)]
+    eventually(lambda: [str(stream.readlink()) for stream in streams] == ["/dev/zero", "/dev/null"])
+    seen = tree.total()
+    child.kill()
+    child.wait()
+    tree.close()
+    assert seen.read < 100_000
+    assert seen.written == 0

@@ -1,0 +1,205 @@
+"""The run's directory: never outside an approved one, never on another mount, removed by its mark alone."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from agent.order_rig import target_card
+
+from iotide_agent.runner.card import Card, TargetCard
+from iotide_agent.runner.workspace import (
+    MARKER,
+    TargetRefusedError,
+    check_mount,
+    make_place,
+    open_beneath,
+    remove_marked,
+    verify,
+)
+
+NAME = "iotide-run-7-1"
+
+
+@pytest.fixture
+def approved(tmp_path: Path) -> Path:
+    directory = tmp_path / "approved"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    directory = tmp_path / "outside"
+    directory.mkdir()
+    (directory / "precious").write_text("kept")
+    return directory
+
+
+@pytest.fixture
+def parent(approved: Path) -> Iterator[int]:
+    descriptor = os.open(approved, os.O_RDONLY)
+    yield descriptor
+    os.close(descriptor)
+
+
+def card(approved: Path, target: TargetCard | None = None, fence: int = 70) -> Card:
+    return Card(
+        order_id=7,
+        fence=fence,
+        directory_name=NAME,
+        targets=(target or target_card(approved),),
+        approved=(str(approved),),
+        agent_bell="",
+        environment={},
+        drop_caches=False,
+        drop_command=(),
+        time_limit_seconds=60.0,
+        output_limit_bytes=1024,
+    )
+
+
+def made(approved: Path, **changes: object) -> Path:
+    target = target_card(approved, **changes)
+    return Path(make_place(card(approved, target), target).directory)
+
+
+def test_a_place_is_a_marked_directory_of_the_agent_alone(approved: Path) -> None:
+    directory = made(approved)
+    assert directory == approved / NAME
+    assert directory.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in directory.iterdir()] == [MARKER]
+
+
+@pytest.mark.parametrize("path", ["{outside}", "{approved}/../outside", "{approved}x", "/", "relative", ""])
+def test_a_path_outside_is_refused(approved: Path, outside: Path, path: str) -> None:
+    wanted = path.format(approved=approved, outside=outside)
+    with pytest.raises(TargetRefusedError) as refused:
+        open_beneath([str(approved)], wanted)
+    assert refused.value.code == "directory_not_approved"
+    assert list(outside.iterdir()) == [outside / "precious"]
+
+
+def test_a_symbolic_link_below_an_approved_directory_is_refused(approved: Path, outside: Path) -> None:
+    (approved / "link").symlink_to(outside)
+    (approved / "deep").mkdir()
+    (approved / "deep/link").symlink_to("..")
+    for path in ("link", "link/below", "deep/link"):
+        with pytest.raises(TargetRefusedError) as refused:
+            open_beneath([str(approved)], str(approved / path))
+        assert refused.value.code == "directory_not_approved"
+
+
+def test_an_approved_directory_may_itself_be_reached_by_a_link(approved: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(approved)
+    (approved / "below").mkdir()
+    for path in (tmp_path / "link/below", approved / "below"):
+        descriptor, real = open_beneath([str(tmp_path / "link")], str(path))
+        os.close(descriptor)
+        assert real == str(approved / "below")
+
+
+def test_a_missing_target_is_named(approved: Path) -> None:
+    with pytest.raises(TargetRefusedError) as refused:
+        open_beneath([str(approved)], str(approved / "not/mounted"))
+    assert refused.value.code == "target_missing"
+    assert str(approved / "not") in str(refused.value)
+
+
+def test_space_is_need_and_a_tenth_or_the_reserve(approved: Path) -> None:
+    space = os.statvfs(approved)
+    free_bytes = space.f_bavail * space.f_frsize
+    made(approved, bytes_needed=free_bytes // 2)
+    for needed, reserve in ((free_bytes, 0), (free_bytes // 2, free_bytes * 2 // 3)):
+        with pytest.raises(TargetRefusedError) as refused:
+            made(approved, bytes_needed=needed, reserve_bytes=reserve)
+        assert refused.value.code == "no_space"
+        assert f"needs {needed}" in str(refused.value)
+
+
+def test_a_read_only_directory_is_refused_with_the_kernels_word(tmp_path: Path) -> None:
+    image, mount_point = tmp_path / "image", tmp_path / "mounted"
+    mount_point.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", str(mount_point)], check=True)
+    try:
+        with pytest.raises(TargetRefusedError) as refused:
+            made(mount_point)
+    finally:
+        subprocess.run(["umount", str(mount_point)], check=True)
+    assert refused.value.code == "not_writable"
+    assert "Read-only file system" in str(refused.value)
+    assert not image.exists()
+
+
+def test_an_unmounted_target_is_not_taken_for_the_root_disk(approved: Path) -> None:
+    mount_point = approved / "scratch"
+    mount_point.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "iotide-test", str(mount_point)], check=True)
+    try:
+        target = target_card(mount_point)
+        assert (target.fstype, target.source) == ("tmpfs", "iotide-test")
+        directory = Path(make_place(card(approved, target), target).directory)
+        expected = directory.stat()
+        verify(str(directory), expected)
+    finally:
+        subprocess.run(["umount", "--lazy", str(mount_point)], check=True)
+    with pytest.raises(TargetRefusedError, match="disappeared"):
+        verify(str(directory), expected)
+    descriptor, _ = open_beneath([str(approved)], str(mount_point))
+    with pytest.raises(TargetRefusedError) as refused:
+        check_mount(descriptor, target)
+    os.close(descriptor)
+    assert refused.value.code == "wrong_mount"
+
+
+def test_removal_follows_no_link_and_takes_everything_below(approved: Path, outside: Path, parent: int) -> None:
+    directory = made(approved)
+    (directory / "a/b/c").mkdir(parents=True)
+    (directory / "a/b/data").write_bytes(b"x")
+    (directory / "to-outside").symlink_to(outside)
+    (directory / "dangling").symlink_to("/nowhere")
+    os.mkfifo(directory / "pipe")
+    assert remove_marked(parent, card(approved))
+    assert list(approved.iterdir()) == []
+    assert (outside / "precious").read_text() == "kept"
+
+
+def test_a_directory_without_our_mark_is_left_alone(approved: Path, parent: int) -> None:
+    (approved / NAME).mkdir()
+    (approved / NAME / "precious").write_text("kept")
+    with pytest.raises(TargetRefusedError) as refused:
+        remove_marked(parent, card(approved))
+    assert refused.value.code == "directory_not_marked"
+    assert (approved / NAME / "precious").exists()
+
+
+def test_the_mark_of_another_order_is_not_ours(approved: Path, parent: int) -> None:
+    made(approved)
+    with pytest.raises(TargetRefusedError):
+        remove_marked(parent, card(approved, fence=71))
+    assert (approved / NAME / MARKER).exists()
+
+
+def test_a_link_in_the_place_of_the_directory_is_not_entered(approved: Path, outside: Path, parent: int) -> None:
+    (approved / NAME).symlink_to(outside)
+    with pytest.raises(OSError, match="Not a directory"):
+        remove_marked(parent, card(approved))
+    assert (outside / "precious").exists()
+
+
+def test_nothing_to_remove_is_no_error(approved: Path, parent: int) -> None:
+    assert not remove_marked(parent, card(approved))
+
+
+def test_direct_io_is_tried_and_leaves_no_trace(approved: Path) -> None:
+    target = target_card(approved)
+    place = make_place(card(approved, target), target)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_DIRECT
+    try:
+        os.close(os.open(approved / "own-trial", flags))
+        is_taken = True
+    except OSError:
+        is_taken = False
+    assert place.direct_works == is_taken
+    assert [path.name for path in Path(place.directory).iterdir()] == [MARKER]

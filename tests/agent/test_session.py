@@ -1,0 +1,440 @@
+"""The protocol machine, by tables of what follows what, and by any order of lost, doubled and late messages."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from iotide_agent.protocol import (
+    Acknowledged,
+    Action,
+    Beat,
+    Beaten,
+    BeatRefused,
+    BeatUnanswered,
+    Cancel,
+    Claim,
+    Claimed,
+    ClaimRefused,
+    ClaimUnanswered,
+    Collect,
+    DropOffer,
+    Event,
+    FactsChanged,
+    Forget,
+    Greet,
+    Greeted,
+    GreetingRefused,
+    GreetingUnanswered,
+    LoadStarted,
+    OfferSeen,
+    Prepare,
+    Prepared,
+    Recovered,
+    Release,
+    ResultReady,
+    RunnerEnded,
+    Stage,
+    StartWorker,
+    Stop,
+    Tick,
+    Upload,
+    UploadFailed,
+    WorkerEnded,
+)
+from iotide_agent.session import Session
+from iotide_wire.messages import BeatReply, Order, OrderRole, OrderTarget, OrderWord, Word
+
+GO_AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+
+def order(order_id: int = 1, fence: int = 10) -> Order:
+    target = OrderTarget(target_id=1, name="t", path="/t", fstype="ext4", source="/dev/x", reserve_bytes=0)
+    return Order(
+        order_id=order_id,
+        run_id=100 + order_id,
+        attempt=1,
+        fence=fence,
+        role=OrderRole.LOAD,
+        campaign="c",
+        repeat=1,
+        workload="dd",
+        workload_revision=1,
+        schema_sha256="0" * 64,
+        options={},
+        targets=(target,),
+        node_mode="exclusive",
+        time_limit_seconds=60.0,
+    )
+
+
+def word(said: Word, order_id: int = 1, fence: int = 10) -> OrderWord:
+    return OrderWord(order_id=order_id, fence=fence, word=said, go_at=GO_AT if said is Word.GO else None)
+
+
+def reply(*words: OrderWord, oldest_offer_seconds: float | None = None, hello_wanted: bool = False) -> BeatReply:
+    return BeatReply(
+        server_time=GO_AT,
+        beat_seconds=5.0,
+        orders=words,
+        oldest_offer_seconds=oldest_offer_seconds,
+        hello_wanted=hello_wanted,
+    )
+
+
+class Talk:
+    """A session with a clock that the test moves."""
+
+    def __init__(self, *recovered: Recovered) -> None:
+        self.session = Session(recovered)
+        self.now = 1000.0
+
+    def say(self, event: Event, after_seconds: float = 0.0) -> list[Action]:
+        self.now += after_seconds
+        return self.session.handle(event, self.now)
+
+    def greeted(self) -> "Talk":
+        self.say(Tick())
+        self.say(Greeted(5.0))
+        return self
+
+    def answer(self, *words: OrderWord, number: int | None = None, **more: object) -> list[Action]:
+        """The answer to the beat under way."""
+        found = number if number is not None else self.session._beat_number
+        return self.say(Beaten(found, reply(*words, **more)))  # type: ignore[arg-type]  # reply's own keywords
+
+    def holding(self, stage: Stage) -> "Talk":
+        """Brings order 1 to a stage, with no beat under way."""
+        self.greeted()
+        self.answer()
+        self.say(OfferSeen(1, 10))
+        steps: list[tuple[Stage, Event]] = [
+            (Stage.PREPARING, Claimed(order())),
+            (Stage.READY, Prepared(1)),
+            (Stage.RELEASED, Tick()),
+            (Stage.RUNNING, LoadStarted(1)),
+            (Stage.COLLECTING, RunnerEnded(1)),
+            (Stage.UPLOADING, ResultReady(1)),
+        ]
+        for reached, event in steps:
+            if reached is Stage.RELEASED:
+                self.answer(word(Word.GO))
+            self.say(event)
+            if reached is stage:
+                break
+        self.answer()
+        return self
+
+
+def test_the_first_thing_is_a_hello_with_all_that_is_held() -> None:
+    talk = Talk(Recovered(1, 10, Stage.RUNNING), Recovered(2, 20, Stage.UPLOADING))
+    assert talk.say(Tick()) == [StartWorker(), Greet(((1, 10), (2, 20)))]
+
+
+def test_nothing_is_claimed_beaten_or_sent_before_the_server_said_hello() -> None:
+    talk = Talk(Recovered(2, 20, Stage.UPLOADING))
+    talk.say(Tick())
+    assert talk.say(OfferSeen(1, 10)) == []
+    actions = talk.say(Greeted(5.0))
+    assert Claim(1, 10) in actions
+    assert Upload(2) in actions
+    assert Beat(1, ((2, 20, Stage.UPLOADING),)) in actions
+
+
+def test_a_hello_without_answer_is_repeated_ever_more_slowly() -> None:
+    talk = Talk()
+    talk.say(Tick())
+    waits = []
+    for _ in range(7):
+        talk.say(GreetingUnanswered())
+        waits.append(talk.session.next_at() - talk.now)
+        assert talk.say(Tick(), after_seconds=waits[-1]) == [Greet(())]
+    assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+
+
+def test_an_order_goes_from_offer_to_forgotten() -> None:
+    talk = Talk().greeted()
+    talk.answer()
+    assert talk.say(OfferSeen(1, 10)) == [Claim(1, 10)]
+    assert talk.say(Claimed(order())) == [Prepare(order()), DropOffer(1, 10)]
+    assert talk.say(Prepared(1)) == [Beat(2, ((1, 10, Stage.READY),))]
+    assert talk.answer(word(Word.GO)) == [Release(1, GO_AT)]
+    assert talk.say(LoadStarted(1)) == [Beat(3, ((1, 10, Stage.RUNNING),))]
+    assert talk.answer(word(Word.CONTINUE)) == []
+    assert talk.say(RunnerEnded(1)) == [Collect(1)]
+    assert talk.say(ResultReady(1)) == [Upload(1)]
+    assert talk.say(Acknowledged(1)) == [Forget(1)]
+    assert talk.session.holds() == ()
+
+
+def test_a_copy_of_an_offer_is_dropped_and_makes_the_agent_beat_at_once() -> None:
+    talk = Talk().holding(Stage.RUNNING)
+    assert talk.say(OfferSeen(1, 10)) == [DropOffer(1, 10), Beat(4, ((1, 10, Stage.RUNNING),))]
+
+
+def test_an_offer_of_an_order_that_is_done_is_not_claimed_again() -> None:
+    talk = Talk().holding(Stage.UPLOADING)
+    talk.say(Acknowledged(1))
+    assert Claim(1, 10) not in talk.say(OfferSeen(1, 10))
+
+
+def test_a_refused_claim_is_given_up_and_a_lost_one_repeated() -> None:
+    talk = Talk().greeted()
+    talk.say(OfferSeen(1, 10))
+    talk.say(OfferSeen(2, 20))
+    assert talk.say(ClaimRefused(1, 10)) == [DropOffer(1, 10)]
+    assert talk.say(ClaimUnanswered(2, 20)) == []
+    assert talk.say(Tick(), after_seconds=0.5) == [Claim(2, 20)]
+
+
+def test_go_starts_nothing_before_ready_and_nothing_twice() -> None:
+    talk = Talk().holding(Stage.PREPARING)
+    talk.say(Tick(), after_seconds=1.0)
+    assert talk.answer(word(Word.GO)) == []
+    talk.say(Prepared(1))
+    assert talk.answer(word(Word.GO)) == [Release(1, GO_AT)]
+    talk.say(Tick(), after_seconds=1.0)
+    assert talk.answer(word(Word.GO)) == []
+
+
+def test_words_for_another_fence_are_not_heard() -> None:
+    talk = Talk().holding(Stage.READY)
+    talk.say(Tick(), after_seconds=1.0)
+    assert talk.answer(word(Word.GO, fence=11), word(Word.CANCEL, fence=11), word(Word.UNKNOWN, fence=11)) == []
+
+
+def test_cancel_is_acted_on_once_and_never_followed_by_go() -> None:
+    talk = Talk().holding(Stage.READY)
+    talk.say(Tick(), after_seconds=1.0)
+    assert [type(action) for action in talk.answer(word(Word.CANCEL))] == [Cancel]
+    talk.say(Tick(), after_seconds=1.0)
+    assert talk.answer(word(Word.CANCEL), word(Word.GO)) == []
+
+
+def test_an_unknown_order_is_stopped_and_forgotten_without_a_result() -> None:
+    talk = Talk().holding(Stage.RUNNING)
+    talk.say(Tick(), after_seconds=1.0)
+    assert [type(action) for action in talk.answer(word(Word.UNKNOWN))] == [Cancel]
+    assert talk.say(RunnerEnded(1)) == [Forget(1)]
+
+
+def test_a_result_is_sent_though_the_order_became_unknown() -> None:
+    talk = Talk().holding(Stage.UPLOADING)
+    talk.say(UploadFailed(1))
+    talk.say(Tick(), after_seconds=5.0)
+    assert talk.answer(word(Word.UNKNOWN)) == []
+
+
+def test_an_upload_is_repeated_until_acknowledged() -> None:
+    talk = Talk().holding(Stage.UPLOADING)
+    assert talk.say(UploadFailed(1)) == []
+    assert talk.say(Tick(), after_seconds=0.5) == [Upload(1)]
+    assert Upload(1) not in talk.say(Tick(), after_seconds=100.0)
+    assert talk.say(Acknowledged(1)) == [Forget(1)]
+
+
+def test_a_late_answer_to_an_old_beat_is_not_heard() -> None:
+    talk = Talk().holding(Stage.READY)
+    talk.say(Tick(), after_seconds=1.0)
+    assert talk.answer(word(Word.GO), number=1) == []
+
+
+def test_beats_are_close_in_a_fresh_run_and_rare_in_a_long_one() -> None:
+    talk = Talk().holding(Stage.RUNNING)
+    assert talk.session.next_at() - talk.now == 1.0
+    talk.say(Tick(), after_seconds=31.0)
+    talk.answer()
+    assert talk.session.next_at() - talk.now == 10.0
+    talk.say(RunnerEnded(1))
+    talk.say(ResultReady(1))
+    talk.say(Acknowledged(1))
+    talk.say(Tick(), after_seconds=10.0)
+    talk.answer()
+    assert talk.session.next_at() - talk.now == 5.0
+
+
+def test_a_deaf_worker_is_replaced_but_not_again_at_once() -> None:
+    talk = Talk().greeted()
+    talk.now += 31.0
+    assert talk.answer(oldest_offer_seconds=16.0) == [StartWorker()]
+    talk.say(Tick(), after_seconds=5.0)
+    assert talk.answer(oldest_offer_seconds=21.0) == []
+
+
+def test_a_worker_is_not_deaf_while_its_offer_waits_here() -> None:
+    talk = Talk().greeted()
+    talk.now += 31.0
+    talk.say(OfferSeen(1, 10))
+    assert StartWorker() not in talk.answer(oldest_offer_seconds=16.0)
+
+
+def test_a_worker_that_keeps_dying_is_started_ever_more_slowly() -> None:
+    talk = Talk().greeted()
+    talk.answer()
+    for wait_seconds in (1.0, 2.0, 4.0):
+        talk.say(WorkerEnded())
+        assert StartWorker() not in talk.say(Tick(), after_seconds=wait_seconds - 0.1)
+        assert StartWorker() in talk.say(Tick(), after_seconds=0.1)
+
+
+def test_another_agent_is_believed_only_after_a_while() -> None:
+    talk = Talk()
+    talk.say(Tick())
+    assert talk.say(GreetingRefused("agent_already_running", "another one beats")) == []
+    talk.say(Tick(), after_seconds=46.0)
+    refused = talk.say(GreetingRefused("agent_already_running", "another one beats"))
+    assert refused == [Stop("agent_already_running", "another one beats", end_loads=False)]
+    assert talk.session.is_stopped
+
+
+def test_a_superseded_agent_stops_and_ends_its_loads() -> None:
+    talk = Talk().holding(Stage.RUNNING)
+    talk.say(Tick(), after_seconds=1.0)
+    stop = talk.say(BeatRefused(talk.session._beat_number, "agent_superseded", "a copy took over"))
+    assert stop == [Stop("agent_superseded", "a copy took over", end_loads=True)]
+    assert talk.say(Tick(), after_seconds=100.0) == []
+
+
+def test_other_refusals_do_not_end_an_agent_that_holds_an_order() -> None:
+    talk = Talk().holding(Stage.RUNNING)
+    talk.say(Tick(), after_seconds=1.0)
+    refused = talk.say(BeatRefused(talk.session._beat_number, "not_authenticated", "unknown token"))
+    assert not any(isinstance(action, Stop) for action in refused)
+
+
+def test_changed_facts_are_told() -> None:
+    talk = Talk().greeted()
+    assert Greet(()) in talk.say(FactsChanged())
+
+
+def test_hello_is_said_again_when_the_server_lost_the_facts() -> None:
+    talk = Talk().greeted()
+    assert Greet(()) in talk.answer(hello_wanted=True)
+
+
+@dataclass
+class Life:
+    """What a machine has asked for of one order."""
+
+    prepared: int = 0
+    released: int = 0
+    cancelled: int = 0
+    forgotten: int = 0
+    was_ready: bool = False
+    is_acknowledged: bool = False
+    is_unknown: bool = False
+    asked: list[str] = field(default_factory=list)
+
+
+IDS = st.sampled_from([1, 2])
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Events in any order, doubled, late, or never asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session = Session()
+        self.now = 0.0
+        self.lives = {1: Life(), 2: Life()}
+        self.claims: set[int] = set()
+
+    def say(self, event: Event) -> None:
+        for action in self.session.handle(event, self.now):
+            self.check(action)
+
+    def check(self, action: Action) -> None:
+        match action:
+            case Claim(order_id=order_id):
+                assert order_id not in self.claims, "two claims of one order under way"
+                self.claims.add(order_id)
+            case Prepare(order=found):
+                life = self.lives[found.order_id]
+                life.prepared += 1
+                assert life.prepared == 1
+            case Release(order_id=order_id):
+                life = self.lives[order_id]
+                life.released += 1
+                assert life.was_ready
+                assert life.released == 1
+                assert life.cancelled == 0
+            case Cancel(order_id=order_id):
+                self.lives[order_id].cancelled += 1
+                assert self.lives[order_id].cancelled == 1
+            case Forget(order_id=order_id):
+                life = self.lives[order_id]
+                life.forgotten += 1
+                assert life.forgotten == 1
+                assert life.is_acknowledged or life.is_unknown
+            case Collect(order_id=order_id) | Upload(order_id=order_id):
+                assert self.lives[order_id].forgotten == 0
+            case _:
+                pass
+
+    @rule(seconds=st.floats(0.0, 120.0))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+        self.say(Tick())
+
+    @rule()
+    def greeted(self) -> None:
+        self.say(Greeted(5.0))
+
+    @rule(order_id=IDS)
+    def offered(self, order_id: int) -> None:
+        self.say(OfferSeen(order_id, order_id * 10))
+
+    @rule(order_id=IDS, outcome=st.sampled_from(["claimed", "refused", "lost"]))
+    def claim_answered(self, order_id: int, outcome: str) -> None:
+        if order_id not in self.claims and outcome != "claimed":
+            return  # the driver answers each claim once; only the server's words may come twice
+        self.claims.discard(order_id)
+        events: dict[str, Event] = {
+            "claimed": Claimed(order(order_id, order_id * 10)),
+            "refused": ClaimRefused(order_id, order_id * 10),
+            "lost": ClaimUnanswered(order_id, order_id * 10),
+        }
+        self.say(events[outcome])
+
+    @rule(order_id=IDS)
+    def prepared(self, order_id: int) -> None:
+        if self.lives[order_id].prepared:
+            self.lives[order_id].was_ready = True
+        self.say(Prepared(order_id))
+
+    @rule(order_id=IDS, late_by=st.integers(0, 3), said=st.sampled_from(list(Word)), fence=st.sampled_from([10, 20]))
+    def beaten(self, order_id: int, late_by: int, said: Word, fence: int) -> None:
+        number = self.session._beat_number - late_by
+        if said is Word.UNKNOWN and fence == order_id * 10:
+            self.lives[order_id].is_unknown = True
+        self.say(Beaten(number, reply(word(said, order_id, fence))))
+
+    @rule()
+    def beat_lost(self) -> None:
+        self.say(BeatUnanswered(self.session._beat_number))
+
+    @rule(order_id=IDS, event=st.sampled_from([LoadStarted, RunnerEnded, ResultReady, UploadFailed]))
+    def news(
+        self, order_id: int, event: type[LoadStarted] | type[RunnerEnded] | type[ResultReady] | type[UploadFailed]
+    ) -> None:
+        self.say(event(order_id))
+
+    @rule(order_id=IDS)
+    def acknowledged(self, order_id: int) -> None:
+        self.lives[order_id].is_acknowledged = True
+        self.say(Acknowledged(order_id))
+
+    @rule()
+    def worker_ended(self) -> None:
+        self.say(WorkerEnded())
+
+    @invariant()
+    def never_asks_for_a_tick_that_changes_nothing(self) -> None:
+        self.say(Tick())
+        assert self.session.next_at() > self.now
+
+
+AnyOrder.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestAnyOrder = AnyOrder.TestCase
