@@ -28,8 +28,9 @@ def main(directory: Path) -> None:
     postgres, redis = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
     files = {
         "postgres_password": postgres,
-        "database_url": f"postgresql://iotide:{postgres}@postgres:5432/iotide",
-        "redis_url": f"redis://server:{redis}@redis:6379/0",
+        "iotide_database_url": f"postgresql://iotide:{postgres}@postgres:5432/iotide",
+        "iotide_redis_url": f"redis://server:{redis}@redis:6379/0",
+        "iotide_redis_admin_url": f"redis://server:{redis}@redis:6379/0",
         "redis.conf": REDIS_CONF.format(server=hashlib.sha256(redis.encode()).hexdigest()),
         "complete": "",
     }

@@ -146,12 +146,16 @@ def admin_link(state: StateOption = None) -> None:
 
 
 @app.command()
-def join_token(
+def join_token(  # noqa: PLR0913 - each is an option of the command
     cluster: Annotated[str, typer.Argument(help="Name of the cluster.")],
     *,
     state: StateOption = None,
     uses: Annotated[int, typer.Option(min=1, max=10_000, help="How many nodes it lets in.")] = 1,
     hours: Annotated[float, typer.Option(min=0.01, max=24 * 365, help="How long it is good for.")] = 1,
+    create: Annotated[bool, typer.Option("--create", help="Make the cluster when there is none of the name.")] = False,
+    token_file: Annotated[
+        Path | None, typer.Option(help="Write the token alone to this file, for `iotide-agent enroll` in a script.")
+    ] = None,
 ) -> None:
     """Print the command that lets a new node into a cluster."""
     settings = _settings_of(state)
@@ -159,9 +163,16 @@ def join_token(
     now = system_clock()
     with _transaction(settings.database_url.get_secret_value()) as session:
         console = sessions.console_principal(session, now)
+        if create:
+            clusters.ensure_cluster(session, console, cluster)
         found = clusters.cluster_named(session, console, cluster, Role.ADMIN, field="cluster")
         made = enrolment.create_join_token(session, console, found.id, uses, now + timedelta(hours=hours))
-    typer.echo(access.enroll_command(access.join_token(made.secret)))
+    token = access.join_token(made.secret)
+    if token_file is not None:
+        token_file.touch(mode=0o600)
+        token_file.write_text(token)
+        return
+    typer.echo(access.enroll_command(token))
 
 
 @app.callback()
@@ -191,13 +202,13 @@ def main() -> None:
 
 
 def _settings() -> Settings:
-    """From the environment.
+    """From the environment, and from files in the directory that IOTIDE_SECRETS names, such as `iotide_database_url`.
 
     Raises:
         StartError: naming the variables that are missing or wrong.
     """
     try:
-        return Settings()
+        return Settings(_secrets_dir=os.environ.get("IOTIDE_SECRETS"))
     except ValidationError as error:
         wrong = "; ".join(f"IOTIDE_{detail['loc'][0]}".upper() + f": {detail['msg']}" for detail in error.errors())
         raise StartError(

@@ -1,0 +1,8 @@
+#!/bin/sh
+# Enrols at the first start with the token that the service "join" left, then runs the agent.
+set -eu
+config=/app/agent.toml
+if [ ! -e /var/lib/iotide-agent/identity.json ]; then
+  iotide-agent enroll --config "$config" --join-token "$(cat /run/join/token)"
+fi
+exec iotide-agent run --config "$config"
