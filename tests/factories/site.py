@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
-from typing import Protocol
 
+from factories.clock import MovedClock
 from factories.ready_cluster import ReadyCluster, ToolsInstalled
 from redis import Redis
 from sqlalchemy import text
@@ -41,14 +41,6 @@ from iotide_wire.messages import (
 _serial = count(1)
 
 
-class MovableClock(Protocol):
-    """A clock that stands still until a test moves it."""
-
-    now: datetime
-
-    def __call__(self) -> datetime: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Offered:
     """An order as its node hears of it."""
@@ -63,7 +55,7 @@ class Site:
     """Nodes `n1` and up that were just heard of; targets `scratch` (private to each) and `nfs` (shared by all)."""
 
     database: Database
-    clock: MovableClock
+    clock: MovedClock
     node_count: int = 2
     slots: int = 1
     cluster_id: int = field(init=False)

@@ -3,18 +3,24 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from factories.clock import MovedClock
 from factories.invariants import violations
-from factories.site import BrokerView, MovableClock, Site
+from factories.site import BrokerView, Site
 from redis import Redis
 
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
+from iotide_server.runs import service as runs
 from iotide_server.scheduling.service import Scheduler
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 @pytest.fixture
-def make_site(database: Database, clock: MovableClock) -> Iterator[Callable[..., Site]]:
+def make_site(database: Database, clock: MovedClock) -> Iterator[Callable[..., Site]]:
     """Makes a site; after the test, its rows are held against the rules that always hold."""
 
     def make(**wanted: int) -> Site:
@@ -49,6 +55,17 @@ def broker(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Broker]
 
 
 @pytest.fixture
-def scheduler(database: Database, broker: Broker, clock: MovableClock) -> Scheduler:
+def scheduler(database: Database, broker: Broker, clock: MovedClock) -> Scheduler:
     """A scheduler that a test steps."""
     return Scheduler(database, broker, lambda: None, clock)
+
+
+@pytest.fixture
+def cancel(site: Site) -> Callable[[int], None]:
+    """Cancels a run as an administrator."""
+
+    def cancel(run_id: int) -> None:
+        with site.database.transaction() as session:
+            runs.cancel(session, ADMIN, run_id, site.clock())
+
+    return cancel

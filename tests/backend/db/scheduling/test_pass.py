@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from factories.clock import MovedClock
 from factories.invariants import violations
-from factories.site import BrokerView, MovableClock, Site
+from factories.site import BrokerView, Site
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
@@ -142,7 +143,7 @@ def test_a_node_that_is_heard_of_again_is_served_again(site: Site) -> None:
 
 
 def test_a_run_is_not_tried_again_before_its_time_and_lets_others_pass(
-    site: Site, scheduler: Scheduler, clock: MovableClock
+    site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     first, second = site.add_runs([1], [1])
     site.change(
@@ -175,7 +176,7 @@ def test_every_repeat_of_a_short_campaign_gets_done_with_the_node_never_shared(
         assert session.scalars(text("SELECT count(*) FROM lease WHERE active")).one() == 0
 
 
-def test_the_database_itself_refuses_to_give_a_node_twice(site: Site, clock: MovableClock) -> None:
+def test_the_database_itself_refuses_to_give_a_node_twice(site: Site, clock: MovedClock) -> None:
     first, second = site.add_runs([1], [1])
     stale = [
         Waiting(run_id, 0.0, 60.0, needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id))

@@ -1,0 +1,197 @@
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from factories.clock import MovedClock
+from factories.site import BrokerView, Site
+
+from iotide_server.kit.db import Database
+from iotide_server.kit.queue import Broker
+from iotide_server.kit.work import do_work, want_work
+from iotide_server.runs.lifecycle import DECLINES_FORGIVEN
+from iotide_server.scheduling.offers import MOST_OFFERS
+from iotide_server.scheduling.service import Scheduler
+from iotide_wire.messages import OrderState, Outcome, Word
+
+
+def queue(site: Site, number: int = 1) -> str:
+    return f"node.{site.node_ids[number - 1]}"
+
+
+def step_for(scheduler: Scheduler, clock: MovedClock, seconds: float, *, hear: Site | None = None) -> None:
+    """Let time pass as the process does it: as long as a step says, and not a moment longer."""
+    end = clock.now + timedelta(seconds=seconds)
+    while True:
+        if hear is not None:
+            hear.hear_of_all()
+        wait = scheduler.step(set())
+        if clock.now + wait > end:
+            clock.now = end
+            return
+        clock.now += wait
+
+
+def test_an_offer_is_repeated_with_longer_and_longer_pauses(
+    site: Site, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock
+) -> None:
+    site.add_runs([1])
+    begin, sent_at = clock.now, []
+    while clock.now < begin + timedelta(seconds=62):
+        wait = scheduler.step(set())
+        sent_at += [(clock.now - begin).total_seconds()] * len(in_redis.take(queue(site)))
+        clock.now += wait
+    gaps = [round(later - earlier) for earlier, later in pairwise(sent_at)]
+    assert gaps == [1, 2, 4, 8, 16]
+
+
+def test_a_claimed_order_is_not_offered_again(
+    site: Site, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock
+) -> None:
+    site.add_runs([1])
+    scheduler.step(set())
+    site.agent(1).claim_offer()
+    in_redis.take(queue(site))
+    step_for(scheduler, clock, 60, hear=site)
+    assert in_redis.take(queue(site)) == []
+
+
+def test_what_nobody_claims_is_withdrawn_and_its_node_passed_over_until_it_is_heard_of(
+    site: Site, scheduler: Scheduler, clock: MovedClock
+) -> None:
+    (run_id,) = site.add_runs([1])
+    scheduler.step(set())
+    lost_offer = site.agent(1).offer()
+    step_for(scheduler, clock, 63.5)
+    run, node = site.run(run_id), site.node(1)
+    assert (run.state, run.attempts_made, run.declines, run.reason_code) == ("waiting", 0, 1, "unclaimed")
+    assert node.problem is not None
+    assert f"{MOST_OFFERS} offers" in node.problem
+
+    step_for(scheduler, clock, 20)
+    assert site.run(run_id).state == "waiting"
+    site.hear_of_all()
+    scheduler.step({"node"})
+    assert site.node(1).problem is None
+    assert site.agent(1).offer().fence != lost_offer.fence
+
+
+def test_a_node_that_never_claims_does_not_keep_a_run_for_ever(
+    site: Site, scheduler: Scheduler, clock: MovedClock
+) -> None:
+    (run_id,) = site.add_runs([1])
+    for _ in range(DECLINES_FORGIVEN + 1):
+        site.hear_of_all()
+        step_for(scheduler, clock, 130, hear=site)
+    run = site.run(run_id)
+    assert (run.state, run.reason_code) == ("failed", "unclaimed")
+    assert run.reason is not None
+    assert run.reason.startswith(f"declined {DECLINES_FORGIVEN + 1} times")
+
+
+def test_while_redis_is_away_runs_start_and_nothing_counts_as_offered(
+    site: Site, database: Database, broker: Broker, in_redis: BrokerView, clock: MovedClock
+) -> None:
+    (run_id,) = site.add_runs([1])
+    deaf = Scheduler(database, Broker("redis://127.0.0.1:1/0"), lambda: None, clock)
+    step_for(deaf, clock, 200, hear=site)
+    assert site.run(run_id).state == "active"
+    assert site.node(1).problem is None
+    clock.move(1)
+    Scheduler(database, broker, lambda: None, clock).step(set())
+    offer = site.agent(1).offer()
+    assert in_redis.take(queue(site)) == [[offer.order_id, offer.fence]]
+
+
+def test_messages_come_after_redis_was_emptied(
+    site: Site, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock
+) -> None:
+    site.add_runs([1])
+    scheduler.step(set())
+    in_redis.redis.flushall()
+    step_for(scheduler, clock, 1.5)
+    assert len(in_redis.take(queue(site))) == 1
+
+
+def test_the_users_of_redis_are_looked_after_every_five_seconds_and_whenever_it_fails(
+    site: Site, database: Database, broker: Broker, clock: MovedClock
+) -> None:
+    del site
+    calls: list[float] = []
+    begin = clock.now
+    look = lambda: calls.append((clock.now - begin).total_seconds())  # noqa: E731 - it only notes the time
+    step_for(Scheduler(database, broker, look, clock), clock, 11)
+    assert calls == [5.0, 10.0]
+
+
+@pytest.mark.parametrize("exclusive", ["node", "none"])
+def test_a_cancel_is_told_to_the_node_again_and_again_until_it_answers(
+    site: Site,
+    scheduler: Scheduler,
+    in_redis: BrokerView,
+    clock: MovedClock,
+    exclusive: str,
+    cancel: Callable[..., None],
+) -> None:
+    (run_id,) = site.add_runs([1], exclusive=exclusive)
+    scheduler.step(set())
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    agent.say(offer, OrderState.RUNNING, 0.1)
+    in_redis.take(queue(site))
+    cancel(run_id)
+    step_for(scheduler, clock, 3.5, hear=site)
+    assert in_redis.take(queue(site)) == [[offer.order_id, offer.fence]] * 3
+    assert agent.say(offer, OrderState.RUNNING, 0.2) is Word.CANCEL
+    agent.finish(offer, Outcome.CANCELLED)
+    step_for(scheduler, clock, 60, hear=site)
+    assert in_redis.take(queue(site)) == []
+    assert site.run(run_id).state == "cancelled"
+
+
+def test_work_is_named_to_the_workers_until_it_is_done(
+    site: Site, database: Database, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock
+) -> None:
+    del site
+    done: list[int] = []
+    with database.transaction() as session:
+        want_work(session, "count", 7, clock())
+    scheduler.step({"work"})
+    assert in_redis.take("server") == [["count", 7]]
+    step_for(scheduler, clock, 35)
+    assert in_redis.take("server") == [["count", 7]] * 2
+    for _ in range(2):
+        do_work(database, {"count": lambda _, key: done.append(key)}, "count", 7)
+    step_for(scheduler, clock, 600)
+    assert (done, in_redis.take("server")) == ([7], [])
+
+
+def test_work_that_fails_says_why_and_is_wanted_again(
+    site: Site, database: Database, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock
+) -> None:
+    with database.transaction() as session:
+        want_work(session, "points", 7, clock())
+    scheduler.step({"work"})
+    with pytest.raises(KeyError):
+        do_work(database, {}, "points", 7)
+    in_redis.take("server")
+    step_for(scheduler, clock, 11)
+    assert in_redis.take("server") == [["points", 7]]
+    with site.database.transaction() as session:
+        assert session.connection().exec_driver_sql("SELECT failure FROM work").scalar_one() == "KeyError: 'points'"
+
+
+def test_work_wanted_again_while_it_is_done_is_done_again(database: Database, clock: MovedClock) -> None:
+    done: list[int] = []
+
+    def work_and_be_overtaken(_: object, key: int) -> None:
+        done.append(key)
+        if len(done) == 1:
+            with database.transaction() as other:
+                want_work(other, "count", 7, clock())
+
+    with database.transaction() as session:
+        want_work(session, "count", 7, clock())
+    for _ in range(3):
+        do_work(database, {"count": work_and_be_overtaken}, "count", 7)
+    assert done == [7, 7]

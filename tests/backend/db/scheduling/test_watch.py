@@ -1,0 +1,91 @@
+from datetime import timedelta
+
+from factories.clock import MovedClock
+from factories.site import Offered, Site
+from sqlalchemy import text
+
+from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.db import Database
+from iotide_server.kit.queue import Broker
+from iotide_server.runs.models import Order
+from iotide_server.scheduling.service import WATCH_EVERY, Scheduler
+from iotide_wire.messages import OrderState
+
+
+def watch(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
+    """Step until so much time has passed."""
+    end = clock.now + timedelta(seconds=seconds)
+    while clock.now < end:
+        clock.now += min(WATCH_EVERY, end - clock.now)
+        scheduler.step(set())
+
+
+def running(site: Site, scheduler: Scheduler) -> tuple[int, Offered]:
+    """A run whose load has started, and its order."""
+    (run_id,) = site.add_runs([1], limit=60.0)
+    scheduler.step(set())
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
+    return run_id, offer
+
+
+def order(site: Site, offer: Offered) -> Order:
+    with site.database.transaction() as session:
+        return session.get_one(Order, offer.order_id)
+
+
+def test_silence_is_flagged_and_frees_nothing_for_ever(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
+    run_id, offer = running(site, scheduler)
+    heard_at = clock()
+    (waiting,) = site.add_runs([1])
+    for _ in range(3):
+        clock.now += timedelta(days=10)
+        scheduler.step(set())
+    assert order(site, offer).silent_since == heard_at
+    assert site.states([run_id, waiting]) == ["active", "waiting"]
+
+
+def test_the_first_beat_clears_the_flag(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
+    _, offer = running(site, scheduler)
+    watch(scheduler, clock, 60)
+    assert order(site, offer).silent_since is not None
+    site.agent(1).say(offer, OrderState.RUNNING, 0.1)
+    assert order(site, offer).silent_since is None
+
+
+def test_after_its_own_start_the_scheduler_first_waits_for_three_beats(
+    site: Site, scheduler: Scheduler, database: Database, broker: Broker, clock: MovedClock
+) -> None:
+    _, offer = running(site, scheduler)
+    clock.now += timedelta(hours=1)
+    restarted = Scheduler(database, broker, lambda: None, clock)
+    watch(restarted, clock, SILENT_AFTER.total_seconds() - 1)
+    assert order(site, offer).silent_since is None
+    watch(restarted, clock, 6)
+    assert order(site, offer).silent_since is not None
+
+
+def test_a_time_limit_that_passes_in_silence_marks_the_run_and_frees_nothing(
+    site: Site, scheduler: Scheduler, clock: MovedClock
+) -> None:
+    run_id, _ = running(site, scheduler)
+    watch(scheduler, clock, 119)
+    assert not site.run(run_id).overdue
+    watch(scheduler, clock, 10)
+    run = site.run(run_id)
+    assert (run.overdue, run.state) == (True, "active")
+
+
+def test_news_is_kept_for_an_hour(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
+    site.change("UPDATE change SET at = :at", at=clock())
+    for minutes, is_there in ((59, True), (2, False)):
+        clock.now += timedelta(minutes=minutes)
+        scheduler.step(set())
+        assert (_news(site) > 0) == is_there
+
+
+def _news(site: Site) -> int:
+    """News of the time before the test's own watching."""
+    with site.database.transaction() as session:
+        return int(session.scalars(text("SELECT count(*) FROM change WHERE at <= '2026-11-21 10:00:00Z'")).one())
