@@ -179,6 +179,14 @@ def test_refusal_of_the_server_is_shown_as_field_value_and_remedy(
     assert as_json["error"] == refusal["error"]
 
 
+def test_answer_of_another_version_is_no_crash(server: FakeServer, iotide: Iotide) -> None:
+    server.on("GET /campaigns/7", (200, {"id": 7, "title": "first"}))
+    server.on("GET /campaigns/7/cells?limit=200", page())
+    ended = iotide("campaign", "show", "7")
+    assert ended.status == 2
+    assert "no name that this command understands" in ended.err
+
+
 @pytest.mark.parametrize("answer", [(502, "<html>Bad Gateway</html>"), (200, "<html>hello</html>"), (200, "[1]")])
 def test_answer_of_something_else_than_iotide_is_no_crash(
     answer: tuple[int, str], server: FakeServer, iotide: Iotide
@@ -225,18 +233,24 @@ def test_preview_says_runs_time_space_and_warnings(server: FakeServer, iotide: I
         "run_count": 4,
         "seconds_estimated": 5400.0,
         "bytes_peak": 2**30,
-        "bytes_written_total": 2**33,
+        "seconds_unknown_because": None,
+        "bytes_moved": 2**33,
         "warnings": [{"code": "cache", "message": "files fit into memory", "field": None}],
     }
-    server.on("POST /campaigns/preview", (200, answer), (200, answer | {"seconds_estimated": None}))
+    server.on(
+        "POST /campaigns/preview",
+        (200, answer),
+        (200, answer | {"seconds_estimated": None, "seconds_unknown_because": "no rate yet"}),
+    )
     shown = iotide("campaign", "preview", plan).out
     assert shown.splitlines() == [
         "4 runs of 1 cells",
-        "time: 1.5 h",
-        "space: 1 GiB at once, 8 GiB moved in all",
+        "time: about 1.5 h",
+        "space: 1 GiB at once",
+        "data: 8 GiB written and read in all",
         "warning: files fit into memory",
     ]
-    assert "time: unknown" in iotide("campaign", "preview", plan).out
+    assert "time: unknown: no rate yet" in iotide("campaign", "preview", plan).out
 
 
 def test_lists_go_on_to_the_next_page_up_to_the_limit(server: FakeServer, iotide: Iotide) -> None:
@@ -256,7 +270,9 @@ def test_tables_keep_a_row_on_one_line_in_a_pipe(server: FakeServer, iotide: Iot
 def test_campaign_is_shown_with_the_results_of_its_cells(server: FakeServer, iotide: Iotide) -> None:
     server.on("GET /campaigns/7", (200, campaign("finished", finished=4)))
     server.on("GET /campaigns/7/cells?limit=200", page(CELL))
-    assert "throughput operation=write" in iotide("campaign", "show", "7").out
+    shown = iotide("campaign", "show", "7").out
+    assert "cell 0: dd on disk from n1; file_size_bytes=64 MiB\n" in shown
+    assert "throughput operation=write  120 MB/s  110 MB/s  130 MB/s  4" in shown
     assert json.loads(iotide("campaign", "show", "7", "--json").out)["cells"] == [CELL]
 
 
@@ -314,7 +330,7 @@ def test_run_is_exported_in_base_units(server: FakeServer, iotide: Iotide, tmp_p
     ]
     assert json.loads(iotide("run", "export", "11", "--format", "json").out) == [sample]
     iotide("run", "export", "11", "--output", str(tmp_path / "run.csv"))
-    assert (tmp_path / "run.csv").read_text().startswith("metric,value,unit,labels\n")
+    assert (tmp_path / "run.csv").read_text().startswith("metric,labels,value,unit\n")
 
 
 def test_interrupted_watcher_says_that_the_campaign_goes_on(

@@ -1,10 +1,12 @@
 """What the commands read from the server's answers; fields that they do not show are not named here."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_wire.messages import Flag, StepRecord
 from iotide_wire.units import Unit
 
@@ -13,6 +15,21 @@ class Answer(BaseModel):
     """A part of an answer; a newer server may say more."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """The answer in a document.
+
+        Raises:
+            RefusedError: the server says something else than this command expects.
+        """
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            field = ".".join(str(part) for part in error.errors()[0]["loc"])
+            message = f"the server's answer has no {field} that this command understands"
+            remedy = "use the command of the server's own version, or --json"
+            raise RefusedError([Problem("unknown_answer", message, remedy=remedy)]) from error
 
 
 class Counts(Answer):
@@ -75,8 +92,9 @@ class Preview(Answer):
     cell_count: int
     run_count: int
     seconds_estimated: float | None
+    seconds_unknown_because: str | None
     bytes_peak: int
-    bytes_written_total: int
+    bytes_moved: int
     warnings: list[Warned]
 
 

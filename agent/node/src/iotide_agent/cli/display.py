@@ -41,21 +41,18 @@ def campaign_table(campaigns: Iterable[Campaign]) -> Table:
     return table
 
 
-def result_table(cells: Iterable[Cell]) -> Table:
-    """One metric of one cell a row, with the range of its runs."""
-    table = _table("cell", "node", "target", "workload", "metric", "median", "lowest", "highest", "runs")
+def show_results(console: Console, cells: Iterable[Cell]) -> None:
+    """Each cell with its options once, then one metric a row with the range of its runs."""
     for cell in cells:
-        for result in cell.results:
-            table.add_row(
-                str(cell.ordinal),
-                ", ".join(cell.node_names),
-                ", ".join(cell.target_names),
-                _with_labels(cell.workload, cell.options),
-                _with_labels(result.metric, result.labels),
-                *(format_value(value, result.unit) for value in (result.median, result.low, result.high)),
-                str(result.n),
-            )
-    return table
+        where = f"{', '.join(cell.target_names)} from {', '.join(cell.node_names)}"
+        heading = _with_labels(f"cell {cell.ordinal}: {cell.workload} on {where};", cell.options)
+        console.print(heading, markup=False, highlight=False, soft_wrap=True)
+        table = _table("  metric", "median", "lowest", "highest", "runs")
+        for result in sorted(cell.results, key=lambda result: (result.metric, sorted(map(str, result.labels.items())))):
+            labels = {name: value for name, value in result.labels.items() if name not in cell.options}
+            values = [format_value(value, result.unit) for value in (result.median, result.low, result.high)]
+            table.add_row(f"  {_with_labels(result.metric, labels)}", *values, str(result.n))
+        console.print(table if cell.results else "  no results", highlight=False)
 
 
 def run_table(runs: Iterable[Run]) -> Table:
@@ -80,12 +77,13 @@ def run_table(runs: Iterable[Run]) -> Table:
 
 def preview_lines(preview: Preview) -> list[str]:
     """What a plan would do, in sentences."""
-    seconds = preview.seconds_estimated
-    time = "unknown, since no rate of these targets is known yet" if seconds is None else _duration(seconds)
+    seconds, reason = preview.seconds_estimated, preview.seconds_unknown_because
+    time = f"unknown: {reason}" if seconds is None else f"about {_duration(seconds)}"
     return [
         f"{preview.run_count} runs of {preview.cell_count} cells",
         f"time: {time}",
-        f"space: {format_bytes(preview.bytes_peak)} at once, {format_bytes(preview.bytes_written_total)} moved in all",
+        f"space: {format_bytes(preview.bytes_peak)} at once",
+        f"data: {format_bytes(preview.bytes_moved)} written and read in all",
         *(f"warning: {warning.message}" for warning in preview.warnings),
     ]
 
@@ -152,6 +150,8 @@ def _with_labels(name: str, labels: Mapping[str, object]) -> str:
 
 
 def _label_value(label: str, value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
     if label.endswith("_bytes") and isinstance(value, int | float):
         return format_bytes(value)
     return str(value)

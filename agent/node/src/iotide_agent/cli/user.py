@@ -98,7 +98,7 @@ def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = F
         elif as_json:
             _print_json(answer)
         else:
-            campaign = Campaign.model_validate(answer)
+            campaign = Campaign.of(answer)
             runs = sum(dict(campaign.counts).values())
             typer.echo(f"campaign {campaign.id} ({campaign.name}) accepted: {runs} runs")
 
@@ -112,7 +112,7 @@ def preview_campaign(context: typer.Context, file: PlanFile, *, as_json: AsJson 
     if as_json:
         _print_json(answer)
     else:
-        typer.echo("\n".join(display.preview_lines(Preview.model_validate(answer))))
+        typer.echo("\n".join(display.preview_lines(Preview.of(answer))))
 
 
 @campaign_app.command("list")
@@ -130,7 +130,7 @@ def list_campaigns(
     if as_json:
         _print_json(answers)
     else:
-        _console().print(display.campaign_table(Campaign.model_validate(answer) for answer in answers))
+        _console().print(display.campaign_table(Campaign.of(answer) for answer in answers))
 
 
 @campaign_app.command("show")
@@ -147,8 +147,8 @@ def show_campaign(
     if as_json:
         _print_json(answer | {"cells": cells})
         return
-    _console().print(display.campaign_table([Campaign.model_validate(answer)]))
-    _console().print(display.result_table(Cell.model_validate(cell) for cell in cells))
+    _console().print(display.campaign_table([Campaign.of(answer)]))
+    display.show_results(_console(), map(Cell.of, cells))
 
 
 @campaign_app.command("cancel")
@@ -159,7 +159,7 @@ def cancel_campaign(context: typer.Context, campaign: CampaignId, *, as_json: As
     if as_json:
         _print_json(answer)
     else:
-        _console().print(display.campaign_table([Campaign.model_validate(answer)]))
+        _console().print(display.campaign_table([Campaign.of(answer)]))
 
 
 @campaign_app.command("export")
@@ -185,7 +185,7 @@ def list_runs(
     if as_json:
         _print_json(answers)
     else:
-        _console().print(display.run_table(Run.model_validate(answer) for answer in answers))
+        _console().print(display.run_table(Run.of(answer) for answer in answers))
 
 
 @run_app.command("show")
@@ -196,7 +196,7 @@ def show_run(context: typer.Context, run: RunId, *, as_json: AsJson = False) -> 
     if as_json:
         _print_json(answer)
     else:
-        display.show_run(_console(), RunDetail.model_validate(answer))
+        display.show_run(_console(), RunDetail.of(answer))
 
 
 @run_app.command("log")
@@ -215,9 +215,9 @@ def show_log(
     if as_json:
         _print_json({"events": events, "artefacts": [found | {"text": texts[int(found["id"])]} for found in artefacts]})
         return
-    for event in map(Event.model_validate, events):
+    for event in map(Event.of, events):
         typer.echo(f"{event.at:%Y-%m-%d %H:%M:%S} UTC  {event.kind}  {event.text}")
-    for artefact in map(Artefact.model_validate, artefacts):
+    for artefact in map(Artefact.of, artefacts):
         typer.echo(f"\n== {artefact.name}, {artefact.size_bytes} bytes\n{texts[artefact.id]}")
 
 
@@ -270,7 +270,7 @@ def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
         _print_json(api.get(f"/campaigns/{campaign_id}"))
     else:
         cells = api.items(f"/campaigns/{campaign_id}/cells", {})
-        _console().print(display.result_table(Cell.model_validate(cell) for cell in cells))
+        display.show_results(_console(), map(Cell.of, cells))
         counts = campaign.counts
         ended = f"{counts.finished} runs finished, {counts.failed} failed, {counts.cancelled} cancelled"
         typer.echo(f"campaign {campaign.id} ({campaign.name}): {ended}")
@@ -306,9 +306,10 @@ def _write(text: str, output: Path | None) -> None:
 def _write_csv(answers: Sequence[Document], file: TextIO) -> None:
     """One sample a row; labels as one column of JSON, since they differ between workloads."""
     writer = csv.writer(file)
-    writer.writerow(("metric", "value", "unit", "labels"))
-    for sample in map(Sample.model_validate, answers):
-        writer.writerow((sample.metric, repr(sample.value), sample.unit, json.dumps(sample.labels, sort_keys=True)))
+    samples = map(Sample.of, answers)
+    rows = ((sample.metric, json.dumps(sample.labels, sort_keys=True), sample.value, sample.unit) for sample in samples)
+    writer.writerow(("metric", "labels", "value", "unit"))
+    writer.writerows(sorted(rows))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def watch(api: Api, campaign_id: int, show: Callable[[Campaign], None], sleep: C
     silent_seconds = 0.0
     while True:
         try:
-            campaign = Campaign.model_validate(api.get(f"/campaigns/{campaign_id}"))
+            campaign = Campaign.of(api.get(f"/campaigns/{campaign_id}"))
         except UnreachableError:
             if silent_seconds >= PATIENCE_SECONDS:
                 raise
