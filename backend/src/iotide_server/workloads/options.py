@@ -25,6 +25,8 @@ _REMEDIES = {
     "maxLength": "give at most {limit} characters",
     "minItems": "give at least {limit} entries",
     "maxItems": "give at most {limit} entries",
+    "contains": "include an entry that matches {limit}",
+    "uniqueItems": "give each entry once",
     "pattern": "give a text that matches {limit}",
 }
 
