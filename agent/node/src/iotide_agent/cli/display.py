@@ -49,7 +49,7 @@ def show_results(console: Console, cells: Iterable[Cell]) -> None:
         console.print(heading, markup=False, highlight=False, soft_wrap=True)
         table = _table("  metric", "median", "lowest", "highest", "runs")
         for result in sorted(cell.results, key=lambda result: (result.metric, sorted(map(str, result.labels.items())))):
-            labels = {name: value for name, value in result.labels.items() if name not in cell.options}
+            labels = {name: value for name, value in result.labels.items() if cell.options.get(name) != value}
             values = [format_value(value, result.unit) for value in (result.median, result.low, result.high)]
             table.add_row(f"  {_with_labels(result.metric, labels)}", *values, str(result.n))
         console.print(table if cell.results else "  no results", highlight=False)
