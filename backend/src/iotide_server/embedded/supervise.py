@@ -35,7 +35,7 @@ class Part:
     name: str
     command: tuple[str, ...]
     account: Account
-    is_ready: Callable[[], bool] = lambda: True
+    is_ready: Callable[[], bool]
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: signal.Signals = signal.SIGTERM
     start_deadline_seconds: float = 60.0
@@ -91,22 +91,6 @@ class Supervisor:
         await asyncio.gather(*map(self._until_ready, started))
         for running in started:
             running.keeper = asyncio.create_task(self._keep(running))
-
-    async def run(self, part: Part) -> None:
-        """Run the part to its end; its readiness is not asked.
-
-        Raises:
-            StartError: it ended with another status than 0; its last lines are in the message.
-            StoppedError: a signal came first.
-        """
-        running = await self._launch(part)
-        await _first_of(running.process.wait(), self._stopping.wait())
-        if self._stopping.is_set():
-            raise StoppedError
-        if running.process.returncode != 0:
-            raise running.failure(f"ended with status {running.process.returncode}")
-        self._running.remove(running)
-        running.output.close()
 
     async def wait(self) -> None:
         """Until a signal asks to stop."""

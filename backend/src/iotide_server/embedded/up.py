@@ -25,6 +25,8 @@ from iotide_server.embedded.state import StateDirectory, hold, prepare_state_dir
 from iotide_server.embedded.supervise import Part, StoppedError, Supervisor
 from iotide_server.embedded.tls import Certificates, prepare_certificates
 from iotide_server.kit.clock import system_clock
+from iotide_server.kit.db import open_engine
+from iotide_server.kit.migrations import migrate
 
 _LOOPBACK = "127.0.0.1"
 _ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
@@ -193,7 +195,7 @@ class _Services:
         self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
         self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))
         self._say("migrating the database")
-        await self._supervisor.run(self._part("migrate", _command("migrate")))
+        await asyncio.to_thread(_migrate, self._settings["DATABASE_URL"])
         api = ["api", "--host", self._options.host, "--port", str(self._options.port)]
         if self._certificates:
             api += ["--tls-chain", str(self._certificates.chain), "--tls-key", str(self._certificates.key)]
@@ -214,7 +216,7 @@ class _Services:
         name: str,
         command: tuple[str, ...],
         *,
-        is_ready: Callable[[], bool] = lambda: True,
+        is_ready: Callable[[], bool],
         more: Mapping[str, str] = MappingProxyType({}),
     ) -> Part:
         return Part(
@@ -240,6 +242,12 @@ class _Services:
                 return True
         except (urllib.error.URLError, OSError):
             return False
+
+
+def _migrate(database_url: str) -> None:
+    engine = open_engine(database_url, pool_size=1)
+    migrate(engine)
+    engine.dispose()
 
 
 def _command(*arguments: str) -> tuple[str, ...]:
