@@ -34,12 +34,14 @@ const root = createRootRouteWithContext<Context>()({
 const login = createRoute({
   getParentRoute: () => root,
   path: "login",
-  validateSearch: z.object({ link: optional(z.coerce.string()), next: optional(z.string()) }),
+  validateSearch: z.object({ next: optional(z.string()) }),
   loaderDeps: ({ search }) => search,
-  loader: async ({ deps: { link, next }, context }) => {
-    if (!link) return null;
+  loader: async ({ deps: { next }, location, context }) => {
+    // The secret of a one-time link stands in the fragment, which browsers send to no server.
+    const token = new URLSearchParams(location.hash).get("token");
+    if (!token) return null;
     try {
-      await logInByLink(link);
+      await logInByLink(token);
     } catch (error) {
       if (error instanceof ApiError) return error;
       throw error;

@@ -26,7 +26,7 @@ export function LoginPage({ linkError, onDone }: LoginPageProps) {
           {linkError && <ErrorNotice error={linkError} />}
           <PasswordForm onDone={onDone} />
           <Text c="dimmed" size="sm">
-            No password yet? On the server, <Code>iotide-server login-link</Code> prints a link that logs you
+            No password yet? On the server, <Code>iotide-server admin-link</Code> prints a link that logs you
             in once.
           </Text>
         </Stack>
