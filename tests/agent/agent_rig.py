@@ -8,23 +8,26 @@ import sys
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from agent.gateway_double import GatewayDouble, OrderRecord
 from agent.order_rig import target_card
 from celery import Celery
 from redis import Redis
 
+from iotide_agent.config import load_config
+from iotide_agent.enrolment import enroll
 from iotide_agent.probes.reader import SystemReader
 from iotide_agent.workloads.registry import announcements
 from iotide_server.embedded.acl import NodeAccess, grant_node, node_queue, node_username
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_wire.messages import BrokerAccess, Order, OrderRole, OrderTarget
 
-NODE_ID = 5
+JOIN_TOKEN = "0123456789abcdef.-"
 PASSWORD = "node-password"
 COMMAND = Path(sys.executable).parent / "iotide-agent"
 _numbers = count(1)
+_node_ids = count(1)
 
 
 class AgentRig:
@@ -32,6 +35,7 @@ class AgentRig:
 
     Attributes:
         target: its approved directory; empty unless a run works there.
+        queue: its own, so that rigs can share a Redis.
     """
 
     def __init__(self, base: Path, redis: PrivateRedis) -> None:
@@ -39,11 +43,12 @@ class AgentRig:
         self.target = base / "target"
         self.target.mkdir()
         self.state = base / "state"
+        node_id = next(_node_ids)
         with Redis.from_url(redis.admin_url) as admin:
-            admin.flushall()
-            grant_node(admin, NodeAccess(NODE_ID, hashlib.sha256(PASSWORD.encode()).hexdigest()))
-        url = f"redis://{node_username(NODE_ID)}:{PASSWORD}@127.0.0.1:{redis.port}/0"
-        self.gateway = GatewayDouble(BrokerAccess(url=url, queue=node_queue(NODE_ID), ca_pem=None))
+            grant_node(admin, NodeAccess(node_id, hashlib.sha256(PASSWORD.encode()).hexdigest()))
+        url = f"redis://{node_username(node_id)}:{PASSWORD}@127.0.0.1:{redis.port}/0"
+        self.queue = node_queue(node_id)
+        self.gateway = GatewayDouble(BrokerAccess(url=url, queue=self.queue, ca_pem=None), node_id)
         self.gateway.start()
         self.config = base / "agent.toml"
         self.write_config()
@@ -66,9 +71,16 @@ class AgentRig:
         argv = [str(COMMAND), *arguments, "--config", str(self.config)]
         return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
 
-    def enroll(self) -> subprocess.CompletedProcess[str]:
-        """Enrols the node."""
-        return self.command("enroll", "--join-token", "0123456789abcdef.-")
+    def __enter__(self) -> Self:
+        try:
+            enroll(load_config(self.config), None, JOIN_TOKEN, replace=False)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def start(self) -> None:
         """Starts the agent and waits for its hello."""
@@ -115,7 +127,7 @@ class AgentRig:
     def wake(self, order_id: int, fence: int | None = None) -> None:
         """Sends the Celery message."""
         wanted = fence or self.gateway.orders[order_id].order.fence
-        self._celery.send_task("iotide.wake", args=[order_id, wanted], queue=node_queue(NODE_ID), retry=False)
+        self._celery.send_task("iotide.wake", args=[order_id, wanted], queue=self.queue, retry=False)
 
     def offer(self, workload: str, options: Mapping[str, Any], **changes: object) -> int:
         """An order that was offered."""

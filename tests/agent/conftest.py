@@ -31,19 +31,16 @@ def rig(make_rig: Callable[..., Rig]) -> Rig:
 
 
 @pytest.fixture
-def enrolled(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentRig]:
-    """An enrolled agent that was not started."""
-    rig = AgentRig(tmp_path, redis_server)
-    try:
-        enrolment = rig.enroll()
-        assert enrolment.returncode == 0, enrolment.stderr
+def own_agent(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentRig]:
+    """An agent at work, for a test that kills it."""
+    with AgentRig(tmp_path, redis_server) as rig:
+        rig.start()
         yield rig
-    finally:
-        rig.close()
 
 
-@pytest.fixture
-def agent(enrolled: AgentRig) -> AgentRig:
-    """An agent at work."""
-    enrolled.start()
-    return enrolled
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory, redis_server: PrivateRedis) -> Iterator[AgentRig]:
+    """An agent at work, for all tests that leave it whole."""
+    with AgentRig(tmp_path_factory.mktemp("agent"), redis_server) as rig:
+        rig.start()
+        yield rig

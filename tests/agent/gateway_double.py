@@ -67,7 +67,8 @@ class GatewayDouble:
         is_away: every request is answered with 503.
     """
 
-    def __init__(self, broker: BrokerAccess) -> None:
+    def __init__(self, broker: BrokerAccess, node_id: int) -> None:
+        self.node_id = node_id
         self.broker = broker
         self.orders: dict[int, OrderRecord] = {}
         self.hellos: list[HelloRequest] = []
@@ -138,7 +139,11 @@ class GatewayDouble:
 
     def _enroll(self, request: EnrollRequest) -> EnrollReply:
         return EnrollReply(
-            node_id=5, node_name=request.node_name, cluster="test", node_token="ion_secret", broker=self.broker
+            node_id=self.node_id,
+            node_name=request.node_name,
+            cluster="test",
+            node_token="ion_secret",
+            broker=self.broker,
         )
 
     def _hello(self, request: HelloRequest) -> HelloReply:
@@ -147,7 +152,9 @@ class GatewayDouble:
         self.hellos.append(request)
         self.current_instance = request.agent_instance
         now = datetime.now(UTC)
-        return HelloReply(wire_version=WIRE_VERSION, node_id=5, node_name="node-1", server_time=now, beat_seconds=1.0)
+        return HelloReply(
+            wire_version=WIRE_VERSION, node_id=self.node_id, node_name="node-1", server_time=now, beat_seconds=1.0
+        )
 
     def _claim(self, order_id: int, request: ClaimRequest) -> Order:
         record = self.orders.get(order_id)

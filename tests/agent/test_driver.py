@@ -74,82 +74,6 @@ def test_cancel_ends_the_load_within_three_seconds_and_removes_its_files(agent: 
     assert list(agent.target.iterdir()) == []
 
 
-def test_a_killed_agent_adopts_its_load_at_the_next_start(agent: AgentRig) -> None:
-    order_id = agent.offer("fio", FIO | {"runtime_seconds": 5})
-    agent.gateway.until_running(order_id)
-    loads = agent.load_pids()
-    agent.kill()
-    assert agent.load_pids() == loads
-    agent.start()
-    hello = agent.gateway.hellos[-1]
-    assert hello.previous_instance == agent.gateway.hellos[0].agent_instance
-    assert [held.order_id for held in hello.holds] == [order_id]
-    result = agent.gateway.result(order_id)
-    assert result.outcome is Outcome.FINISHED
-    assert list(agent.target.iterdir()) == []
-
-
-def test_a_run_that_ends_without_an_agent_is_reported_by_the_next(agent: AgentRig) -> None:
-    order_id = agent.offer("fio", FIO | {"runtime_seconds": 1})
-    agent.gateway.until_running(order_id)
-    agent.kill()
-    agent.gateway.until((agent.state / f"orders/{order_id}/exit.json").exists)
-    agent.start()
-    assert agent.gateway.result(order_id).outcome is Outcome.FINISHED
-
-
-def test_the_load_of_a_killed_runner_is_ended_and_reported(agent: AgentRig) -> None:
-    order_id = agent.offer("fio", ENDLESS)
-    agent.gateway.until_running(order_id)
-    for pid in agent.runner_pids():
-        os.kill(pid, signal.SIGKILL)
-    result = agent.gateway.result(order_id)
-    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "runner_died")
-    assert agent.load_pids() == []
-    assert list(agent.target.iterdir()) == []
-
-
-def test_agent_and_runner_killed_together_leave_neither_load_nor_files(agent: AgentRig) -> None:
-    order_id = agent.offer("fio", ENDLESS)
-    agent.gateway.until_running(order_id)
-    agent.kill()
-    for pid in agent.runner_pids():
-        os.kill(pid, signal.SIGKILL)
-    agent.start()
-    assert agent.gateway.result(order_id).reason_code == "runner_died"
-    assert agent.load_pids() == []
-    assert list(agent.target.iterdir()) == []
-
-
-def test_a_result_is_kept_while_the_server_is_away(agent: AgentRig) -> None:
-    order_id = agent.offer("fio", FIO | {"runtime_seconds": 1})
-    agent.gateway.until_running(order_id)
-    agent.gateway.is_away = True
-    result_file = agent.state / f"orders/{order_id}/result.json"
-    agent.gateway.until(result_file.exists)
-    agent.kill()
-    agent.gateway.is_away = False
-    agent.start()
-    result = agent.gateway.result(order_id)
-    assert result.outcome is Outcome.FINISHED
-    agent.until_order_gone(order_id)
-
-
-def test_a_reboot_is_told_by_what_hello_does_not_name(agent: AgentRig) -> None:
-    order_id = agent.offer("fio", ENDLESS)
-    agent.gateway.until_running(order_id)
-    agent.kill()
-    for pid in (*agent.runner_pids(), *agent.load_pids()):
-        os.kill(pid, signal.SIGKILL)
-    phase_file = agent.state / f"orders/{order_id}/phase.json"
-    phase_file.write_text(json.dumps(json.loads(phase_file.read_text()) | {"boot_id": "of-another-boot"}))
-    assert list(agent.target.iterdir()) != []
-    agent.start()
-    assert agent.gateway.hellos[-1].holds == ()
-    agent.gateway.until(lambda: list(agent.target.iterdir()) == [])
-    agent.gateway.until(lambda: list((agent.state / "leftovers").iterdir()) == [])
-
-
 def test_an_order_that_the_server_no_longer_knows_is_stopped_and_forgotten(agent: AgentRig) -> None:
     order_id = agent.offer("fio", ENDLESS)
     agent.gateway.until_running(order_id)
@@ -192,8 +116,7 @@ def test_a_directory_outside_the_approved_ones_is_declined(agent: AgentRig, tmp_
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_failing_tool_is_a_result_with_its_own_words(agent: AgentRig) -> None:
-    (agent.target / "full").mkdir()
+def test_the_time_limit_is_the_reason_of_a_run_that_takes_longer(agent: AgentRig) -> None:
     order_id = agent.offer("fio", FIO | {"runtime_seconds": 60}, time_limit_seconds=1.0)
     result = agent.gateway.result(order_id)
     assert (result.outcome, result.reason_code) == (Outcome.FAILED, "time_limit")
@@ -206,46 +129,122 @@ def test_options_that_do_not_fit_fail_with_the_option_named(agent: AgentRig) -> 
     assert "file_size_bytes = -1" in str(result.reason)
 
 
-def test_a_killed_worker_is_replaced(agent: AgentRig) -> None:
-    [worker] = agent.gateway.until(agent.worker_pids)
+def test_a_killed_agent_adopts_its_load_at_the_next_start(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer("fio", FIO | {"runtime_seconds": 5})
+    own_agent.gateway.until_running(order_id)
+    loads = own_agent.load_pids()
+    own_agent.kill()
+    assert own_agent.load_pids() == loads
+    own_agent.start()
+    hello = own_agent.gateway.hellos[-1]
+    assert hello.previous_instance == own_agent.gateway.hellos[0].agent_instance
+    assert [held.order_id for held in hello.holds] == [order_id]
+    result = own_agent.gateway.result(order_id)
+    assert result.outcome is Outcome.FINISHED
+    assert list(own_agent.target.iterdir()) == []
+
+
+def test_a_run_that_ends_without_an_agent_is_reported_by_the_next(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer("fio", FIO | {"runtime_seconds": 1})
+    own_agent.gateway.until_running(order_id)
+    own_agent.kill()
+    own_agent.gateway.until((own_agent.state / f"orders/{order_id}/exit.json").exists)
+    own_agent.start()
+    assert own_agent.gateway.result(order_id).outcome is Outcome.FINISHED
+
+
+def test_the_load_of_a_killed_runner_is_ended_and_reported(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer("fio", ENDLESS)
+    own_agent.gateway.until_running(order_id)
+    for pid in own_agent.runner_pids():
+        os.kill(pid, signal.SIGKILL)
+    result = own_agent.gateway.result(order_id)
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "runner_died")
+    assert own_agent.load_pids() == []
+    assert list(own_agent.target.iterdir()) == []
+
+
+def test_agent_and_runner_killed_together_leave_neither_load_nor_files(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer("fio", ENDLESS)
+    own_agent.gateway.until_running(order_id)
+    own_agent.kill()
+    for pid in own_agent.runner_pids():
+        os.kill(pid, signal.SIGKILL)
+    own_agent.start()
+    assert own_agent.gateway.result(order_id).reason_code == "runner_died"
+    assert own_agent.load_pids() == []
+    assert list(own_agent.target.iterdir()) == []
+
+
+def test_a_result_is_kept_while_the_server_is_away(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer("fio", FIO | {"runtime_seconds": 1})
+    own_agent.gateway.until_running(order_id)
+    own_agent.gateway.is_away = True
+    result_file = own_agent.state / f"orders/{order_id}/result.json"
+    own_agent.gateway.until(result_file.exists)
+    own_agent.kill()
+    own_agent.gateway.is_away = False
+    own_agent.start()
+    result = own_agent.gateway.result(order_id)
+    assert result.outcome is Outcome.FINISHED
+    own_agent.until_order_gone(order_id)
+
+
+def test_a_reboot_is_told_by_what_hello_does_not_name(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer("fio", ENDLESS)
+    own_agent.gateway.until_running(order_id)
+    own_agent.kill()
+    for pid in (*own_agent.runner_pids(), *own_agent.load_pids()):
+        os.kill(pid, signal.SIGKILL)
+    phase_file = own_agent.state / f"orders/{order_id}/phase.json"
+    phase_file.write_text(json.dumps(json.loads(phase_file.read_text()) | {"boot_id": "of-another-boot"}))
+    assert list(own_agent.target.iterdir()) != []
+    own_agent.start()
+    assert own_agent.gateway.hellos[-1].holds == ()
+    own_agent.gateway.until(lambda: list(own_agent.target.iterdir()) == [])
+    own_agent.gateway.until(lambda: list((own_agent.state / "leftovers").iterdir()) == [])
+
+
+def test_a_killed_worker_is_replaced(own_agent: AgentRig) -> None:
+    [worker] = own_agent.gateway.until(own_agent.worker_pids)
     os.kill(worker, signal.SIGKILL)
-    order_id = agent.offer("dd", DD)
-    assert agent.gateway.result(order_id).outcome is Outcome.FINISHED
-    assert worker not in agent.worker_pids()
+    order_id = own_agent.offer("dd", DD)
+    assert own_agent.gateway.result(order_id).outcome is Outcome.FINISHED
+    assert worker not in own_agent.worker_pids()
 
 
-def test_the_worker_dies_with_its_agent(agent: AgentRig) -> None:
-    agent.gateway.until(agent.worker_pids)
-    agent.kill()
-    agent.gateway.until(lambda: agent.worker_pids() == [])
+def test_the_worker_dies_with_its_agent(own_agent: AgentRig) -> None:
+    own_agent.gateway.until(own_agent.worker_pids)
+    own_agent.kill()
+    own_agent.gateway.until(lambda: own_agent.worker_pids() == [])
 
 
-def test_a_second_agent_on_the_same_state_is_refused(agent: AgentRig) -> None:
-    second = agent.command("run")
+def test_a_second_agent_on_the_same_state_is_refused(own_agent: AgentRig) -> None:
+    second = own_agent.command("run")
     assert second.returncode == 97
-    assert agent.process is not None
-    assert f"pid {agent.process.pid}" in second.stderr
+    assert own_agent.process is not None
+    assert f"pid {own_agent.process.pid}" in second.stderr
 
 
-def test_a_superseded_agent_ends_its_load_and_itself(agent: AgentRig) -> None:
-    order_id = agent.offer("fio", ENDLESS)
-    agent.gateway.until_running(order_id)
-    agent.gateway.refuse_beat = "agent_superseded"
-    assert agent.process is not None
-    assert agent.process.wait(20) == 97
-    assert agent.load_pids() == []
-    assert list(agent.target.iterdir()) == []
+def test_a_superseded_agent_ends_its_load_and_itself(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer("fio", ENDLESS)
+    own_agent.gateway.until_running(order_id)
+    own_agent.gateway.refuse_beat = "agent_superseded"
+    assert own_agent.process is not None
+    assert own_agent.process.wait(20) == 97
+    assert own_agent.load_pids() == []
+    assert list(own_agent.target.iterdir()) == []
 
 
-def test_sigterm_leaves_the_load_and_sigint_ends_it(agent: AgentRig) -> None:
-    order_id = agent.offer("fio", ENDLESS)
-    agent.gateway.until_running(order_id)
-    assert agent.process is not None
-    agent.process.terminate()
-    assert agent.process.wait(20) == 0
-    assert agent.load_pids() != []
-    agent.start()
-    agent.process.send_signal(signal.SIGINT)
-    assert agent.process.wait(20) == 0
-    assert agent.load_pids() == []
-    assert list(agent.target.iterdir()) == []
+def test_sigterm_leaves_the_load_and_sigint_ends_it(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer("fio", ENDLESS)
+    own_agent.gateway.until_running(order_id)
+    assert own_agent.process is not None
+    own_agent.process.terminate()
+    assert own_agent.process.wait(20) == 0
+    assert own_agent.load_pids() != []
+    own_agent.start()
+    own_agent.process.send_signal(signal.SIGINT)
+    assert own_agent.process.wait(20) == 0
+    assert own_agent.load_pids() == []
+    assert list(own_agent.target.iterdir()) == []

@@ -1,6 +1,7 @@
 """Makes a host a node: trades a join token for an identity of its own."""
 
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +33,8 @@ def enroll(config: AgentConfig, server: str | None, join_token: str, *, replace:
     _check_free(config.state_directory, replace=replace)
     request = _request(config, join_token)
     ca_pem = pinned_authority(url, join_token)
-    reply = _ask(Transport(url, "", ca_pem), request)
+    with closing(Transport(url, "", ca_pem)) as transport:
+        reply = _ask(transport, request)
     identity = Identity(
         server_url=url,
         node_id=reply.node_id,

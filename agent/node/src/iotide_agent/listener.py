@@ -30,9 +30,8 @@ class Listener:
     def start(self) -> None:
         """Starts a worker in the place of the one that runs, if any."""
         self.stop()
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", "iotide_agent.worker", str(self._state_directory)], stdin=subprocess.DEVNULL
-        )
+        argv = [sys.executable, "-m", "iotide_agent.worker", str(self._state_directory), str(os.getpid())]
+        self._child = subprocess.Popen(argv, stdin=subprocess.DEVNULL)
         self._pidfd = os.pidfd_open(self._child.pid)
         self._loop.watch(self._pidfd, self._take_end)
 

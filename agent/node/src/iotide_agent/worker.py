@@ -3,6 +3,7 @@
 A process of its own below the supervisor, which restarts it whenever it has gone deaf; runs never depend on it.
 """
 
+import os
 import ssl
 import sys
 import warnings
@@ -73,9 +74,11 @@ def celery_app(identity: Identity, spool: Spool) -> Celery:
     return app
 
 
-def main(state_directory: Path) -> None:
+def main(state_directory: Path, supervisor_pid: int) -> None:
     """Works on the node's queue until the supervisor ends it, or ends itself."""
     die_with_parent()
+    if os.getppid() != supervisor_pid:
+        return  # it died before the kernel was asked to tell us
     # The agent may be root on purpose, to empty caches; messages are JSON, so none of them can make it run code.
     warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
     identity = load_identity(state_directory)
@@ -101,4 +104,4 @@ def _is_id(value: object) -> TypeGuard[int]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

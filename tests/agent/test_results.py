@@ -1,0 +1,159 @@
+"""What a run amounts to: a tool's own words, partial results, flags, and a digest that stands for all of it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iotide_agent.plan import Plan
+from iotide_agent.results import MAX_FILE_BYTES, Collector, Verdict, environment_of, refusal
+from iotide_agent.runner.card import output_name
+from iotide_agent.spool import order_files
+from iotide_agent.workloads.base import Place
+from iotide_agent.workloads.registry import workload
+from iotide_wire.messages import FinishRequest, FlagCode, Order, OrderRole, OrderTarget, Outcome
+
+SIZE_BYTES = 8 * 1024**2
+OPTIONS = {"file_size_bytes": SIZE_BYTES, "block_size_bytes": 1024**2}
+GOOD = f"8+0 records in\n8+0 records out\n{SIZE_BYTES} bytes (8.4 MB, 8.0 MiB) copied, 0.5 s, 16.8 MB/s\n"
+FULL = "dd: error writing '/t/dd.data': No space left on device\n1+0 records in\n0+0 records out\n"
+
+
+def order() -> Order:
+    target = OrderTarget(target_id=1, name="t", path="/t", fstype="ext4", source="/dev/x", reserve_bytes=0)
+    return Order(
+        order_id=1,
+        run_id=2,
+        attempt=1,
+        fence=3,
+        role=OrderRole.LOAD,
+        campaign="c",
+        repeat=1,
+        workload="dd",
+        workload_revision=1,
+        schema_sha256="0" * 64,
+        options=OPTIONS,
+        targets=(target,),
+        node_mode="exclusive",
+        time_limit_seconds=60.0,
+    )
+
+
+def record(name: str, **changes: object) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "name": name,
+        "before_done": "drop",
+        "started_at_epoch_seconds": 1_800_000_000.0,
+        "wall_seconds": 0.6,
+        "exit_status": 0,
+        "signal": None,
+        "user_seconds": 0.1,
+        "system_seconds": 0.2,
+        "max_rss_bytes": 10_000_000,
+        "stdout_left_out_bytes": 0,
+        "stderr_left_out_bytes": 0,
+    }
+    return values | changes
+
+
+Collect = Callable[..., FinishRequest]
+
+
+@pytest.fixture
+def collect(tmp_path: Path) -> Collect:
+    files = order_files(tmp_path)
+    files.output.mkdir()
+    found = workload("dd")
+    place = Place(1, tmp_path / "t", files.scratch, "ext4", direct_works=True, facts={"memory.total_bytes": 1})
+    options = found.options_type.model_validate(OPTIONS)
+    plan = Plan((place,), tuple((step,) for step in found.steps(options, place)))
+
+    def run(records: list[dict[str, Any]], outputs: list[str], **ended: object) -> FinishRequest:
+        for ordinal, (one, text) in enumerate(zip(records, outputs, strict=True)):
+            (files.output / f"{output_name(ordinal, one['name'])}.stderr").write_text(text)
+        values: dict[str, Any] = {
+            "outcome": "finished",
+            "code": None,
+            "reason": None,
+            "started_at_epoch_seconds": 1_800_000_000.0,
+            "ended_at_epoch_seconds": 1_800_000_002.0,
+            "mount_problems": [],
+            "steps": records,
+        }
+        collector = Collector(files, values | ended, plan, found, options)
+        return collector.result(order(), "instance-1", environment_of(plan, order(), "dd 9.1"), [])
+
+    return run
+
+
+def test_a_good_run_has_samples_steps_and_its_raw_output(collect: Collect, tmp_path: Path) -> None:
+    result = collect([record("write"), record("read")], [GOOD, GOOD])
+    assert result.outcome is Outcome.FINISHED
+    throughput = [sample.value for sample in result.samples if sample.metric == "throughput"]
+    assert throughput == [SIZE_BYTES / 0.5] * 2
+    assert result.started_at == datetime.fromtimestamp(1_800_000_000, UTC)
+    assert [artefact.name for artefact in result.artefacts] == [
+        "000-write.stderr",
+        "001-read.stderr",
+        "runner.json",
+    ]
+    assert (tmp_path / "artefacts/000-write.stderr").read_text() == GOOD
+
+
+def test_a_failed_step_keeps_what_came_before_it_and_is_rejected(collect: Collect) -> None:
+    records = [record("write"), record("read", exit_status=1)]
+    result = collect(records, [GOOD, FULL], outcome="failed", code="step_failed", reason="step read did not succeed")
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "tool_failed")
+    assert result.reason == "step read: dd: error writing '/t/dd.data': No space left on device"
+    assert {sample.labels["operation"] for sample in result.samples} == {"write"}
+    assert FlagCode.ERRORS in {flag.code for flag in result.flags}
+
+
+def test_output_that_contradicts_the_plan_is_refused_though_the_tool_said_success(collect: Collect) -> None:
+    short = GOOD.replace("8+0", "4+0").replace(str(SIZE_BYTES), str(SIZE_BYTES // 2))
+    result = collect([record("write"), record("read")], [GOOD, short])
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "output_refused")
+    assert "4+0 records in" in str(result.reason)
+
+
+def test_a_cancelled_run_stays_cancelled(collect: Collect) -> None:
+    cut = record("write", exit_status=None, signal=15)
+    result = collect([cut], [""], outcome="cancelled", code="cancelled", reason="by the user")
+    assert (result.outcome, result.reason, result.samples) == (Outcome.CANCELLED, "by the user", ())
+
+
+def test_a_mount_that_changed_rejects_the_numbers(collect: Collect) -> None:
+    result = collect([record("write"), record("read")], [GOOD, GOOD], mount_problems=["/t stands on ext4"])
+    [flag] = [flag for flag in result.flags if flag.code is FlagCode.WRONG_MOUNT]
+    assert (flag.effect, flag.measured) == ("rejected", "/t stands on ext4")
+
+
+def test_the_digest_stands_for_everything_in_the_result(collect: Collect) -> None:
+    once = collect([record("write"), record("read")], [GOOD, GOOD])
+    again = collect([record("write"), record("read")], [GOOD, GOOD])
+    other = collect([record("write"), record("read", wall_seconds=0.7)], [GOOD, GOOD])
+    assert once.digest == again.digest
+    assert once.digest != other.digest
+
+
+def test_a_huge_output_file_is_cut_in_its_middle(collect: Collect, tmp_path: Path) -> None:
+    with (order_files(tmp_path).directory / "runner.log").open("wb") as log:
+        log.write(b"begin")
+        log.truncate(3 * MAX_FILE_BYTES)
+        log.seek(0, 2)
+        log.write(b"end")
+    result = collect([record("write"), record("read")], [GOOD, GOOD])
+    kept = (tmp_path / "artefacts/runner.log").read_bytes()
+    assert kept.startswith(b"begin")
+    assert kept.endswith(b"end")
+    assert b"left out" in kept
+    assert len(kept) < MAX_FILE_BYTES + 100
+    assert "runner.log" in {artefact.name for artefact in result.artefacts}
+
+
+def test_a_refusal_says_why_and_nothing_else() -> None:
+    result = refusal(order(), "instance-1", Verdict(Outcome.DECLINED, "no_space", "x" * 10_000))
+    assert (result.outcome, result.reason_code, result.steps) == (Outcome.DECLINED, "no_space", ())
+    assert len(str(result.reason)) == 4000
