@@ -77,8 +77,10 @@ class Supervisor:
     def stop_on_signals(self) -> None:
         """Take Ctrl-C, TERM and a closed terminal as the wish to stop."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._stopping.set)
+        loop.add_signal_handler(signal.SIGINT, self._stopping.set)
+        loop.add_signal_handler(signal.SIGTERM, self._stopping.set)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
+            loop.add_signal_handler(signal.SIGHUP, self._stopping.set)
 
     async def start(self, *parts: Part) -> None:
         """Start the parts and wait until all are ready; from then on each is restarted whenever it ends.

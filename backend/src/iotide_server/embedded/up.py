@@ -66,7 +66,10 @@ class UpOptions:
         """The host in the public URL."""
         if self.public_name:
             return self.public_name
-        return socket.getfqdn() if self.host in _ANY_ADDRESS else self.host
+        if self.host not in _ANY_ADDRESS:
+            return self.host
+        full = socket.getfqdn()
+        return socket.gethostname() if full.startswith("localhost") else full
 
     @property
     def public_url(self) -> str:
