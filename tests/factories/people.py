@@ -22,13 +22,17 @@ class Person:
         return {"Authorization": f"Bearer {self.token}"}
 
 
-def person(session: Session, name: str, role: Role, cluster_id: int | None = None, *, now: datetime) -> Person:
+def person(
+    session: Session, name: str, role: Role | None = None, cluster_id: int | None = None, *, now: datetime
+) -> Person:
+    """A person with that role in the cluster, or in all; without a role if None."""
     user = User(name=name, created_at=now)
     session.add(user)
     session.flush()
     secret = new_secret(API_TOKEN_PREFIX)
-    session.add(RoleGrant(user_id=user.id, cluster_id=cluster_id, role=role))
+    grants = {} if role is None else {cluster_id: role}
+    session.add_all(RoleGrant(user_id=user.id, cluster_id=key, role=granted) for key, granted in grants.items())
     session.add(ApiToken(user_id=user.id, name="test", secret_sha256=digest(secret), scopes=["admin"], created_at=now))
     session.flush()
-    principal = Principal(PrincipalKind.USER, user.id, name, None, user.id, {cluster_id: role})
+    principal = Principal(PrincipalKind.USER, user.id, name, None, user.id, grants)
     return Person(principal, secret)

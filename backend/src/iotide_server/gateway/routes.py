@@ -38,7 +38,7 @@ NodeId = Annotated[int, Depends(_node_id)]
 """The calling agent's node."""
 
 
-@router.post("/enroll", summary="Enroll a node", status_code=201, responses=errors(403, 409))
+@router.post("/enroll", summary="Enroll a node", status_code=201, responses=errors(401, 409))
 def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: EnrollRequest) -> EnrollReply:
     """Trades a join token for the node's identity: its token for this API and its own access to the broker."""
     access = request.app.state.agent_access

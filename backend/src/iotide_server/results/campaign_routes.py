@@ -16,6 +16,14 @@ from iotide_wire.plan import CampaignPlan
 
 router = APIRouter(tags=["campaigns"])
 
+_CSV_EXAMPLE = (
+    "campaign_id,campaign,cell,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,"
+    "workload,workload_revision,options,series_id,metric,labels,value,unit\n"
+    "1,nightly,0,7,1,1,finished,valid,[],2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,"
+    'dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,'
+    "bytes_per_second\n"
+)
+
 _SHOWN_CELLS = 200
 
 
@@ -60,7 +68,7 @@ def list_campaign_cells(principal: Viewer, session: Tx, now: Now, paging: Paging
     "/campaigns/{campaign_id}/samples.csv",
     summary="Fetch the samples of a campaign",
     response_class=StreamingResponse,
-    responses={**errors(404), 200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+    responses={**errors(404), 200: {"content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV_EXAMPLE}}}},
 )
 def get_campaign_samples(
     principal: Viewer, session: Tx, now: Now, request: Request, campaign_id: Id

@@ -64,7 +64,10 @@ def list_run_artefacts(principal: Viewer, session: Tx, run_id: Id) -> Page[Artef
     "/artefacts/{artefact_id}",
     summary="Fetch raw output",
     response_class=Response,
-    responses={**errors(404), 200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    responses={
+        **errors(404),
+        200: {"content": {"text/plain": {"schema": {"type": "string"}, "example": "1024+0 records in\n"}}},
+    },
 )
 def get_artefact(principal: Viewer, session: Tx, artefact_id: Id) -> Response:
     """The bytes as the tool wrote them, always as a download."""

@@ -14,6 +14,7 @@ from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import SILENT_AFTER, NodeState
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.live.models import Change
+from iotide_wire.messages import HelloRequest
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 A_MOMENT = timedelta(seconds=5)
@@ -73,9 +74,8 @@ def test_a_late_beat_does_not_turn_back_the_clock(session: Session) -> None:
     ],
     ids=["the same process", "the next process of the same state directory"],
 )
-def test_an_agent_may_follow_itself_at_once(session: Session, follower: object) -> None:
+def test_an_agent_may_follow_itself_at_once(session: Session, follower: HelloRequest) -> None:
     node = make_node(session, make_cluster(session))
-    assert isinstance(follower, type(hello()))
     agents.hello(session, node.id, follower, NOW + A_MOMENT)
     assert node.agent_instance == follower.agent_instance
 
@@ -90,9 +90,8 @@ def test_an_agent_may_follow_itself_at_once(session: Session, follower: object) 
     ],
     ids=["a stranger", "another lineage", "another machine", "the same instance on another machine"],
 )
-def test_a_copy_is_refused_while_the_agent_may_live(session: Session, copy: object) -> None:
+def test_a_copy_is_refused_while_the_agent_may_live(session: Session, copy: HelloRequest) -> None:
     node = make_node(session, make_cluster(session))
-    assert isinstance(copy, type(hello()))
     with pytest.raises(AgentAlreadyRunningError):
         agents.hello(session, node.id, copy, NOW + SILENT_AFTER - A_MOMENT)
     assert node.agent_instance == "instance-1"

@@ -1,0 +1,210 @@
+from collections.abc import Callable
+
+import pytest
+from factories.announced import NOW
+from factories.clock import MovedClock
+from factories.clusters import make_cluster
+from factories.people import Person
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from iotide_server.accounts import sessions
+from iotide_server.accounts.models import Role
+from iotide_server.kit.db import Database, Json
+
+CSRF = {"X-Iotide-Csrf": "1"}
+PASSWORD = "correct horse battery"
+
+
+def error(response: Response) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
+
+
+def link_secret(database: Database) -> str:
+    with database.transaction() as session:
+        return sessions.admin_link(session, "http://127.0.0.1", NOW).partition("#token=")[2]
+
+
+def sign_in(client: TestClient, database: Database) -> Json:
+    response = client.post("/api/v1/session/link", json={"token": link_secret(database)})
+    assert response.status_code == 200
+    principal: Json = response.json()["principal"]
+    return principal
+
+
+def test_a_link_gives_a_session_that_scripts_cannot_read(client: TestClient, database: Database) -> None:
+    response = client.post("/api/v1/session/link", json={"token": link_secret(database)})
+    cookie = response.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert "Secure" not in cookie, "plain HTTP on loopback would lose it"
+    assert response.json()["principal"] | {"id": 0} == {
+        "kind": "user",
+        "id": 0,
+        "name": "admin",
+        "roles": [{"cluster_id": None, "role": "admin"}],
+    }
+    assert client.get("/api/v1/session").json() == response.json()
+
+
+def test_a_spent_link_and_a_wrong_password_are_401(client: TestClient, database: Database) -> None:
+    secret = link_secret(database)
+    client.post("/api/v1/session/link", json={"token": secret})
+    assert error(client.post("/api/v1/session/link", json={"token": secret})) == (401, "link_spent")
+    wrong = client.post("/api/v1/session", json={"name": "admin", "password": "wrong"})
+    assert error(wrong) == (401, "wrong_credentials")
+
+
+def test_a_change_by_cookie_needs_the_header_that_other_sites_cannot_send(
+    client: TestClient, database: Database
+) -> None:
+    sign_in(client, database)
+    assert error(client.post("/api/v1/clusters", json={"name": "c1"})) == (403, "csrf_header_missing")
+    assert error(client.delete("/api/v1/session")) == (403, "csrf_header_missing")
+    assert client.post("/api/v1/clusters", json={"name": "c1"}, headers=CSRF).status_code == 201
+
+
+def test_signing_out_ends_the_session(client: TestClient, database: Database) -> None:
+    sign_in(client, database)
+    cookie = client.cookies["iotide_session"]
+    assert client.delete("/api/v1/session", headers=CSRF).status_code == 204
+    assert "iotide_session" not in client.cookies
+    assert error(client.get("/api/v1/session", headers={"Cookie": f"iotide_session={cookie}"})) == (
+        401,
+        "not_authenticated",
+    )
+
+
+def test_a_session_ends_when_it_is_idle(client: TestClient, database: Database, clock: MovedClock) -> None:
+    sign_in(client, database)
+    clock.move(6 * 86_400)
+    assert client.get("/api/v1/session").status_code == 200
+    clock.move(8 * 86_400)
+    assert client.get("/api/v1/session").status_code == 401
+
+
+def test_a_password_opens_the_next_session(client: TestClient, database: Database) -> None:
+    sign_in(client, database)
+    body = {"old_password": None, "new_password": PASSWORD}
+    assert client.put("/api/v1/session/password", json=body, headers=CSRF).status_code == 204
+    client.cookies.clear()
+    response = client.post("/api/v1/session", json={"name": "admin", "password": PASSWORD})
+    assert response.status_code == 200
+    assert client.get("/api/v1/session").status_code == 200
+
+
+def test_a_short_password_is_refused_without_repeating_it(client: TestClient, database: Database) -> None:
+    sign_in(client, database)
+    body = {"old_password": None, "new_password": "short-one"}
+    response = client.put("/api/v1/session/password", json=body, headers=CSRF)
+    assert error(response) == (422, "invalid_input")
+    assert response.json()["error"]["field"] == "new_password"
+    assert "short-one" not in response.text
+
+
+def test_a_token_is_shown_once_and_does_what_its_scopes_say(client: TestClient, database: Database) -> None:
+    sign_in(client, database)
+    made = client.post("/api/v1/tokens", json={"name": "ci", "scopes": ["read"]}, headers=CSRF)
+    assert made.status_code == 201
+    token = made.json().pop("token")
+    assert token.startswith("iot_")
+    assert token not in client.get("/api/v1/tokens").text
+    client.cookies.clear()
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert client.get("/api/v1/session", headers=bearer).json()["principal"]["kind"] == "token"
+    assert client.get("/api/v1/clusters", headers=bearer).status_code == 200
+    assert error(client.post("/api/v1/clusters", json={"name": "c1"}, headers=bearer)) == (403, "not_allowed")
+
+
+def test_a_revoked_token_opens_nothing(client: TestClient, database: Database) -> None:
+    sign_in(client, database)
+    made = client.post("/api/v1/tokens", json={"name": "ci", "scopes": ["read"]}, headers=CSRF).json()
+    assert client.delete(f"/api/v1/tokens/{made['id']}", headers=CSRF).status_code == 204
+    assert error(client.delete(f"/api/v1/tokens/{made['id']}", headers=CSRF)) == (404, "token_not_found")
+    assert client.get("/api/v1/tokens").json()["items"] == []
+    client.cookies.clear()
+    assert client.get("/api/v1/session", headers={"Authorization": f"Bearer {made['token']}"}).status_code == 401
+
+
+def test_a_token_makes_and_revokes_no_tokens(client: TestClient, admin: Person) -> None:
+    body = {"name": "stronger", "scopes": ["admin"]}
+    assert error(client.post("/api/v1/tokens", json=body, headers=admin.headers)) == (403, "person_wanted")
+    own = client.get("/api/v1/tokens", headers=admin.headers).json()["items"][0]["id"]
+    assert error(client.delete(f"/api/v1/tokens/{own}", headers=admin.headers)) == (403, "person_wanted")
+
+
+def test_one_s_tokens_are_one_s_own(client: TestClient, database: Database, make_person: Callable[..., Person]) -> None:
+    make_person("grace", Role.VIEWER)
+    sign_in(client, database)
+    assert client.get("/api/v1/tokens").json()["items"] == []
+    for token_id in range(1, 5):
+        assert client.delete(f"/api/v1/tokens/{token_id}", headers=CSRF).status_code == 404
+
+
+def test_a_second_person_gets_in_by_a_link_with_the_roles_given(
+    client: TestClient, database: Database, admin: Person
+) -> None:
+    with database.transaction() as session:
+        cluster_id = make_cluster(session).id
+    roles = [{"cluster_id": cluster_id, "role": "operator"}]
+    made = client.post("/api/v1/users", json={"name": "grace", "roles": roles}, headers=admin.headers)
+    assert made.status_code == 201
+    link = client.post(f"/api/v1/users/{made.json()['id']}/link", headers=admin.headers).json()["url"]
+    principal = client.post("/api/v1/session/link", json={"token": link.partition("#token=")[2]}).json()["principal"]
+    assert (principal["name"], principal["roles"]) == ("grace", roles)
+    assert [user["name"] for user in client.get("/api/v1/users", headers=admin.headers).json()["items"]] == [
+        "grace",
+        "ada",
+    ]
+
+
+def test_a_changed_role_holds_at_once_and_a_disabled_person_is_out(
+    client: TestClient, admin: Person, make_person: Callable[..., Person]
+) -> None:
+    grace = make_person("grace", Role.VIEWER)
+    url = f"/api/v1/users/{grace.principal.id}"
+    roles = [{"cluster_id": None, "role": "admin"}]
+    client.put(url, json={"roles": roles, "disabled": False}, headers=admin.headers)
+    assert client.post("/api/v1/clusters", json={"name": "c1"}, headers=grace.headers).status_code == 201
+    client.put(url, json={"roles": roles, "disabled": True}, headers=admin.headers)
+    assert client.get("/api/v1/session", headers=grace.headers).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("name", "roles", "refusal"),
+    [
+        ("ada", [], (409, "user_name_taken")),
+        ("grace", [{"cluster_id": 99, "role": "viewer"}], (404, "cluster_not_found")),
+        ("grace", [{"cluster_id": None, "role": "owner"}], (422, "invalid_input")),
+        ("../grace", [], (422, "invalid_input")),
+    ],
+)
+def test_a_wrong_user_is_refused(
+    client: TestClient, admin: Person, name: str, roles: list[Json], refusal: tuple[int, str]
+) -> None:
+    body = {"name": name, "roles": roles}
+    assert error(client.post("/api/v1/users", json=body, headers=admin.headers)) == refusal
+    assert len(client.get("/api/v1/users", headers=admin.headers).json()["items"]) == 1
+
+
+def test_administrators_do_not_lock_themselves_out(client: TestClient, admin: Person) -> None:
+    url = f"/api/v1/users/{admin.principal.id}"
+    response = client.put(url, json={"roles": [], "disabled": True}, headers=admin.headers)
+    assert error(response) == (409, "own_account")
+
+
+def test_the_audit_says_who_changed_what(client: TestClient, admin: Person, make_person: Callable[..., Person]) -> None:
+    made = client.post("/api/v1/clusters", json={"name": "c1"}, headers=admin.headers).json()
+    client.patch(f"/api/v1/clusters/{made['id']}", json={"description": "rack 4"}, headers=admin.headers)
+    client.post("/api/v1/users", json={"name": "grace", "roles": []}, headers=admin.headers)
+    entries = client.get("/api/v1/audit", headers=admin.headers).json()["items"]
+    assert [entry["action"] for entry in entries] == ["user_created", "cluster_changed", "cluster_created"]
+    changed = entries[1]
+    assert changed["principal_name"] == "ada (token test)"
+    assert (changed["before"], changed["after"]) == ({"description": ""}, {"description": "rack 4"})
+    assert changed["address"]
+
+    here = make_person("hopper", Role.ADMIN, made["id"])
+    for query in ("", f"?cluster_id={made['id']}"):
+        seen = client.get(f"/api/v1/audit{query}", headers=here.headers).json()["items"]
+        assert [entry["action"] for entry in seen] == ["cluster_changed", "cluster_created"]
+    assert client.get(f"/api/v1/audit?cluster_id={made['id'] + 1}", headers=here.headers).status_code == 404

@@ -1,0 +1,255 @@
+"""What holds for every request, whatever the route: one form of error, bounded bodies, headers, no traces."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories.people import Person
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from pydantic import SecretStr
+from services import free_port
+from structlog.testing import capture_logs
+
+from iotide_server.kit.db import Json
+from iotide_server.kit.guard import JSON_BODY_LIMIT_BYTES
+from iotide_server.main import create_app
+from iotide_server.settings import Settings
+
+CLUSTERS = "/api/v1/clusters"
+
+
+def error(response: Response) -> Json:
+    assert response.headers["content-type"] == "application/json"
+    body: Json = response.json()
+    assert list(body) == ["error"]
+    assert set(body["error"]) == {"code", "field", "value", "message", "remedy"}
+    refusal: Json = body["error"]
+    return refusal
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        (b"{", None),
+        (b"\xff\xfe", None),
+        (b"[" * 100_000, None),
+        (b"null", None),
+        (b"[]", None),
+        (b"{}", "name"),
+        (b'{"name": null}', "name"),
+        (b'{"name": "c1", "colour": "red"}', "colour"),
+        (b'{"name": "../c1"}', "name"),
+        (b'{"name": "c1\\u0000"}', "name"),
+        (b'{"name": "\\ud800"}', "name"),
+        (b'{"name": NaN}', "name"),
+        (b'{"name": "c1", "description": 1e999}', "description"),
+    ],
+)
+def test_malformed_input_is_422_and_names_the_field(
+    client: TestClient, admin: Person, content: bytes, field: str | None
+) -> None:
+    headers = admin.headers | {"Content-Type": "application/json"}
+    response = client.post(CLUSTERS, content=content, headers=headers)
+    assert response.status_code == 422
+    refusal = error(response)
+    assert (refusal["code"], refusal["field"]) == ("invalid_input", field)
+
+
+def test_text_that_the_database_cannot_hold_is_422(client: TestClient, admin: Person) -> None:
+    for text in ("\x00", "\ud800"):
+        content = f'{{"name": "c1", "description": "{text.encode("unicode_escape").decode()}"}}'.replace("\\x", "\\u00")
+        headers = admin.headers | {"Content-Type": "application/json"}
+        response = client.post(CLUSTERS, content=content, headers=headers)
+        assert response.status_code == 422, text
+        assert error(response)["code"] == "invalid_input"
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "9223372036854775808", "1e3", "x", "%00"])
+def test_an_id_that_no_row_can_have_is_422(client: TestClient, admin: Person, number: str) -> None:
+    response = client.get(f"{CLUSTERS}/{number}", headers=admin.headers)
+    assert response.status_code == 422
+    assert error(response)["field"] == "cluster_id"
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
+def test_another_content_type_is_415(client: TestClient, admin: Person, content_type: str) -> None:
+    headers = admin.headers | {"Content-Type": content_type}
+    response = client.post(CLUSTERS, content=b'{"name": "c1"}', headers=headers)
+    assert response.status_code == 415
+    assert error(response)["code"] == "wrong_content_type"
+
+
+def test_json_in_any_spelling_is_taken(client: TestClient, admin: Person) -> None:
+    headers = admin.headers | {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert client.post(CLUSTERS, content=b'{"name": "c1"}', headers=headers).status_code == 201
+
+
+def test_a_body_that_is_too_large_is_413_whether_or_not_it_says_so(client: TestClient, admin: Person) -> None:
+    headers = admin.headers | {"Content-Type": "application/json"}
+    body = b'{"name": "' + b"x" * JSON_BODY_LIMIT_BYTES + b'"}'
+
+    def in_pieces() -> Iterator[bytes]:
+        for start in range(0, len(body), 65_536):
+            yield body[start : start + 65_536]
+
+    for content in (body, in_pieces()):
+        response = client.post(CLUSTERS, content=content, headers=headers)
+        assert response.status_code == 413
+        assert error(response)["code"] == "body_too_large"
+
+
+def test_an_unknown_route_and_a_wrong_method_have_the_form_too(client: TestClient) -> None:
+    for accept in ("*/*", "text/html"):
+        unknown = client.get("/api/v1/nonsense", headers={"Accept": accept})
+        assert (unknown.status_code, error(unknown)["code"]) == (404, "route_not_found")
+    wrong = client.delete("/api/v1/clusters")
+    assert (wrong.status_code, error(wrong)["code"]) == (405, "method_not_allowed")
+    assert "GET" in wrong.headers["allow"]
+
+
+def test_a_fault_of_ours_is_logged_and_shows_no_trace(settings: Settings) -> None:
+    app = create_app(settings)
+
+    def fail() -> None:
+        raise RuntimeError("the secret of the house")
+
+    app.add_api_route("/api/v1/fault", fail)
+    with TestClient(app) as client, capture_logs() as logs:
+        response = client.get("/api/v1/fault")
+    assert response.status_code == 500
+    assert error(response)["code"] == "internal_error"
+    assert "secret" not in response.text
+    assert [(entry["event"], entry["log_level"], entry["path"]) for entry in logs] == [
+        ("request_failed", "error", "/api/v1/fault")
+    ]
+
+
+@pytest.fixture
+def app_without_database() -> FastAPI:
+    nowhere = f"127.0.0.1:{free_port()}"
+    return create_app(
+        Settings(
+            database_url=SecretStr(f"postgresql://nobody@{nowhere}/none"), redis_url=SecretStr(f"redis://{nowhere}/0")
+        )
+    )
+
+
+def test_a_database_that_is_away_is_503_and_health_says_so(app_without_database: FastAPI) -> None:
+    with TestClient(app_without_database) as client:
+        ready = client.get("/api/v1/ready")
+        assert (ready.status_code, error(ready)["code"]) == (503, "database_unavailable")
+        assert ready.headers["retry-after"]
+        health = client.get("/api/v1/health")
+    assert health.status_code == 200
+    assert health.json() | {"version": ""} == {
+        "status": "degraded",
+        "database": "down",
+        "redis": "down",
+        "scheduler": "unknown",
+        "version": "",
+    }
+
+
+def test_ready_needs_nobody_to_sign_in(client: TestClient) -> None:
+    assert client.get("/api/v1/ready").json() == {"status": "ready"}
+
+
+@pytest.fixture
+def built_frontend(tmp_path: Path) -> Path:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text("<!doctype html><title>iotide</title>")
+    (tmp_path / "assets" / "app-1a2b.js").write_text("x;" * 2000)
+    return tmp_path
+
+
+@pytest.fixture
+def browser(settings: Settings, built_frontend: Path) -> Iterator[TestClient]:
+    app = create_app(settings.model_copy(update={"frontend_directory": built_frontend}))
+    with TestClient(app, headers={"Accept": "text/html,*/*;q=0.8"}) as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", ["/", "/campaigns/7", "/login"])
+def test_every_page_is_the_browser_application(browser: TestClient, path: str) -> None:
+    response = browser.get(path)
+    assert response.status_code == 200
+    assert "<title>iotide" in response.text
+    assert response.headers["cache-control"] == "no-cache"
+
+
+def test_files_that_the_build_named_by_content_are_kept(browser: TestClient) -> None:
+    response = browser.get("/assets/app-1a2b.js", headers={"Accept": "*/*"})
+    assert "immutable" in response.headers["cache-control"]
+    assert response.headers["content-encoding"] == "gzip"
+    assert browser.get("/assets/gone.js", headers={"Accept": "*/*"}).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/..%2f..%2fetc/passwd", "/assets/..%2f..%2f..%2fetc/passwd"])
+def test_no_path_leads_out_of_the_application(browser: TestClient, path: str) -> None:
+    assert "root:" not in browser.get(path, headers={"Accept": "*/*"}).text
+
+
+def test_the_api_is_never_answered_with_a_page(browser: TestClient) -> None:
+    response = browser.get("/api/v1/nonsense")
+    assert (response.status_code, error(response)["code"]) == (404, "route_not_found")
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/ready", "/api/v1/nonsense", "/assets/app-1a2b.js"])
+def test_security_headers_are_on_every_answer(browser: TestClient, path: str) -> None:
+    headers = browser.get(path).headers
+    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    assert policy["script-src"] == policy["default-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_answers_of_the_api_are_not_kept(client: TestClient, admin: Person) -> None:
+    assert client.get(CLUSTERS, headers=admin.headers).headers["cache-control"] == "no-store"
+
+
+def test_a_missing_build_says_what_to_do(settings: Settings, tmp_path: Path) -> None:
+    app = create_app(settings.model_copy(update={"frontend_directory": tmp_path}))
+    with TestClient(app) as client:
+        response = client.get("/")
+    assert response.status_code == 503
+    assert "npm run build" in response.text
+
+
+def operations(client: TestClient) -> Iterator[tuple[str, dict[str, Any]]]:
+    document = client.get("/api/v1/openapi.json").json()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def test_every_operation_is_described_with_an_example_and_its_errors(client: TestClient) -> None:
+    names = []
+    for name, operation in operations(client):
+        assert operation["summary"], name
+        assert operation["description"], name
+        names.append(operation["operationId"])
+        assert {"422", "500", "503"} <= set(operation["responses"]), name
+        assert ("401" in operation["responses"]) >= ("security" in operation), name
+        for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+            for media_type, media in part.get("content", {}).items():
+                assert "example" in media or media_type == "application/octet-stream", (name, media_type)
+    assert len(names) == len(set(names))
+    assert all(name.isidentifier() and name.islower() for name in names)
+
+
+def test_responses_say_which_fields_are_always_there(client: TestClient) -> None:
+    document = client.get("/api/v1/openapi.json").json()
+    for name in ("Cluster", "Node", "Target", "Token", "User", "AuditEntry", "Page_Node_", "ErrorDetail"):
+        schema = document["components"]["schemas"][name]
+        assert set(schema["required"]) == set(schema["properties"]), name
+
+
+def test_large_answers_are_compressed(client: TestClient) -> None:
+    response = client.get("/api/v1/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert response.headers["content-encoding"] == "gzip"
+    assert len(gzip.compress(response.content)) < len(response.content) / 5
