@@ -74,14 +74,9 @@ def word(said: Word, order_id: int = 1, fence: int = 10) -> OrderWord:
     return OrderWord(order_id=order_id, fence=fence, word=said, go_at=GO_AT if said is Word.GO else None)
 
 
-def reply(*words: OrderWord, oldest_offer_seconds: float | None = None, hello_wanted: bool = False) -> BeatReply:
-    return BeatReply(
-        server_time=GO_AT,
-        beat_seconds=5.0,
-        orders=words,
-        oldest_offer_seconds=oldest_offer_seconds,
-        hello_wanted=hello_wanted,
-    )
+def reply(*words: OrderWord, **changes: object) -> BeatReply:
+    usual: dict[str, object] = {"beat_seconds": 1.0, "oldest_offer_seconds": None, "hello_wanted": False}
+    return BeatReply.model_validate({"server_time": GO_AT, "orders": words} | usual | changes)
 
 
 class Talk:
@@ -97,13 +92,13 @@ class Talk:
 
     def greeted(self) -> "Talk":
         self.say(Tick())
-        self.say(Greeted(5.0))
+        self.say(Greeted())
         return self
 
     def answer(self, *words: OrderWord, number: int | None = None, **more: object) -> list[Action]:
         """The answer to the beat under way."""
         found = number if number is not None else self.session._beat_number
-        return self.say(Beaten(found, reply(*words, **more)))  # type: ignore[arg-type]  # reply's own keywords
+        return self.say(Beaten(found, reply(*words, **more)))
 
     def holding(self, stage: Stage) -> "Talk":
         """Brings order 1 to a stage, with no beat under way."""
@@ -137,7 +132,7 @@ def test_nothing_is_claimed_beaten_or_sent_before_the_server_said_hello() -> Non
     talk = Talk(Recovered(2, 20, Stage.UPLOADING))
     talk.say(Tick())
     assert talk.say(OfferSeen(1, 10)) == []
-    actions = talk.say(Greeted(5.0))
+    actions = talk.say(Greeted())
     assert Claim(1, 10) in actions
     assert Upload(2) in actions
     assert Beat(1, ((2, 20, Stage.UPLOADING),)) in actions
@@ -241,18 +236,12 @@ def test_a_late_answer_to_an_old_beat_is_not_heard() -> None:
     assert talk.answer(word(Word.GO), number=1) == []
 
 
-def test_beats_are_close_in_a_fresh_run_and_rare_in_a_long_one() -> None:
-    talk = Talk().holding(Stage.RUNNING)
-    assert talk.session.next_at() - talk.now == 1.0
-    talk.say(Tick(), after_seconds=31.0)
-    talk.answer()
-    assert talk.session.next_at() - talk.now == 10.0
-    talk.say(RunnerEnded(1))
-    talk.say(ResultReady(1))
-    talk.say(Acknowledged(1))
-    talk.say(Tick(), after_seconds=10.0)
-    talk.answer()
-    assert talk.session.next_at() - talk.now == 5.0
+def test_the_server_says_how_often_to_beat_but_not_more_than_once_a_second() -> None:
+    talk = Talk().greeted()
+    for wanted_seconds, wait_seconds in ((5.0, 5.0), (10.0, 10.0), (0.0, 1.0)):
+        talk.answer(beat_seconds=wanted_seconds)
+        assert talk.session.next_at() - talk.now == wait_seconds
+        talk.say(Tick(), after_seconds=wait_seconds)
 
 
 def test_a_deaf_worker_is_replaced_but_not_again_at_once() -> None:
@@ -380,7 +369,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule()
     def greeted(self) -> None:
-        self.say(Greeted(5.0))
+        self.say(Greeted())
 
     @rule(order_id=IDS)
     def offered(self, order_id: int) -> None:

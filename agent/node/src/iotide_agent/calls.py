@@ -71,7 +71,7 @@ class Speaker:
         self.clock.learn(reply.server_time, sent_at, time.time())
         self.spool.keep_instance(self.instance)
         _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
-        return Greeted(reply.beat_seconds)
+        return Greeted()
 
     def beat(self, number: int, orders: tuple[OrderBeat, ...]) -> Event:
         """Sends a beat."""

@@ -50,8 +50,6 @@ class OfferSeen:
 class Greeted:
     """The server accepted this agent."""
 
-    beat_seconds: float
-
 
 @dataclass(frozen=True, slots=True)
 class GreetingRefused:

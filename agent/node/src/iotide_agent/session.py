@@ -50,10 +50,8 @@ from iotide_agent.protocol import (
 )
 from iotide_wire.messages import BeatReply, Order, OrderWord, Word
 
-FRESH_BEAT_SECONDS: Final = 1.0
-FRESH_SECONDS: Final = 30.0
-"""A run is watched closely for this long after its start."""
-RUN_BEAT_SECONDS: Final = 10.0
+MIN_BEAT_SECONDS: Final = 1.0
+"""However often the server wants to hear of a run, the agent must not disturb what it measures."""
 DEAF_SECONDS: Final = 15.0
 """An offer that waits longer means that the Celery worker does not hear, whatever the cause."""
 WORKER_CHANCE_SECONDS: Final = 30.0
@@ -98,7 +96,6 @@ class _Held:
     stage: Stage
     is_cancelled: bool = False
     is_unwanted: bool = False
-    running_since: float = inf
     upload: _Retry = field(default_factory=lambda: _Retry(60.0))
 
 
@@ -118,13 +115,11 @@ class Session:
         self._refused_since: float | None = None
         self._beat = _Retry(10.0, due_at=inf)
         self._beat_number = 0
-        self._beat_seconds = 5.0
         self._is_beat_wanted = False
         self._worker = _Retry(30.0, first_seconds=1.0)
         self._worker_started_at = -inf
         self._offers: dict[tuple[int, int], _Retry] = {}
-        # What was running has run for long: it is beaten for at the slow pace.
-        self._held = {found.order_id: _Held(found.fence, found.stage, running_since=-inf) for found in recovered}
+        self._held = {found.order_id: _Held(found.fence, found.stage) for found in recovered}
         self._done: deque[tuple[int, int]] = deque(maxlen=_REMEMBERED_ORDERS)
 
     def handle(self, event: Event, now: float) -> list[Action]:
@@ -169,11 +164,10 @@ class Session:
         self, event: Greeted | GreetingRefused | GreetingUnanswered | FactsChanged, now: float
     ) -> Iterator[Action]:
         match event:
-            case Greeted(beat_seconds=beat_seconds):
+            case Greeted():
                 self._hello.succeed(inf)
                 self._was_greeted = True
                 self._refused_since = None
-                self._set_beat_seconds(beat_seconds)
                 self._is_beat_wanted = True
             case GreetingRefused(code=code, message=message):
                 self._hello.fail(now)
@@ -205,10 +199,9 @@ class Session:
                 self._beat.fail(now)
 
     def _on_beaten(self, reply: BeatReply, now: float) -> Iterator[Action]:
-        self._set_beat_seconds(reply.beat_seconds)
         for word in reply.orders:
             yield from self._on_word(word)
-        self._beat.succeed(now + self._beat_period(now))
+        self._beat.succeed(now + max(MIN_BEAT_SECONDS, reply.beat_seconds))
         self._is_hello_wanted |= reply.hello_wanted
         is_deaf = (reply.oldest_offer_seconds or 0.0) > DEAF_SECONDS and not self._offers
         if is_deaf and now - self._worker_started_at > WORKER_CHANCE_SECONDS:
@@ -275,7 +268,6 @@ class Session:
                 self._is_beat_wanted = True
             case LoadStarted() if held.stage is Stage.RELEASED:
                 held.stage = Stage.RUNNING
-                held.running_since = now
                 self._is_beat_wanted = True
             case RunnerEnded() if held.stage not in {Stage.COLLECTING, Stage.UPLOADING}:
                 yield from self._on_runner_ended(event.order_id, held)
@@ -325,18 +317,6 @@ class Session:
         self._beat.begin()
         self._beat_number += 1
         yield Beat(self._beat_number, tuple((key, held.fence, held.stage) for key, held in self._held.items()))
-
-    def _beat_period(self, now: float) -> float:
-        stages = {held.stage for held in self._held.values()}
-        is_fresh = any(
-            held.stage is Stage.RUNNING and now - held.running_since < FRESH_SECONDS for held in self._held.values()
-        )
-        if is_fresh or stages & {Stage.PREPARING, Stage.READY, Stage.RELEASED}:
-            return FRESH_BEAT_SECONDS
-        return max(RUN_BEAT_SECONDS, self._beat_seconds) if Stage.RUNNING in stages else self._beat_seconds
-
-    def _set_beat_seconds(self, beat_seconds: float) -> None:
-        self._beat_seconds = max(FRESH_BEAT_SECONDS, beat_seconds)
 
     def _forget(self, order_id: int, held: _Held) -> Forget:
         del self._held[order_id]
