@@ -22,6 +22,9 @@ const sizes = [...filesOf("index.html")].map((file) => ({
   bytes: gzipSync(readFileSync(new URL(file, dist)), { level: 9 }).length,
 }));
 const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
-for (const { file, bytes } of sizes) process.stdout.write(`${(bytes / 1000).toFixed(1).padStart(8)} kB  ${file}\n`);
-process.stdout.write(`first paint: ${(total / 1000).toFixed(1)} kB gzip of JS and CSS, limit ${LIMIT_BYTES / 1000} kB\n`);
+for (const { file, bytes } of sizes)
+  process.stdout.write(`${(bytes / 1000).toFixed(1).padStart(8)} kB  ${file}\n`);
+process.stdout.write(
+  `first paint: ${(total / 1000).toFixed(1)} kB gzip of JS and CSS, limit ${LIMIT_BYTES / 1000} kB\n`,
+);
 if (total > LIMIT_BYTES) process.exit(1);

@@ -13,7 +13,15 @@ const MOST_SHOWN = 12;
 export default function CommandPalette({ onClose }: { onClose: () => void }) {
   const commands = useCommands();
   return (
-    <Modal onClose={onClose} opened padding="xs" title="Go to or do" withCloseButton={false} yOffset="12vh">
+    <Modal
+      attributes={{ header: { role: "presentation" } }}
+      onClose={onClose}
+      opened
+      padding="xs"
+      title="Go to or do"
+      withCloseButton={false}
+      yOffset="12vh"
+    >
       <PaletteList commands={commands} onClose={onClose} />
     </Modal>
   );
@@ -46,7 +54,7 @@ export function PaletteList({ commands, onClose }: { commands: readonly Command[
           <Combobox.Option key={id} value={id}>
             <Group justify="space-between">
               {label}
-              <Text c="dimmed" component="span" size="xs">
+              <Text c="inherit" component="span" size="xs">
                 {group}
               </Text>
             </Group>

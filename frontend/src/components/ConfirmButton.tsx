@@ -2,14 +2,7 @@
 
 import { Button, type ButtonProps } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-
-export interface Question {
-  readonly title: string;
-  readonly body: ReactNode;
-  /** What the confirming button says, for instance “Cancel the campaign”. */
-  readonly yes: string;
-  readonly no: string;
-}
+import type { Question } from "./ConfirmModal";
 
 interface ConfirmButtonProps extends ButtonProps {
   readonly question: Question;

@@ -1,7 +1,15 @@
 /** The question of a ConfirmButton. */
 
 import { Button, Group, Modal, Text } from "@mantine/core";
-import type { Question } from "./ConfirmButton";
+import type { ReactNode } from "react";
+
+export interface Question {
+  readonly title: string;
+  readonly body: ReactNode;
+  /** What the confirming button says, for instance “Cancel the campaign”. */
+  readonly yes: string;
+  readonly no: string;
+}
 
 interface ConfirmModalProps extends Question {
   readonly onClose: () => void;
@@ -14,7 +22,14 @@ export default function ConfirmModal({ title, body, yes, no, onClose, onConfirm 
     onConfirm();
   }
   return (
-    <Modal centered closeButtonProps={{ "aria-label": "Close" }} onClose={onClose} opened title={title}>
+    <Modal
+      attributes={{ header: { role: "presentation" } }}
+      centered
+      closeButtonProps={{ "aria-label": "Close" }}
+      onClose={onClose}
+      opened
+      title={title}
+    >
       <Text component="div" size="sm">
         {body}
       </Text>

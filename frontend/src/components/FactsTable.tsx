@@ -20,7 +20,7 @@ export function FactsTable({ label, facts, ...size }: FactsTableProps) {
             <td>
               <Code>{name}</Code>
             </td>
-            <td style={{ overflowWrap: "anywhere" }} title={String(value)}>
+            <td className="iotide-wrap" title={String(value)}>
               {optionValue(name, value)}
             </td>
           </tr>

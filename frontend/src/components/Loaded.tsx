@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { ErrorNotice } from "./ErrorNotice";
 
 /** What is asked of a query or an infinite query. */
-interface Query<Data> {
+export interface Query<Data> {
   readonly data: Data | undefined;
   readonly error: Error | null;
   readonly isRefetchError: boolean;

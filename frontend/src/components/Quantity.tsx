@@ -1,6 +1,6 @@
 /** A stored number as a person reads it, with the exact value on hover. */
 
-import { exactValue, formatScaled, type Scale, scaleFor, type Unit } from "@/lib/units";
+import { exactValue, formatScaled, formatValue, type Scale, type Unit } from "@/lib/units";
 
 interface QuantityProps {
   readonly value: number | null;
@@ -13,7 +13,7 @@ export function Quantity({ value, unit, scale }: QuantityProps) {
   if (value === null) return <span>unknown</span>;
   return (
     <span className="iotide-number" title={exactValue(value, unit)}>
-      {formatScaled(value, scale ?? scaleFor(unit, value))}
+      {scale ? formatScaled(value, scale) : formatValue(value, unit)}
     </span>
   );
 }

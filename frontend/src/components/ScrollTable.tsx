@@ -1,11 +1,12 @@
 /** A table that scrolls sideways inside its card; the scrolling part can be reached by keyboard. */
 
-import { Box } from "@mantine/core";
+import { Box, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
 
 interface ScrollTableProps {
   readonly label: string;
-  readonly head: readonly ReactNode[];
+  /** Column titles; an empty one stands above buttons and links. */
+  readonly head: readonly string[];
   /** Rows as plain tr and td: Mantine's table would bring its scroll area into the first paint. */
   readonly children: ReactNode;
   readonly maxHeight?: number;
@@ -13,14 +14,14 @@ interface ScrollTableProps {
 
 export function ScrollTable({ label, head, children, maxHeight }: ScrollTableProps) {
   return (
-    <Box aria-label={label} mah={maxHeight} role="region" style={{ overflow: "auto" }} tabIndex={0}>
-      <table aria-label={label} className="iotide-table">
+    <Box aria-label={label} mah={maxHeight} role="group" style={{ overflow: "auto" }} tabIndex={0}>
+      <table aria-label={label} className="iotide-table" data-scrolls={maxHeight !== undefined}>
         <thead>
           <tr>
             {head.map((title, column) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
               <th key={column} scope="col">
-                {title}
+                {title === "" ? <VisuallyHidden>Actions</VisuallyHidden> : title}
               </th>
             ))}
           </tr>

@@ -15,7 +15,7 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
 
 export function StateBadge({ state }: { state: string }) {
   return (
-    <Badge color={COLOURS[state] ?? "gray"} tt="none" variant="light">
+    <Badge color={COLOURS[state] ?? "gray"} miw="max-content" tt="none" variant="light">
       {state.replaceAll("_", " ")}
     </Badge>
   );

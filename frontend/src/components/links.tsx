@@ -16,7 +16,7 @@ type LinkAttributes<Props> = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof
 };
 
 function StyledAnchor(props: AnchorProps & LinkAttributes<AnchorProps>) {
-  return <Anchor {...props} />;
+  return <Anchor inherit={props.size === undefined} {...props} />;
 }
 
 function StyledButton(props: ButtonProps & LinkAttributes<ButtonProps>) {

@@ -3,13 +3,16 @@
 import { formatDuration } from "./units";
 
 const DAY_SECONDS = 86_400;
+/** Clocks of server and browser differ a little: so far ahead is still now. */
+const CLOCK_SKEW_SECONDS = 30;
 const dateAndTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const exactTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
 
 /** `just now`, `3 min ago` within a day, else `21 Nov 2026, 10:46`. */
 export function formatWhen(iso: string, nowMilliseconds: number): string {
   const ageSeconds = (nowMilliseconds - Date.parse(iso)) / 1000;
-  if (ageSeconds < 0 || ageSeconds >= DAY_SECONDS) return dateAndTime.format(Date.parse(iso));
+  if (ageSeconds < -CLOCK_SKEW_SECONDS || ageSeconds >= DAY_SECONDS)
+    return dateAndTime.format(Date.parse(iso));
   if (ageSeconds < 10) return "just now";
   if (ageSeconds < 60) return `${Math.floor(ageSeconds)} s ago`;
   const largest = formatDuration(

@@ -69,7 +69,7 @@ it("writes a duration so that reading it gives the same duration", () => {
 
 it("puts the numbers of a column on one scale", () => {
   const scale = scaleFor("bytes_per_second", 2e9);
-  expect([2e9, 5e6].map((value) => formatScaled(value, scale))).toEqual(["2 GB/s", "0.005 GB/s"]);
+  expect([2e9, 5e6].map((value) => formatScaled(value, scale))).toEqual(["2.00 GB/s", "0.00500 GB/s"]);
 });
 
 describe("formatValue", () => {

@@ -120,12 +120,19 @@ export function formatNumber(value: number): string {
 
 /** A stored value for a person: `118 MB/s`, `64 MiB`, `2.1 s`. */
 export function formatValue(value: number, unit: Unit): string {
-  return formatScaled(value, scaleFor(unit, value));
+  const scale = scaleFor(unit, value);
+  return withUnit(formatNumber(value / scale.divisor), scale);
 }
 
-/** A stored value on the scale that it shares with others, so that the numbers of a column compare. */
+/** A stored value on the scale that it shares with others, with as many digits as they have: `0.460 GB/s`. */
 export function formatScaled(value: number, scale: Scale): string {
-  const number = formatNumber(value / scale.divisor);
+  const scaled = value / scale.divisor;
+  if (!scale.name || Math.abs(scaled) >= 1000) return withUnit(formatNumber(scaled), scale);
+  const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3 };
+  return withUnit(scaled.toLocaleString("en-US", digits), scale);
+}
+
+function withUnit(number: string, scale: Scale): string {
   return scale.name ? `${number} ${scale.name}` : number;
 }
 

@@ -3,17 +3,7 @@
 import { Skeleton } from "@mantine/core";
 import { Component, lazy, type ReactNode, Suspense } from "react";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import type { Figure } from "./figure";
-
-export interface PlotProps {
-  readonly figure: Figure;
-  /** What the figure shows, for those who do not see it. */
-  readonly label: string;
-  /** The zoom is kept as long as this stays the same. */
-  readonly viewKey: string;
-  readonly height?: number;
-  readonly onPointClick?: (trace: number, point: number) => void;
-}
+import type { PlotProps } from "./PlotlyView";
 
 const PlotlyView = lazy(() => import("./PlotlyView"));
 

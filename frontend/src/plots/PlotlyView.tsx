@@ -2,8 +2,18 @@
 
 import type { Config, PlotlyHTMLElement } from "plotly.js";
 import { useEffect, useEffectEvent, useRef } from "react";
-import type { PlotProps } from "./Plot";
+import type { Figure } from "./figure";
 import Plotly from "./plotly";
+
+export interface PlotProps {
+  readonly figure: Figure;
+  /** What the figure shows, for those who do not see it. */
+  readonly label: string;
+  /** The zoom is kept as long as this stays the same. */
+  readonly viewKey: string;
+  readonly height?: number;
+  readonly onPointClick?: (trace: number, point: number) => void;
+}
 
 const CONFIG: Partial<Config> = {
   displaylogo: false,

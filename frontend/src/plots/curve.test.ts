@@ -19,3 +19,12 @@ it("draws seconds since the start against the counter with its unit", () => {
   expect(figure.data[0]).toMatchObject({ x: [0, 2], y: [50, 100] });
   expect(figure.layout.yaxis?.title).toEqual({ text: "Cpu user (%)" });
 });
+
+it("leaves a gap where nothing was measured", () => {
+  const figure = curveFigure(
+    "cpu_user_ratio",
+    [{ name: "node-a", stepSeconds: 1, values: [0.5, null, 1] }],
+    "light",
+  );
+  expect(figure.data[0]).toMatchObject({ y: [50, null, 100] });
+});

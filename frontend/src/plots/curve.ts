@@ -3,11 +3,11 @@
 import type { Unit } from "@/lib/units";
 import { axisScale, axisTitle, baseLayout, type Figure, type Scheme, traceColour } from "./figure";
 
-/** Values of one counter of one order, `stepSeconds` apart, in the counter's base unit. */
+/** Values of one counter of one order, `stepSeconds` apart, in the counter's base unit; null where none was taken. */
 export interface CurveLine {
   readonly name: string;
   readonly stepSeconds: number;
-  readonly values: readonly number[];
+  readonly values: readonly (number | null)[];
 }
 
 /** The unit that a counter's name ends with: `write_bytes_per_second`, `cpu_user_ratio`. */
@@ -30,7 +30,7 @@ export function counterTitle(counter: string): string {
 export function curveFigure(counter: string, lines: readonly CurveLine[], scheme: Scheme): Figure {
   const scale = axisScale(
     counterUnit(counter),
-    lines.flatMap((line) => line.values),
+    lines.flatMap((line) => line.values.map((value) => value ?? 0)),
   );
   const layout = baseLayout(scheme);
   const title = counterTitle(counter);
@@ -40,7 +40,7 @@ export function curveFigure(counter: string, lines: readonly CurveLine[], scheme
       mode: "lines",
       name: line.name,
       x: line.values.map((_, second) => second * line.stepSeconds),
-      y: line.values.map((value) => value / scale.divisor),
+      y: line.values.map((value) => (value === null ? null : value / scale.divisor)),
       line: { color: traceColour(scheme, index), width: 1.5 },
       hovertemplate: `%{y:.4~g} ${scale.name} after %{x:.0f} s<extra>${line.name}</extra>`,
     })),

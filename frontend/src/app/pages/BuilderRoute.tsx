@@ -36,7 +36,11 @@ export default function BuilderRoute() {
         )
       }
       title="New campaign"
-      trail={<TextLink to="/campaigns">Campaigns</TextLink>}
+      trail={
+        <TextLink to="/campaigns" underline="always">
+          Campaigns
+        </TextLink>
+      }
     >
       <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} query={clusters}>
         {() =>

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Loaded } from "@/components/Loaded";
+import { LoadedPage } from "@/components/LoadedPage";
 import { CampaignView } from "@/features/campaigns/CampaignView";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { ActiveRuns, RunsSection } from "@/features/runs/RunsSection";
@@ -15,7 +15,7 @@ export default function CampaignRoute() {
   const navigate = route.useNavigate();
   const campaign = useQuery(campaignQuery(campaignId));
   return (
-    <Loaded lines={8} query={campaign}>
+    <LoadedPage query={campaign} title={`Campaign ${campaignId}`}>
       {(found) => (
         <CampaignView
           activeRuns={<ActiveRuns campaignId={campaignId} />}
@@ -31,6 +31,6 @@ export default function CampaignRoute() {
           tab={tab}
         />
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }

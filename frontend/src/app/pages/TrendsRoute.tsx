@@ -1,22 +1,35 @@
-/** /trends: leads to the trend of the first cluster. */
+/** /trends: which cluster's trend to look at. */
 
+import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Navigate } from "@tanstack/react-router";
 import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { Page, Section } from "@/components/Page";
 import { clustersQuery } from "@/features/clusters/queries";
 import { NoCluster } from "./NoCluster";
 
 export default function TrendsRoute() {
   const clusters = useQuery(clustersQuery);
   return (
-    <Loaded query={clusters}>
-      {([first]) =>
-        first ? (
-          <Navigate params={{ clusterId: first.id }} replace to="/clusters/$clusterId/trend" />
-        ) : (
-          <NoCluster />
-        )
-      }
-    </Loaded>
+    <Page title="Trends">
+      <Section description="How each metric went over time, one dot a cell of a campaign." title="Clusters">
+        <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} query={clusters}>
+          {(rows) => (
+            <Stack gap="xs">
+              {rows.map(({ id, name, description }) => (
+                <div key={id}>
+                  <TextLink fw={600} params={{ clusterId: id }} to="/clusters/$clusterId/trend">
+                    {name}
+                  </TextLink>
+                  <Text c="dimmed" size="sm">
+                    {description}
+                  </Text>
+                </div>
+              ))}
+            </Stack>
+          )}
+        </Loaded>
+      </Section>
+    </Page>
   );
 }

@@ -71,8 +71,10 @@ export function CampaignView({ campaign, tab, onTab, activeRuns, runs }: Campaig
 function Trail({ campaign }: { campaign: Campaign }) {
   return (
     <>
-      <TextLink to="/campaigns">Campaigns</TextLink> · {campaign.cluster_name} · submitted by {campaign.owner}{" "}
-      <When at={campaign.created_at} />
+      <TextLink to="/campaigns" underline="always">
+        Campaigns
+      </TextLink>{" "}
+      · {campaign.cluster_name} · submitted by {campaign.owner} <When at={campaign.created_at} />
     </>
   );
 }

@@ -8,8 +8,8 @@ import { TextLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
-import { describeValues, optionTitle, varyingNames } from "@/lib/options";
-import { type Scale, scaleFor } from "@/lib/units";
+import { describeValues, varyingNames } from "@/lib/options";
+import { formatValue, type Scale, scaleFor } from "@/lib/units";
 import { cellsQuery } from "./queries";
 
 interface ResultsTableProps {
@@ -76,14 +76,16 @@ function ResultRow({ cell, result, options, scale, clusterId }: ResultRowProps) 
       <td>{cell.node_names.join(", ")}</td>
       <td>{cell.target_names.join(", ")}</td>
       <td>{cell.workload}</td>
-      <td>{options}</td>
+      <td className="iotide-wrap">{options}</td>
       <td>
-        {optionTitle(result.metric)}
+        {result.title}
         <Text c="dimmed" size="xs">
           {labelText(cell, result)}
         </Text>
       </td>
-      <td>{n === 1 ? <OneRun /> : n}</td>
+      <td>
+        <RunCount result={result} />
+      </td>
       <td className="iotide-strong">
         <Quantity scale={scale} unit={unit} value={result.median} />
       </td>
@@ -107,11 +109,22 @@ function ResultRow({ cell, result, options, scale, clusterId }: ResultRowProps) 
   );
 }
 
-/** One run has neither range nor spread. */
-function OneRun() {
+/** How many runs stand behind a median: one alone says nothing of spread, and from four on they may scatter too far. */
+function RunCount({ result: { n, variation, variation_ratio: ratio } }: { result: CellResult }) {
+  const word =
+    n === 1 ? "1 run" : variation && variation !== "steady" && variation !== "flagged" ? variation : null;
+  if (!word) return n;
   return (
-    <Badge color="orange" tt="none" variant="light">
-      1 run
+    <Badge
+      color="orange"
+      miw="max-content"
+      title={
+        ratio === null ? "no spread is known" : `coefficient of variation ${formatValue(ratio, "ratio")}`
+      }
+      tt="none"
+      variant="light"
+    >
+      {n === 1 ? word : `${n}, ${word}`}
     </Badge>
   );
 }

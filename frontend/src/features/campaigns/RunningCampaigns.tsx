@@ -34,7 +34,11 @@ export function RunningCampaigns() {
 function Nothing() {
   return (
     <Text c="dimmed">
-      Nothing runs. <TextLink to="/campaigns">Earlier campaigns</TextLink> keep their results.
+      Nothing runs.{" "}
+      <TextLink to="/campaigns" underline="always">
+        Earlier campaigns
+      </TextLink>{" "}
+      keep their results.
     </Text>
   );
 }

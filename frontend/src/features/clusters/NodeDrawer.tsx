@@ -14,6 +14,7 @@ import { retireNode } from "./queries";
 export default function NodeDrawer({ node, onClose }: { node: Node; onClose: () => void }) {
   return (
     <Drawer
+      attributes={{ header: { role: "presentation" } }}
       closeButtonProps={{ "aria-label": "Close" }}
       onClose={onClose}
       opened

@@ -51,7 +51,7 @@ function NodeRow({ node, onOpen }: { node: Node; onOpen: (nodeId: number) => voi
       <td>
         <StateBadge state={node.state} />
         {node.problem && (
-          <Text c="var(--mantine-color-error)" maw={280} mt={2} size="xs">
+          <Text c="var(--mantine-color-error)" maw={280} mt={2} size="xs" style={{ whiteSpace: "normal" }}>
             {node.problem}
           </Text>
         )}

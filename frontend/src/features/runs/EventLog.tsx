@@ -23,7 +23,7 @@ export function EventLog({ runId }: { runId: number }) {
               <tr key={`${at} ${kind} ${text}`}>
                 <td title={formatExactTime(at)}>{new Date(at).toLocaleTimeString()}</td>
                 <td>{kind}</td>
-                <td>{text}</td>
+                <td className="iotide-wrap">{text}</td>
               </tr>
             ))}
           </ScrollTable>

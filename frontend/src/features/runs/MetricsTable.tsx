@@ -5,7 +5,7 @@ import type { RunDetail } from "@/api/types";
 import { TextLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
-import { describeValues, optionTitle } from "@/lib/options";
+import { describeValues } from "@/lib/options";
 import { exactValue } from "@/lib/units";
 
 export function MetricsTable({ run }: { run: RunDetail }) {
@@ -14,28 +14,26 @@ export function MetricsTable({ run }: { run: RunDetail }) {
     <ScrollTable head={["Metric", "Labels", "Value", "Exact value", "Better", ""]} label="Metrics">
       {run.samples.map((sample) => (
         <tr key={`${sample.metric} ${JSON.stringify(sample.labels)} ${sample.target_id}`}>
-          <td>{optionTitle(sample.metric)}</td>
-          <td>{describeValues(sample.labels)}</td>
+          <td>{sample.title}</td>
+          <td className="iotide-wrap">{describeValues(sample.labels)}</td>
           <td className="iotide-strong">
             <Quantity unit={sample.unit} value={sample.value} />
           </td>
           <td>{exactValue(sample.value, sample.unit)}</td>
           <td>{sample.better}</td>
           <td>
-            {sample.series_id !== null && (
-              <TextLink
-                params={{ clusterId: run.cluster_id }}
-                search={{
-                  workload: run.workload,
-                  metric: sample.metric,
-                  series: [sample.series_id],
-                  cell: run.cell_id,
-                }}
-                to="/clusters/$clusterId/trend"
-              >
-                Trend
-              </TextLink>
-            )}
+            <TextLink
+              params={{ clusterId: run.cluster_id }}
+              search={{
+                workload: run.workload,
+                metric: sample.metric,
+                series: [sample.series_id],
+                cell: run.cell_id,
+              }}
+              to="/clusters/$clusterId/trend"
+            >
+              Trend
+            </TextLink>
           </td>
         </tr>
       ))}

@@ -6,7 +6,7 @@ import type { RunDetail } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Definition } from "@/components/Definition";
 import { FactsTable } from "@/components/FactsTable";
-import { Loaded } from "@/components/Loaded";
+import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -24,7 +24,7 @@ import { StepsSection } from "./StepsSection";
 export function RunPage({ runId }: { runId: number }) {
   const run = useQuery(runQuery(runId));
   return (
-    <Loaded lines={8} query={run}>
+    <LoadedPage query={run} title={`Run ${runId}`}>
       {(found) => (
         <Page actions={<Actions run={found} />} title={`Run ${found.id}`} trail={<Trail run={found} />}>
           <Reasons run={found} />
@@ -53,14 +53,14 @@ export function RunPage({ runId }: { runId: number }) {
           </Section>
         </Page>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
 function Trail({ run }: { run: RunDetail }) {
   return (
     <>
-      <TextLink params={{ campaignId: run.campaign_id }} to="/campaigns/$campaignId">
+      <TextLink params={{ campaignId: run.campaign_id }} to="/campaigns/$campaignId" underline="always">
         {run.campaign_name}
       </TextLink>{" "}
       · {run.workload} · repeat {run.repeat} · {run.node_names.join(", ")} on {run.target_names.join(", ")}

@@ -49,11 +49,23 @@ export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
   );
 }
 
-/** The runs that load now; nothing where none does. */
+const MOST_ACTIVE_SHOWN = 8;
+
+/** The runs that load now, the first few of them; nothing where none does. */
 export function ActiveRuns({ campaignId }: { campaignId: number }) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, state: "active" }));
   if (!runs.data || runs.data.length === 0) return null;
-  return <RunsTable label="Active runs" runs={runs.data} />;
+  const more = runs.data.length - MOST_ACTIVE_SHOWN;
+  return (
+    <>
+      <RunsTable label="Active runs" runs={runs.data.slice(0, MOST_ACTIVE_SHOWN)} />
+      {more > 0 && (
+        <Text c="dimmed" size="sm">
+          {more} more of them are active.
+        </Text>
+      )}
+    </>
+  );
 }
 
 /** The runs behind one point of a trend. */

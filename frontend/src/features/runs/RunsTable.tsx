@@ -45,7 +45,7 @@ function RunRow({ run }: { run: Run }) {
       <td>
         <Duration run={run} />
       </td>
-      <td>
+      <td className="iotide-wrap">
         <Remarks run={run} />
       </td>
     </tr>

@@ -109,7 +109,7 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
                 : "private to each node"}
             </Text>
           </td>
-          <td>{candidate.nodes.map(({ name }) => name).join(", ")}</td>
+          <td className="iotide-wrap">{candidate.nodes.map(({ name }) => name).join(", ")}</td>
           <td>
             <Quantity unit="bytes" value={candidate.smallestFreeBytes} />
           </td>

@@ -86,7 +86,7 @@ function TargetRow({ target }: { target: Target }) {
           {target.scope === "shared" ? "shared" : "private to each node"}
         </Text>
       </td>
-      <td>
+      <td className="iotide-wrap">
         {target.mounts.map(({ node_name }) => node_name).join(", ")}
         {problems.map(({ node_id, node_name, problem }) => (
           <Text c="var(--mantine-color-error)" key={node_id} size="xs">

@@ -1,15 +1,6 @@
 /** The trend of one workload on a cluster: what to draw, the chart, and the runs behind a chosen point. */
 
-import {
-  Alert,
-  Group,
-  MultiSelect,
-  NativeSelect,
-  SegmentedControl,
-  Stack,
-  Switch,
-  Text,
-} from "@mantine/core";
+import { Group, MultiSelect, NativeSelect, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
 import { type UseQueryResult, useQueries, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useMemo } from "react";
 import type { Points, Series, Workload } from "@/api/types";
@@ -82,10 +73,10 @@ function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
 
 function NotAll({ selection }: { selection: Selection }) {
   return (
-    <Alert color="gray" variant="light">
+    <Text c="dimmed" size="sm">
       {selection.drawn.length} of {selection.candidates.length} series are drawn; a chart holds {MAX_TRACES}{" "}
       at most.
-    </Alert>
+    </Text>
   );
 }
 

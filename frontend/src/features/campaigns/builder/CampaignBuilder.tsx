@@ -58,7 +58,7 @@ export function CampaignBuilder({ cluster, original, ...props }: CampaignBuilder
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, lg: 5 }}>
-        <Stack>
+        <Stack className="iotide-side">
           <PreviewPanel
             error={preview.error}
             isFetching={preview.isFetching}

@@ -43,14 +43,14 @@ function PreviewBody({ preview }: { preview: Preview }) {
         </Definition>
         <Definition label="Time">
           {preview.seconds_estimated === null
-            ? "unknown: these targets have no rate measured yet"
+            ? `unknown: ${preview.seconds_unknown_because ?? "no rate is known yet"}`
             : `about ${formatDuration(preview.seconds_estimated)}`}
         </Definition>
         <Definition label="Space at most">
           <Quantity unit="bytes" value={preview.bytes_peak} />
         </Definition>
-        <Definition label="Written in all">
-          <Quantity unit="bytes" value={preview.bytes_written_total} />
+        <Definition label="Moved in all">
+          <Quantity unit="bytes" value={preview.bytes_moved} />
         </Definition>
       </DataList>
       {preview.warnings.map(({ code, message }) => (
@@ -73,7 +73,9 @@ function Matrix({ preview }: { preview: Preview }) {
             <td>{cell.node}</td>
             <td>{cell.target}</td>
             <td>{cell.workload}</td>
-            <td>{describeValues(cell.options, varyingFor(cell.workload, preview))}</td>
+            <td className="iotide-wrap">
+              {describeValues(cell.options, varyingFor(cell.workload, preview))}
+            </td>
           </tr>
         ))}
       </ScrollTable>
