@@ -293,6 +293,8 @@ class LocalStack:
     def stop(self) -> None:
         """End agents, then the server, politely; what does not go within 20 s is killed with its process group."""
         for agent in self.agents:
+            agent.process.terminate()
+        for agent in self.agents:
             _end(agent.process)
         if self._server is not None:
             _end(self._server)

@@ -27,7 +27,7 @@ BAD_PLANS: dict[str, tuple[dict[str, Any], str]] = {
     "ambiguous unit": (with_options(file_size_bytes="64M"), "64M"),
     "size 0": (with_options(file_size_bytes=0), "0"),
     "negative size": (with_options(file_size_bytes=-4096), "-4096"),
-    "larger than the space": (with_options(file_size_bytes="500 TiB"), "file_size_bytes"),
+    "larger than the space": (with_options(file_size_bytes="500 TiB"), "550 TiB"),
     "more than 100,000 runs": (with_sweep(file_size_bytes=MANY) | {"repeats": 1000}, "1000000"),
     "no repeats": ({"repeats": 0}, "0"),
     "the same node twice": ({"nodes": ["node-1", "node-1"]}, "node-1"),

@@ -55,9 +55,7 @@ def test_submit_and_watch_ends_with_1_when_a_run_failed(rig: Rig, tmp_path: Path
     ],
     ids=["no YAML", "no plan", "unknown workload", "twice the same key"],
 )
-def test_bad_input_ends_with_2_and_names_what_is_wrong(
-    rig: Rig, tmp_path: Path, content: str, offending: str
-) -> None:
+def test_bad_input_ends_with_2_and_names_what_is_wrong(rig: Rig, tmp_path: Path, content: str, offending: str) -> None:
     file = tmp_path / "plan.yaml"
     file.write_text(content)
     done = iotide(rig, "campaign", "submit", file)
