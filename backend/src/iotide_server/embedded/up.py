@@ -6,11 +6,11 @@ import os
 import socket
 import ssl
 import sys
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
+from http.client import HTTPException
 from pathlib import Path
 from types import MappingProxyType
 
@@ -243,7 +243,7 @@ class _Services:
         try:
             with opener.open(f"{url}/api/v1/ready", timeout=_READY_SECONDS):
                 return True
-        except (urllib.error.URLError, OSError):
+        except (OSError, HTTPException):
             return False
 
 
