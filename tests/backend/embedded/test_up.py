@@ -25,7 +25,10 @@ from iotide_server.embedded.tls import fingerprint
 
 from .conftest import wait_until
 
-pytestmark = pytest.mark.timeout(300)  # starts whole servers, on a machine that may be busy
+pytestmark = [
+    pytest.mark.timeout(300),  # starts whole servers, on a machine that may be busy
+    pytest.mark.xdist_group("up"),  # in one process, for the start that they share
+]
 
 COMMAND = (sys.executable, "-P", "-m", "iotide_server.cli")
 PARTS = ("api", "scheduler", "worker")
