@@ -49,7 +49,6 @@ def celery_app(identity: Identity, spool: Spool) -> Celery:
         worker_cancel_long_running_tasks_on_connection_loss=False,
         worker_hijack_root_logger=False,
         broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,
         broker_transport_options={
             "visibility_timeout": 300,
             # Both are needed: a connection that died without a word is noticed after ten seconds instead of never.
@@ -64,6 +63,8 @@ def celery_app(identity: Identity, spool: Spool) -> Celery:
         },
         broker_use_ssl=_tls(identity, spool.state_directory),
     )
+    # Celery's constructor drops a None, which here means that a long outage of Redis never ends the worker.
+    app.conf.broker_connection_max_retries = None
 
     @app.task(name=TASK_NAME)  # type: ignore[untyped-decorator]  # Celery ships no types
     def wake(order_id: object, fence: object) -> None:
