@@ -53,7 +53,7 @@ export function PaletteList({ commands, onClose }: { commands: readonly Command[
         {shown.map(({ id, label, group }) => (
           <Combobox.Option key={id} value={id}>
             <Group justify="space-between">
-              {label}
+              {label}{" "}
               <Text c="inherit" component="span" size="xs">
                 {group}
               </Text>
