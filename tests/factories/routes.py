@@ -35,5 +35,5 @@ def declared_routes(app: FastAPI) -> list[DeclaredRoute]:
 
 
 def _rules(dependant: Dependant) -> list[Rule]:
-    own = [dependant.call] if isinstance(dependant.call, Rule) else []
-    return own + [rule for part in dependant.dependencies for rule in _rules(part)]
+    below = [rule for part in dependant.dependencies for rule in _rules(part)]
+    return [dependant.call, *below] if isinstance(dependant.call, Rule) else below

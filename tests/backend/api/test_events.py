@@ -1,0 +1,237 @@
+"""The stream of news over a real socket of the ASGI application and a real NOTIFY."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from factories.announced import NOW
+from factories.clusters import make_cluster
+from factories.people import Person
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from sqlalchemy import text
+from starlette.types import Message
+
+from iotide_server.accounts.models import Role
+from iotide_server.kit.db import Database
+from iotide_server.live import routes, service
+from iotide_server.live.models import Change
+from iotide_server.main import create_app
+from iotide_server.settings import Settings
+
+WAIT_SECONDS = 10.0
+
+
+class Stream:
+    """An open stream, read event by event."""
+
+    def __init__(self) -> None:
+        self._pieces: asyncio.Queue[bytes] = asyncio.Queue()
+        self._text = ""
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            assert message["status"] == 200
+        else:
+            self._pieces.put_nowait(message.get("body", b""))
+
+    async def event(self) -> dict[str, str]:
+        """The next event with its fields; comments are passed over."""
+        while True:
+            while "\n\n" not in self._text:
+                self._text += (await asyncio.wait_for(self._pieces.get(), WAIT_SECONDS)).decode()
+            block, _, self._text = self._text.partition("\n\n")
+            fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+            if fields:
+                return fields
+
+    async def change(self) -> tuple[str, int]:
+        event = await self.event()
+        assert event["event"] == "change", event
+        data = json.loads(event["data"])
+        return data["kind"], data["id"]
+
+
+@asynccontextmanager
+async def opened(
+    app: FastAPI, person: Person, query: str = "", last_event_id: str | None = None
+) -> AsyncIterator[Stream]:
+    headers = [(b"authorization", person.headers["Authorization"].encode())]
+    if last_event_id is not None:
+        headers.append((b"last-event-id", last_event_id.encode()))
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "path": "/api/v1/events",
+        "raw_path": b"/api/v1/events",
+        "root_path": "",
+        "scheme": "http",
+        "query_string": query.encode(),
+        "headers": headers,
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+    }
+    left = asyncio.Event()
+    requested = False
+
+    async def receive() -> Message:
+        nonlocal requested
+        if not requested:
+            requested = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    stream = Stream()
+    serving = asyncio.create_task(app(scope, receive, stream.send))
+    try:
+        yield stream
+    finally:
+        left.set()
+        await asyncio.wait_for(serving, WAIT_SECONDS)
+
+
+@pytest.fixture
+def app(settings: Settings) -> FastAPI:
+    return create_app(settings)
+
+
+@asynccontextmanager
+async def running(app: FastAPI) -> AsyncIterator[None]:
+    async with app.router.lifespan_context(app):
+        await asyncio.wait_for(app.state.feed.is_listening.wait(), WAIT_SECONDS)
+        yield
+
+
+def publish(database: Database, *news: tuple[str, int, int | None]) -> None:
+    with database.transaction() as session:
+        service.publish_all(session, news)
+
+
+def test_a_change_reaches_an_open_stream(app: FastAPI, database: Database, admin: Person) -> None:
+    async def listen() -> list[Any]:
+        async with running(app), opened(app, admin) as stream:
+            beginning = await stream.event()
+            await asyncio.to_thread(publish, database, ("run", 7, 1))
+            return [beginning, await stream.event()]
+
+    beginning, event = asyncio.run(listen())
+    assert beginning["id"] == "0"
+    assert event["event"] == "change"
+    data = json.loads(event["data"])
+    assert data == {"kind": "run", "id": 7, "version": int(event["id"]), "cluster_id": 1}
+
+
+def test_a_rolled_back_change_is_no_news(app: FastAPI, database: Database, admin: Person) -> None:
+    def fail() -> None:
+        with database.transaction() as session:
+            service.publish(session, "run", 1, None)
+            raise LookupError
+
+    async def listen() -> tuple[str, int]:
+        async with running(app), opened(app, admin) as stream:
+            await stream.event()
+            with pytest.raises(LookupError):
+                await asyncio.to_thread(fail)
+            await asyncio.to_thread(publish, database, ("run", 2, None))
+            return await stream.change()
+
+    assert asyncio.run(listen()) == ("run", 2)
+
+
+def test_only_what_the_caller_may_see_and_wants_is_told(
+    app: FastAPI, database: Database, make_person: Callable[..., Person]
+) -> None:
+    with database.transaction() as session:
+        here, there = make_cluster(session), make_cluster(session, "lake")
+    viewer = make_person("grace", Role.VIEWER, here.id)
+    news = [("run", 1, there.id), ("node", 2, here.id), ("run", 3, here.id), ("campaign", 4, None)]
+
+    async def listen() -> list[tuple[str, int]]:
+        async with running(app), opened(app, viewer, "topics=run,campaign") as stream:
+            await stream.event()
+            await asyncio.to_thread(publish, database, *news)
+            return [await stream.change(), await stream.change()]
+
+    assert asyncio.run(listen()) == [("run", 3), ("campaign", 4)]
+
+
+def test_a_stream_goes_on_after_the_last_event(app: FastAPI, database: Database, admin: Person) -> None:
+    async def listen() -> list[tuple[str, int]]:
+        async with running(app):
+            async with opened(app, admin) as stream:
+                await stream.event()
+                await asyncio.to_thread(publish, database, ("run", 1, None))
+                last = (await stream.event())["id"]
+            await asyncio.to_thread(publish, database, ("run", 2, None))
+            async with opened(app, admin, last_event_id=last) as stream:
+                await stream.event()
+                told = [await stream.change()]
+                await asyncio.to_thread(publish, database, ("run", 3, None))
+                return [*told, await stream.change()]
+
+    assert asyncio.run(listen()) == [("run", 2), ("run", 3)]
+
+
+@pytest.mark.parametrize("last_event_id", ["1", "x", "99999999999999999999"])
+def test_a_stream_that_cannot_go_on_says_reset_and_where_it_is(
+    app: FastAPI, database: Database, admin: Person, last_event_id: str
+) -> None:
+    with database.transaction() as session:
+        change = Change(at=NOW, kind="run", subject_id=1, cluster_id=None)
+        session.add(change)
+        session.flush()
+        latest_id = change.id + 1
+    with database.transaction() as session:
+        session.delete(session.get_one(Change, change.id))
+        session.add(Change(id=latest_id, at=NOW, kind="run", subject_id=2, cluster_id=None))
+    gone = str(change.id) if last_event_id == "1" else last_event_id
+
+    async def listen() -> dict[str, str]:
+        async with running(app), opened(app, admin, last_event_id=gone) as stream:
+            await stream.event()
+            return await stream.event()
+
+    assert asyncio.run(listen()) == {"event": "reset", "data": "{}", "id": str(latest_id)}
+
+
+def test_a_stream_tells_of_a_lost_connection_to_the_database(app: FastAPI, database: Database, admin: Person) -> None:
+    def cut() -> None:
+        with database.transaction() as session:
+            session.execute(
+                text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE starts_with(query, 'LISTEN') AND datname = current_database()"
+                )
+            )
+
+    async def listen() -> list[Any]:
+        async with running(app), opened(app, admin) as stream:
+            await stream.event()
+            await asyncio.to_thread(cut)
+            lost = await stream.event()
+            await asyncio.to_thread(publish, database, ("run", 1, None))
+            return [lost["event"], await stream.change()]
+
+    assert asyncio.run(listen()) == ["reset", ("run", 1)]
+
+
+def test_a_stream_ends_so_that_its_reader_proves_again_who_it_is(
+    client: TestClient, admin: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes, "STREAM_SECONDS", 0.05)
+    response = client.get("/api/v1/events", headers=admin.headers)
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert response.headers["cache-control"] == "no-cache"
+    assert "content-encoding" not in response.headers
+    assert "retry: 500" in response.text
+
+
+def test_an_unknown_topic_is_refused_before_the_stream_opens(client: TestClient, admin: Person) -> None:
+    response = client.get("/api/v1/events?topics=run,nodes", headers=admin.headers)
+    assert response.status_code == 422
+    assert response.json()["error"]["remedy"] == "did you mean node?"

@@ -1,0 +1,154 @@
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from factories.announced import NOW, hello, workload
+from factories.clock import MovedClock
+from factories.clusters import make_cluster, make_node, node_token
+from factories.people import Person
+from fastapi.testclient import TestClient
+
+from iotide_server.clusters.models import Node
+from iotide_server.kit.db import Database, Json
+from iotide_server.workloads import service as workloads
+
+API = "/api/v1"
+AGENT = {"Authorization": f"Bearer {node_token('n1')}"}
+
+
+@pytest.fixture
+def node(database: Database) -> Node:
+    with database.transaction() as session:
+        made = make_node(session, make_cluster(session))
+        workloads.announce(
+            session, made.id, [workload("dd"), workload("fio", available=False, unavailable_because="no")]
+        )
+        return made
+
+
+@pytest.fixture
+def get(client: TestClient, admin: Person) -> Callable[[str], Json]:
+    def fetch(path: str) -> Json:
+        response = client.get(f"{API}{path}", headers=admin.headers)
+        assert response.status_code == 200, response.text
+        body: Json = response.json()
+        return body
+
+    return fetch
+
+
+def test_a_node_shows_what_its_agent_said(get: Callable[[str], Json], node: Node) -> None:
+    shown = get(f"/nodes/{node.id}")
+    assert (shown["name"], shown["state"], shown["slots"]) == ("n1", "online", 1)
+    assert shown["approved_directories"] == ["/scratch"]
+    assert [mount["mount_point"] for mount in shown["mounts"]] == ["/", "/scratch"]
+    assert [(row["name"], row["available"]) for row in shown["workloads"]] == [("dd", True), ("fio", False)]
+    assert shown["active_orders"] == []
+    assert shown == get("/nodes")["items"][0]
+
+
+def test_nodes_are_filtered_by_state_and_cluster(
+    get: Callable[[str], Json], clock: MovedClock, database: Database
+) -> None:
+    with database.transaction() as session:
+        make_node(session, make_cluster(session), "n1")
+        other = make_node(session, make_cluster(session, "lake"), "n2", said=hello("instance-n2"))
+    clock.move(60)
+    with database.transaction() as session:
+        make_node(session, make_cluster(session, "sea"), "n3", said=hello("instance-n3"), now=clock.now)
+
+    def named(query: str) -> list[str]:
+        return [found["name"] for found in get(f"/nodes?{query}")["items"]]
+
+    assert named("") == ["n3", "n2", "n1"]
+    assert named("state=online") == ["n3"]
+    assert named("state=silent") == ["n2", "n1"]
+    assert named(f"state=silent&cluster_id={other.cluster_id}") == ["n2"]
+    assert named("state=retired") == []
+
+
+def test_lists_come_page_by_page(get: Callable[[str], Json], database: Database) -> None:
+    with database.transaction() as session:
+        cluster = make_cluster(session)
+        for number in range(5):
+            make_node(session, cluster, f"n{number}", said=hello(f"instance-n{number}"))
+
+    def page(cursor: str | None) -> tuple[list[str], str | None]:
+        body = get(f"/nodes?limit=2&cursor={cursor}" if cursor else "/nodes?limit=2")
+        return [found["name"] for found in body["items"]], body["next_cursor"]
+
+    first, cursor = page(None)
+    second, cursor = page(cursor)
+    assert [first, second, page(cursor)] == [["n4", "n3"], ["n2", "n1"], (["n0"], None)]
+
+
+def test_slots_and_role_are_changed(client: TestClient, admin: Person, node: Node) -> None:
+    changed = client.patch(f"{API}/nodes/{node.id}", json={"slots": 4, "role": "storage"}, headers=admin.headers)
+    assert (changed.json()["slots"], changed.json()["role"]) == (4, "storage")
+    kept = client.patch(f"{API}/nodes/{node.id}", json={"slots": None}, headers=admin.headers).json()
+    assert (kept["slots"], kept["role"]) == (4, "storage")
+
+
+@pytest.mark.parametrize("slots", [0, -1, 1001, "many", 1.5])
+def test_a_number_of_slots_that_cannot_be_is_refused(
+    client: TestClient, admin: Person, node: Node, slots: object
+) -> None:
+    response = client.patch(f"{API}/nodes/{node.id}", json={"slots": slots}, headers=admin.headers)
+    assert response.status_code == 422
+    assert response.json()["error"]["field"] == "slots"
+
+
+def test_fewer_slots_than_runs_on_the_node_are_refused(
+    client: TestClient, admin: Person, node: Node, database: Database
+) -> None:
+    with database.transaction() as session:
+        leased = session.get_one(Node, node.id)
+        leased.slots, leased.shared_leases = 3, 2
+    response = client.patch(f"{API}/nodes/{node.id}", json={"slots": 1}, headers=admin.headers)
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "slots_in_use")
+
+
+def test_a_retired_node_is_gone_and_its_name_is_free(client: TestClient, admin: Person, node: Node) -> None:
+    url = f"{API}/nodes/{node.id}"
+    assert client.delete(url, headers=admin.headers).status_code == 204
+    assert client.get(url, headers=admin.headers).json()["state"] == "retired"
+    assert client.delete(url, headers=admin.headers).status_code == 404
+    assert client.patch(url, json={"slots": 2}, headers=admin.headers).status_code == 404
+
+
+def test_a_join_token_s_command_enrolls_a_node(client: TestClient, admin: Person, database: Database) -> None:
+    with database.transaction() as session:
+        cluster_id = make_cluster(session).id
+    url = f"{API}/clusters/{cluster_id}/join-tokens"
+    made = client.post(url, json={"uses": 2, "expires_in_seconds": 600}, headers=admin.headers).json()
+    assert made["token"] in made["command"]
+    assert made["command"].startswith("iotide-agent enroll --server http://127.0.0.1:8080 --join-token ")
+    assert made["expires_at"] == (NOW + timedelta(seconds=600)).isoformat().replace("+00:00", "Z")
+    request = {"join_token": made["token"], "node_name": "n7", "role": "compute", "agent_version": "1"}
+    reply = client.post(f"{API}/agent/enroll", json=request | {"wire_version": 1}).json()
+    said = hello().model_dump(mode="json")
+    agent = {"Authorization": f"Bearer {reply['node_token']}"}
+    assert client.post(f"{API}/agent/hello", json=said, headers=agent).status_code == 200
+    (left,) = client.get(url, headers=admin.headers).json()["items"]
+    assert left["uses_left"] == 1
+    assert "token" not in left
+
+
+def test_a_revoked_join_token_lets_nobody_in(client: TestClient, admin: Person, database: Database) -> None:
+    with database.transaction() as session:
+        cluster_id = make_cluster(session).id
+    made = client.post(f"{API}/clusters/{cluster_id}/join-tokens", json={}, headers=admin.headers).json()
+    assert client.delete(f"{API}/join-tokens/{made['id']}", headers=admin.headers).status_code == 204
+    request = {"join_token": made["token"], "node_name": "n7", "role": "compute", "agent_version": "1"}
+    refused = client.post(f"{API}/agent/enroll", json=request | {"wire_version": 1})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (401, "join_token_refused")
+    assert made["token"] not in refused.text
+
+
+def test_the_catalogue_shows_which_nodes_have_what(get: Callable[[str], Json], node: Node) -> None:
+    fio, dd = get("/workloads")["items"]
+    assert (dd["name"], dd["nodes"][0]["node_id"], dd["nodes"][0]["available"]) == ("dd", node.id, True)
+    assert fio["nodes"][0]["unavailable_because"] == "no"
+    assert dd["options_schema"]["properties"]["file_size_bytes"]["x-unit"] == "bytes"
+    assert dd["metrics"][0]["unit"] == "bytes_per_second"
+    assert get(f"/workloads?cluster_id={node.cluster_id + 1}")["items"] == []
