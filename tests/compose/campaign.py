@@ -112,8 +112,8 @@ def main() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    compose("build", port=port)
     try:
+        compose("build", port=port)
         compose("up", "--detach", "--wait", port=port)
         link = compose("exec", "-T", "api", "iotide-server", "admin-link", port=port, capture=True)
         return run_campaign(Api(port), link.strip())
