@@ -53,7 +53,7 @@ class AttemptState(StrEnum):
 class OrderEnd(StrEnum):
     """How an order ended: the agent's four words, and the two that only the server says.
 
-    `withdrawn` is an offer that nobody claimed; `lost` is an order that its node no longer has.
+    `withdrawn` is an order that its node did not claim in time; `lost` is one that its node no longer has.
     """
 
     FINISHED = "finished"

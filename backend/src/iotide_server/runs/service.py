@@ -104,10 +104,10 @@ def _close(session: Session, run: Run, order: Order, ending: Ending) -> None:
 
 
 def _stop(session: Session, run: Run, orders: Sequence[Order], now: datetime) -> None:
-    """Withdraw offers that nobody claimed yet; have the others' nodes told to cancel."""
+    """End what is only offered; have the nodes of the other orders told to cancel."""
     for order in orders:
         if order.state == OrderState.OFFERED:
-            _close(session, run, order, Ending(OrderEnd.WITHDRAWN, now))
+            _close(session, run, order, Ending(OrderEnd.CANCELLED, now))
         elif order.state != OrderState.ENDED and order.cancel_wanted_at is None:
             order.cancel_wanted_at = order.next_offer_at = now
             order.offers_made = 0

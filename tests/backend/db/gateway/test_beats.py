@@ -1,0 +1,154 @@
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from factories.clock import MovedClock
+from factories.site import Offered, SimulatedAgent, Site
+from sqlalchemy import text
+
+from iotide_server.clusters.errors import AgentSupersededError
+from iotide_server.gateway.repository import BARRIER
+from iotide_server.runs.models import Order
+from iotide_server.scheduling.starting import start_what_can
+from iotide_wire.messages import CurvePiece, OrderBeat, OrderState, Word
+
+
+def claimed(site: Site, *nodes: int) -> tuple[list[SimulatedAgent], list[Offered]]:
+    """A run claimed by all its nodes."""
+    site.add_runs(list(nodes))
+    start_what_can(site.database, site.clock())
+    agents = [site.agent(number) for number in nodes]
+    return agents, [agent.claim_offer() for agent in agents]
+
+
+def order(site: Site, offer: Offered) -> Order:
+    with site.database.transaction() as session:
+        return session.get_one(Order, offer.order_id)
+
+
+def test_a_node_alone_may_go_as_soon_as_it_is_ready(site: Site, clock: MovedClock) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    assert agent.say(offer, OrderState.PREFLIGHT) is Word.CONTINUE
+    ready = OrderBeat(
+        order_id=offer.order_id, fence=offer.fence, state=OrderState.READY, progress=None, phase="", started_at=None
+    )
+    for _ in range(2):
+        (word,) = agent.beat(ready).orders
+        assert (word.word, word.go_at) == (Word.GO, clock())
+    assert agent.say(offer, OrderState.RUNNING, started_at=clock()) is Word.CONTINUE
+
+
+def test_a_gang_goes_at_one_moment_once_the_last_node_is_ready(site: Site, clock: MovedClock) -> None:
+    agents, offers = claimed(site, 1, 2)
+    first, second = (
+        OrderBeat(
+            order_id=offer.order_id, fence=offer.fence, state=OrderState.READY, progress=None, phase="", started_at=None
+        )
+        for offer in offers
+    )
+    assert agents[0].beat(first).orders[0].word is Word.CONTINUE
+    go_at = clock() + BARRIER
+    assert agents[1].beat(second).orders[0].go_at == go_at
+    clock.move(1)
+    assert agents[0].beat(first).orders[0].go_at == go_at
+
+
+def test_beats_move_an_order_forwards_and_a_late_one_moves_nothing_back(site: Site, clock: MovedClock) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    agent.say(offer, OrderState.RUNNING, 0.5, started_at=clock())
+    agent.say(offer, OrderState.PREFLIGHT, 0.0)
+    agent.say(offer, OrderState.RUNNING, 0.4)
+    found = order(site, offer)
+    assert (found.state, found.progress, found.phase, found.started_at) == ("running", 0.5, "running", clock())
+
+
+def test_no_beat_ends_an_order(site: Site) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    agent.say(offer, OrderState.ENDED)
+    assert order(site, offer).state == "uploading"
+    assert site.run(offer.run_id).state == "active"
+
+
+def test_an_order_under_another_fence_or_of_another_node_is_unknown(site: Site) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    forged = Offered(offer.order_id, offer.fence ^ 1 or 1, offer.run_id)
+    assert agent.say(forged, OrderState.RUNNING, 0.9) is Word.UNKNOWN
+    assert site.agent(2).say(offer, OrderState.RUNNING, 0.9) is Word.UNKNOWN
+    assert order(site, offer).state == "claimed"
+
+
+def test_an_ended_order_is_unknown(site: Site) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    agent.finish(offer)
+    assert agent.say(offer, OrderState.UPLOADING) is Word.UNKNOWN
+
+
+def test_a_cancel_outweighs_the_leave_to_go(site: Site, cancel: Callable[[int], None]) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    cancel(offer.run_id)
+    assert agent.say(offer, OrderState.READY) is Word.CANCEL
+
+
+def test_a_superseded_agent_is_told_so_and_changes_nothing(site: Site) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    beat = OrderBeat(
+        order_id=offer.order_id, fence=offer.fence, state=OrderState.RUNNING, progress=0.9, phase="", started_at=None
+    )
+    with pytest.raises(AgentSupersededError):
+        agent.beat(beat, instance="a-second-copy")
+    assert order(site, offer).state == "claimed"
+
+
+def test_beats_come_often_while_a_load_begins_and_rarely_later_on(site: Site, clock: MovedClock) -> None:
+    agent = site.agent(1)
+    assert agent.beat().beat_seconds == 5.0
+    (agent,), (offer,) = claimed(site, 1)
+    beat = OrderBeat(
+        order_id=offer.order_id,
+        fence=offer.fence,
+        state=OrderState.RUNNING,
+        progress=None,
+        phase="",
+        started_at=clock(),
+    )
+    assert agent.beat(beat).beat_seconds == 1.0
+    clock.move(31)
+    assert agent.beat(beat).beat_seconds == 10.0
+
+
+def test_the_answer_says_how_long_an_offer_has_been_waiting(site: Site, clock: MovedClock) -> None:
+    agent = site.agent(1)
+    assert agent.beat().oldest_offer_seconds is None
+    site.add_runs([1])
+    start_what_can(site.database, clock())
+    clock.move(17)
+    assert agent.beat().oldest_offer_seconds == 17.0
+
+
+def test_a_state_is_logged_once_however_often_it_is_said(site: Site) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    for state in (OrderState.PREFLIGHT, OrderState.PREFLIGHT, OrderState.RUNNING, OrderState.RUNNING):
+        agent.say(offer, state)
+    with site.database.transaction() as session:
+        lines = session.scalars(text("SELECT text FROM run_event ORDER BY id")).all()
+    assert lines == ["offered to n1", "n1: claimed", "n1: preflight", "n1: running"]
+
+
+def test_curves_come_with_beats_and_are_stored_once(site: Site, clock: MovedClock) -> None:
+    (agent,), (offer,) = claimed(site, 1)
+    piece = CurvePiece(
+        counter="write_bytes_per_second", started_at=clock() - timedelta(seconds=3), step_seconds=1.0, values=(1, 2, 3)
+    )
+    beat = OrderBeat(
+        order_id=offer.order_id,
+        fence=offer.fence,
+        state=OrderState.RUNNING,
+        progress=None,
+        phase="",
+        started_at=None,
+        curves=(piece,),
+    )
+    for _ in range(2):
+        agent.beat(beat)
+    with site.database.transaction() as session:
+        assert session.execute(text('SELECT "values" FROM curve_chunk')).all() == [([1.0, 2.0, 3.0],)]

@@ -1,0 +1,199 @@
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+from factories.site import SimulatedAgent, Site
+from sqlalchemy import text
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.kit.errors import ConflictError, NotAllowedError
+from iotide_server.runs import service
+from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError
+from iotide_server.runs.models import Run
+from iotide_server.scheduling.starting import start_what_can
+from iotide_wire.messages import OrderState, Outcome, Word
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+CancelRun = Callable[[int], None]
+
+
+def retry(site: Site, run_id: int) -> None:
+    with site.database.transaction() as session:
+        service.retry(session, ADMIN, run_id, site.clock())
+
+
+def test_a_waiting_run_is_cancelled_at_once(site: Site, cancel: CancelRun) -> None:
+    (run_id,) = site.add_runs([1])
+    cancel(run_id)
+    run = site.run(run_id)
+    assert (run.state, run.reason_code, run.reason) == ("cancelled", "cancelled_by_person", "cancelled by ada")
+    assert start_what_can(site.database, site.clock()) == []
+
+
+def test_an_offered_run_is_cancelled_at_once_and_its_node_is_free(site: Site, cancel: CancelRun) -> None:
+    run_id, following = site.add_runs([1], [1])
+    start_what_can(site.database, site.clock())
+    cancel(run_id)
+    assert site.run(run_id).state == "cancelled"
+    start_what_can(site.database, site.clock())
+    assert site.agent(1).offer().run_id == following
+
+
+@pytest.mark.parametrize("state", [OrderState.CLAIMED, OrderState.READY, OrderState.RUNNING, OrderState.UPLOADING])
+def test_a_claimed_run_is_cancelled_when_its_node_has_let_go(site: Site, cancel: CancelRun, state: OrderState) -> None:
+    run_id, following = site.add_runs([1], [1])
+    start_what_can(site.database, site.clock())
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    agent.say(offer, state)
+    cancel(run_id)
+    assert site.run(run_id).state == "active"
+    assert start_what_can(site.database, site.clock()) == []
+    assert agent.say(offer, state) is Word.CANCEL
+    agent.finish(offer, Outcome.CANCELLED)
+    assert site.states([run_id, following]) == ["cancelled", "waiting"]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.DECLINED, Outcome.CANCELLED])
+def test_a_cancelled_run_does_not_come_back_whatever_its_node_says(
+    site: Site, cancel: CancelRun, outcome: Outcome
+) -> None:
+    (run_id,) = site.add_runs([1], attempts=5)
+    start_what_can(site.database, site.clock())
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    cancel(run_id)
+    agent.finish(offer, outcome, reason="the node's own reason")
+    assert (site.run(run_id).state, site.run(run_id).reason) == ("cancelled", "cancelled by ada")
+
+
+def test_a_cancelled_run_whose_node_lost_it_is_cancelled(site: Site, cancel: CancelRun) -> None:
+    (run_id,) = site.add_runs([1], attempts=5)
+    start_what_can(site.database, site.clock())
+    agent = site.agent(1)
+    agent.claim_offer()
+    cancel(run_id)
+    agent.hello(instance="instance-after-restart")
+    assert site.run(run_id).state == "cancelled"
+
+
+def test_a_load_that_failed_on_its_own_says_why_although_a_cancel_was_on_its_way(site: Site, cancel: CancelRun) -> None:
+    (run_id,) = site.add_runs([1])
+    start_what_can(site.database, site.clock())
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    cancel(run_id)
+    agent.finish(offer, Outcome.FAILED, reason="no space left")
+    assert (site.run(run_id).state, site.run(run_id).reason) == ("failed", "no space left")
+
+
+def test_cancelling_twice_is_cancelling_once(site: Site, cancel: CancelRun) -> None:
+    (run_id,) = site.add_runs([1])
+    cancel(run_id)
+    cancel(run_id)
+    with site.database.transaction() as session:
+        assert session.scalars(text("SELECT count(*) FROM run_event WHERE kind = 'cancelled'")).one() == 1
+
+
+def test_a_finished_run_cannot_be_cancelled(site: Site, cancel: CancelRun) -> None:
+    (run_id,) = site.add_runs([1])
+    start_what_can(site.database, site.clock())
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    with pytest.raises(RunEndedError):
+        cancel(run_id)
+
+
+def test_a_campaign_is_cancelled_with_all_its_runs_in_whatever_state_they_are(site: Site) -> None:
+    finished, running, offered, *waiting = site.add_runs([1], [1], [2], [1], [2], [1, 2])
+    start_what_can(site.database, site.clock())
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    start_what_can(site.database, site.clock())
+    offer = agent.claim_offer()
+    with site.database.transaction() as session:
+        campaign_id = session.get_one(Run, finished).campaign_id
+        service.cancel_campaign(session, campaign_id, "ada", site.clock())
+    assert site.states([finished, running, offered, *waiting]) == ["finished", "active", *["cancelled"] * 4]
+    agent.finish(offer, Outcome.CANCELLED)
+    assert site.run(running).state == "cancelled"
+
+
+def has_open_runs(site: Site) -> bool:
+    with site.database.transaction() as session:
+        open_runs = text("SELECT count(*) FROM run WHERE state IN ('waiting', 'active')")
+        return bool(session.scalars(open_runs).one())
+
+
+def work_until(halt: threading.Event, agent: SimulatedAgent) -> None:
+    """What an agent does with everything that it is offered."""
+    outcomes = [Outcome.FINISHED, Outcome.FAILED, Outcome.CANCELLED]
+    while not halt.is_set():
+        for offer in agent.offers():
+            with suppress(ConflictError):
+                agent.claim(offer)
+                agent.say(offer, OrderState.READY)
+                agent.say(offer, OrderState.RUNNING, 0.5)
+                agent.finish(offer, outcomes[offer.order_id % 3])
+
+
+def test_starts_claims_results_and_cancels_at_once_leave_every_rule_intact(make_site: Callable[..., Site]) -> None:
+    """All that may happen to the same few runs, each in its own thread; the site then checks the rules."""
+    site = make_site(node_count=3, slots=2)
+    run_ids = site.add_runs(*[[1], [2], [3], [1, 2], [2, 3]] * 4, target="nfs", exclusive="none", attempts=9)
+    halt = threading.Event()
+
+    def start_until_all_have_ended() -> None:
+        try:
+            while has_open_runs(site):
+                start_what_can(site.database, site.clock())
+        finally:
+            halt.set()
+
+    def cancel_some() -> None:
+        for run_id in run_ids[::4]:
+            with suppress(RunEndedError), site.database.transaction() as session:
+                service.cancel(session, ADMIN, run_id, site.clock())
+
+    with ThreadPoolExecutor(5) as pool:
+        tasks = [pool.submit(start_until_all_have_ended), pool.submit(cancel_some)]
+        tasks += [pool.submit(work_until, halt, site.agent(number)) for number in (1, 2, 3)]
+        for task in tasks:
+            task.result()
+    assert {"finished", "failed", "cancelled"} == set(site.states(run_ids))
+
+
+@pytest.mark.parametrize("ending", ["failed", "cancelled"])
+def test_a_retried_run_gets_exactly_one_more_attempt(site: Site, cancel: CancelRun, ending: str) -> None:
+    (run_id,) = site.add_runs([1], attempts=1)
+    start_what_can(site.database, site.clock())
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    if ending == "cancelled":
+        cancel(run_id)
+    agent.finish(offer, Outcome(ending))
+    retry(site, run_id)
+    assert (site.run(run_id).state, site.run(run_id).reason) == ("waiting", None)
+    start_what_can(site.database, site.clock())
+    agent.claim_offer()
+    agent.hello(instance="instance-after-restart")
+    assert site.run(run_id).state == "failed"
+
+
+def test_only_what_failed_or_was_cancelled_can_be_retried(site: Site) -> None:
+    (run_id,) = site.add_runs([1])
+    with pytest.raises(RunNotRetriableError):
+        retry(site, run_id)
+
+
+def test_who_may_not_see_a_run_hears_that_there_is_none_and_a_viewer_that_he_may_not(site: Site) -> None:
+    (run_id,) = site.add_runs([1])
+    stranger = Principal(PrincipalKind.USER, None, "eve", grants={site.cluster_id + 1: Role.ADMIN})
+    viewer = Principal(PrincipalKind.USER, None, "bob", grants={site.cluster_id: Role.VIEWER})
+    for who, refusal in ((stranger, RunNotFoundError), (viewer, NotAllowedError)):
+        with pytest.raises(refusal), site.database.transaction() as session:
+            service.cancel(session, who, run_id, site.clock())
+    assert site.run(run_id).state == "waiting"
