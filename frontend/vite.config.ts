@@ -18,9 +18,19 @@ export default defineConfig({
   build: { manifest: true, chunkSizeWarningLimit: 2000 },
   server: { proxy: { "/api": process.env.IOTIDE_URL ?? "http://127.0.0.1:8080" } },
   test: {
-    environment: "jsdom",
-    setupFiles: ["src/testing/setup.ts"],
-    include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
+    // What needs a page (a DOM, an address) is named .test.tsx; everything else runs without one.
+    projects: [
+      { extends: true, test: { name: "logic", environment: "node", include: ["src/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "pages",
+          environment: "jsdom",
+          include: ["src/**/*.test.tsx"],
+          setupFiles: ["src/testing/setup.ts"],
+        },
+      },
+    ],
   },
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeValues, optionValue, varyingNames } from "./options";
+import { describeAmong, describeValues, optionValue, varyingNames } from "./options";
 
 it("shows values with the unit that their name tells", () => {
   expect(describeValues({ file_size_bytes: 268_435_456, limit_seconds: 90, direct: "auto" })).toBe(
@@ -20,4 +20,13 @@ it("names only what differs between rows, also where a row lacks it", () => {
   ).toEqual(["size"]);
   expect(varyingNames([{ size: 1 }, { size: 1, jobs: 4 }])).toEqual(["jobs"]);
   expect(varyingNames([{ size: 1 }])).toEqual([]);
+});
+
+it("describes a row by what tells it from the others, and fully where nothing does", () => {
+  const rows = [
+    { size_bytes: 1024, mode: "a" },
+    { size_bytes: 2048, mode: "a" },
+  ];
+  expect(describeAmong({ size_bytes: 1024, mode: "a" }, rows)).toBe("size 1 KiB");
+  expect(describeAmong({ mode: "a" }, [{ mode: "a" }])).toBe("mode a");
 });

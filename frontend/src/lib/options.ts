@@ -32,3 +32,9 @@ export function varyingNames(rows: readonly Values[]): string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return names.filter((name) => new Set(rows.map((row) => JSON.stringify(row[name]))).size > 1);
 }
+
+/** What tells the rows of one workload apart; everything where nothing does. */
+export function describeAmong(values: Values, rows: readonly Values[]): string {
+  const varying = varyingNames(rows);
+  return varying.length > 0 ? describeValues(values, varying) : describeValues(values);
+}

@@ -58,6 +58,9 @@ it("writes a size so that reading it gives the same size", () => {
   }
   expect(exactBytes(64 * 1024 ** 2)).toBe("64 MiB");
   expect(exactBytes(16_000_000)).toBe("16 MB");
+  expect(exactBytes(65_536)).toBe("64 KiB");
+  expect(exactBytes(512)).toBe("512 B");
+  expect(exactBytes(0)).toBe("0 B");
 });
 
 it("writes a duration so that reading it gives the same duration", () => {

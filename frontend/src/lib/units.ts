@@ -62,13 +62,13 @@ function multiplyDecimal(digits: string, factor: number): number {
   return (Number(whole + fraction) * factor) / 10 ** fraction.length;
 }
 
-/** The shortest text that means exactly `sizeBytes`: `64 MiB`, `16 MB`, `1234567`. */
+/** The text with the smallest number that means exactly `sizeBytes`: `64 MiB`, `16 MB`, `512 B`. */
 export function exactBytes(sizeBytes: number): string {
-  const texts = ["KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]
-    .map((name) => ({ name, factor: byteFactor(name) ?? 1 }))
-    .filter(({ factor }) => sizeBytes !== 0 && sizeBytes % factor === 0)
-    .map(({ name, factor }) => `${sizeBytes / factor} ${name}`);
-  return texts.reduce((best, text) => (text.length < best.length + 1 ? text : best), String(sizeBytes));
+  const exact = ["B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]
+    .map((unit) => ({ unit, number: sizeBytes / (byteFactor(unit) ?? 1) }))
+    .filter(({ number }) => Number.isInteger(number));
+  const [best = { unit: "B", number: sizeBytes }] = exact.sort((a, b) => a.number - b.number);
+  return `${best.number} ${best.unit}`;
 }
 
 /** The shortest text that means exactly `seconds`: `1 h`, `90 s`, `0.5 s`. */

@@ -1,23 +1,23 @@
-/** Results of a campaign as they come: a row for each cell and metric, median and range of its runs. */
+/** Results of a campaign as they come: median and range of each cell's runs, a table for each workload and metric. */
 
-import { Badge, Stack, Text } from "@mantine/core";
+import { Badge, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { Cell, CellResult } from "@/api/types";
+import type { CellResult } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
-import { describeValues, varyingNames } from "@/lib/options";
-import { formatValue, type Scale, scaleFor } from "@/lib/units";
+import { formatValue, type Scale } from "@/lib/units";
 import { cellsQuery } from "./queries";
+import { groupResults, type ResultGroup, type ResultRow } from "./results";
 
 interface ResultsTableProps {
   readonly campaignId: number;
   readonly clusterId: number;
 }
 
-const HEAD = ["Node", "Target", "Workload", "Options", "Metric", "Runs", "Median", "Min", "Max", ""];
+const HEAD = ["Node", "Target", "Of", "Runs", "Median", "Min", "Max", ""];
 
 export function ResultsTable({ campaignId, clusterId }: ResultsTableProps) {
   const cells = useInfiniteQuery(cellsQuery(campaignId));
@@ -28,8 +28,10 @@ export function ResultsTable({ campaignId, clusterId }: ResultsTableProps) {
       query={cells}
     >
       {(rows) => (
-        <Stack gap="xs">
-          <Rows cells={rows} clusterId={clusterId} />
+        <Stack>
+          {groupResults(rows).map((group) => (
+            <GroupTable clusterId={clusterId} group={group} key={group.key} />
+          ))}
           <Text c="dimmed" size="xs">
             {rows.filter(({ results }) => results.length > 0).length} of {rows.length} cells have results.
             Rejected runs do not count.
@@ -41,48 +43,35 @@ export function ResultsTable({ campaignId, clusterId }: ResultsTableProps) {
   );
 }
 
-function Rows({ cells, clusterId }: { cells: readonly Cell[]; clusterId: number }) {
-  const scales = commonScales(cells);
+function GroupTable({ group, clusterId }: { group: ResultGroup; clusterId: number }) {
+  const title = `${group.workload}: ${group.title}`;
   return (
-    <ScrollTable head={HEAD} label="Results">
-      {cells.flatMap((cell) =>
-        cell.results.map((result) => (
-          <ResultRow
-            cell={cell}
+    <div>
+      <Title order={3} size="h5">
+        {title}
+      </Title>
+      <ScrollTable head={HEAD} label={title}>
+        {group.rows.map((row) => (
+          <Row
             clusterId={clusterId}
-            key={`${cell.id} ${result.series_id}`}
-            options={describeValues(cell.options, varyingFor(cell.workload, cells))}
-            result={result}
-            scale={scales.get(result.metric)}
+            key={`${row.cell.id} ${row.result.series_id}`}
+            row={row}
+            scale={group.scale}
           />
-        )),
-      )}
-    </ScrollTable>
+        ))}
+      </ScrollTable>
+    </div>
   );
 }
 
-interface ResultRowProps {
-  readonly cell: Cell;
-  readonly result: CellResult;
-  readonly options: string;
-  readonly scale: Scale | undefined;
-  readonly clusterId: number;
-}
-
-function ResultRow({ cell, result, options, scale, clusterId }: ResultRowProps) {
+function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterId: number }) {
+  const { cell, result, what } = row;
   const { unit, n } = result;
   return (
     <tr>
       <td>{cell.node_names.join(", ")}</td>
       <td>{cell.target_names.join(", ")}</td>
-      <td>{cell.workload}</td>
-      <td className="iotide-wrap">{options}</td>
-      <td>
-        {result.title}
-        <Text c="dimmed" size="xs">
-          {labelText(cell, result)}
-        </Text>
-      </td>
+      <td className="iotide-wrap">{what}</td>
       <td>
         <RunCount result={result} />
       </td>
@@ -109,41 +98,18 @@ function ResultRow({ cell, result, options, scale, clusterId }: ResultRowProps) 
   );
 }
 
-/** How many runs stand behind a median: one alone says nothing of spread, and from four on they may scatter too far. */
-function RunCount({ result: { n, variation, variation_ratio: ratio } }: { result: CellResult }) {
-  const word =
-    n === 1 ? "1 run" : variation && variation !== "steady" && variation !== "flagged" ? variation : null;
-  if (!word) return n;
+/** How many runs stand behind a median: one alone says nothing of spread, and several may scatter too far. */
+function RunCount({ result: { n, tier, variation, variation_ratio: ratio } }: { result: CellResult }) {
+  if (tier === "one_run") return <CountBadge text="1 run" title="one run says nothing of the spread" />;
+  if (variation !== "noisy" && variation !== "unrankable") return n;
+  const title = ratio === null ? "" : `coefficient of variation ${formatValue(ratio, "ratio")}`;
+  return <CountBadge text={`${n}, ${variation}`} title={title} />;
+}
+
+function CountBadge({ text, title }: { text: string; title: string }) {
   return (
-    <Badge
-      color="orange"
-      miw="max-content"
-      title={
-        ratio === null ? "no spread is known" : `coefficient of variation ${formatValue(ratio, "ratio")}`
-      }
-      tt="none"
-      variant="light"
-    >
-      {n === 1 ? word : `${n}, ${word}`}
+    <Badge color="orange" miw="max-content" title={title} tt="none" variant="light">
+      {text}
     </Badge>
   );
-}
-
-/** Labels that the options do not say already. */
-function labelText(cell: Cell, { labels }: CellResult): string {
-  const news = Object.keys(labels).filter((name) => labels[name] !== cell.options[name]);
-  return describeValues(labels, news);
-}
-
-function varyingFor(workload: string, cells: readonly Cell[]): string[] {
-  return varyingNames(cells.filter((cell) => cell.workload === workload).map(({ options }) => options));
-}
-
-/** One scale a metric, so that the numbers of a column compare. */
-function commonScales(cells: readonly Cell[]): Map<string, Scale> {
-  const largest = new Map<string, CellResult>();
-  for (const result of cells.flatMap(({ results }) => results)) {
-    if (result.high >= (largest.get(result.metric)?.high ?? 0)) largest.set(result.metric, result);
-  }
-  return new Map([...largest].map(([metric, { unit, high }]) => [metric, scaleFor(unit, high)]));
 }

@@ -32,7 +32,7 @@ function CurveChart({ curves, run }: { curves: readonly Curve[]; run: RunDetail 
   const counters = useMemo(() => [...new Set(curves.map(({ counter }) => counter))], [curves]);
   const [chosen, setChosen] = useState<string>();
   const [view, setView] = useState("Chart");
-  const counter = chosen ?? counters.find((name) => name.endsWith("bytes_per_second")) ?? counters[0] ?? "";
+  const counter = chosen ?? busiestCounter(curves);
   const lines = useMemo(() => linesOf(curves, counter, run), [curves, counter, run]);
   return (
     <>
@@ -57,6 +57,14 @@ function CurveChart({ curves, run }: { curves: readonly Curve[]; run: RunDetail 
       )}
     </>
   );
+}
+
+/** The transfer that moved most, or whatever there is. */
+function busiestCounter(curves: readonly Curve[]): string {
+  const moved = ({ values }: Curve) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+  const transfers = curves.filter(({ counter }) => counter.endsWith("bytes_per_second"));
+  const [busiest = curves[0]] = transfers.sort((a, b) => moved(b) - moved(a));
+  return busiest?.counter ?? "";
 }
 
 function CurvePlot({

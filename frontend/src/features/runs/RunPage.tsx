@@ -122,7 +122,7 @@ function FlagsSection({ run }: { run: RunDetail }) {
     <Section description="Measured values that crossed a limit of honest measurement." title="Flags">
       <ScrollTable head={["Flag", "Measured", "Limit", "Effect"]} label="Flags">
         {run.flags.map((flag) => (
-          <tr key={flag.code}>
+          <tr key={`${flag.code} ${flag.measured}`}>
             <td className="iotide-strong">{flag.code}</td>
             <td>{flag.measured}</td>
             <td>{flag.limit}</td>

@@ -6,7 +6,7 @@ import { TextLink } from "@/components/links";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { useNow } from "@/components/When";
-import { describeValues } from "@/lib/options";
+import { describeAmong, describeValues } from "@/lib/options";
 import { elapsedSeconds } from "@/lib/time";
 import { formatDuration } from "@/lib/units";
 
@@ -16,13 +16,14 @@ export function RunsTable({ runs, label }: { runs: readonly Run[]; label: string
   return (
     <ScrollTable head={HEAD} label={label}>
       {runs.map((run) => (
-        <RunRow key={run.id} run={run} />
+        <RunRow key={run.id} run={run} runs={runs} />
       ))}
     </ScrollTable>
   );
 }
 
-function RunRow({ run }: { run: Run }) {
+function RunRow({ run, runs }: { run: Run; runs: readonly Run[] }) {
+  const alike = runs.filter(({ workload }) => workload === run.workload).map(({ options }) => options);
   return (
     <tr>
       <td>
@@ -35,7 +36,7 @@ function RunRow({ run }: { run: Run }) {
       <td>
         {run.workload}
         <Text c="dimmed" lineClamp={1} maw={280} size="xs" title={describeValues(run.options)}>
-          {describeValues(run.options)}
+          {describeAmong(run.options, alike)}
         </Text>
       </td>
       <td>{run.repeat}</td>
@@ -86,15 +87,8 @@ function Duration({ run }: { run: Run }) {
 function Remarks({ run }: { run: Run }) {
   return (
     <Group gap={4}>
-      {run.flags.map(({ code, effect, measured, limit }) => (
-        <Badge
-          color={effect === "rejected" ? "red" : "orange"}
-          key={code}
-          title={`measured ${measured}, limit ${limit}`}
-          variant="light"
-        >
-          {code}
-        </Badge>
+      {[...new Set(run.flags.map(({ code }) => code))].map((code) => (
+        <FlagBadge code={code} key={code} run={run} />
       ))}
       {run.reason && (
         <Text c="var(--mantine-color-error)" size="xs">
@@ -102,5 +96,21 @@ function Remarks({ run }: { run: Run }) {
         </Text>
       )}
     </Group>
+  );
+}
+
+/** One badge a code, however many steps it was found in. */
+function FlagBadge({ code, run }: { code: string; run: Run }) {
+  const flags = run.flags.filter((flag) => flag.code === code);
+  const isRejected = flags.some(({ effect }) => effect === "rejected");
+  return (
+    <Badge
+      color={isRejected ? "red" : "orange"}
+      miw="max-content"
+      title={flags.map(({ measured, limit }) => `${measured} (limit: ${limit})`).join("; ")}
+      variant="light"
+    >
+      {code}
+    </Badge>
   );
 }

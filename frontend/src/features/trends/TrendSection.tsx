@@ -42,7 +42,15 @@ export function TrendSection({ clusterId, workload, view, onView, renderRuns }: 
 type TrendProps = Omit<TrendSectionProps, "clusterId"> & { readonly all: readonly Series[] };
 
 function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
-  const selection = useMemo(() => selectSeries(all, view), [all, view]);
+  const selection = useMemo(
+    () =>
+      selectSeries(
+        all,
+        workload.metrics.map(({ name }) => name),
+        view,
+      ),
+    [all, workload, view],
+  );
   const metricTitle =
     workload.metrics.find(({ name }) => name === selection.metric)?.title ?? optionTitle(selection.metric);
   const { lines, failed, isPending } = useLines(selection);

@@ -8,10 +8,11 @@ function series(id: number, metric: string, target: string, point_count = 1): Se
 }
 const ids = (rows: readonly Series[]) => rows.map(({ id }) => id);
 
-const all = [series(1, "throughput", "disk"), series(2, "throughput", "shm"), series(3, "elapsed", "disk")];
+const ORDER = ["throughput", "elapsed"];
+const all = [series(3, "elapsed", "disk"), series(2, "throughput", "shm"), series(1, "throughput", "disk")];
 
-it("starts with the first metric on all its targets", () => {
-  const selection = selectSeries(all, {});
+it("starts with the metric that the workload names first, on all its targets", () => {
+  const selection = selectSeries(all, ORDER, {});
   expect(selection).toMatchObject({
     metric: "throughput",
     metrics: ["throughput", "elapsed"],
@@ -21,21 +22,21 @@ it("starts with the first metric on all its targets", () => {
 });
 
 it("follows the address", () => {
-  expect(ids(selectSeries(all, { metric: "throughput", target: "shm" }).drawn)).toEqual([2]);
-  expect(ids(selectSeries(all, { series: [2] }).drawn)).toEqual([2]);
+  expect(ids(selectSeries(all, ORDER, { metric: "throughput", target: "shm" }).drawn)).toEqual([2]);
+  expect(ids(selectSeries(all, ORDER, { series: [2] }).drawn)).toEqual([2]);
 });
 
 it("ignores what the address names but the cluster lacks", () => {
-  const selection = selectSeries(all, { metric: "gone", target: "gone", series: [99] });
+  const selection = selectSeries(all, ORDER, { metric: "gone", target: "gone", series: [99] });
   expect(ids(selection.drawn)).toEqual([1, 2]);
 });
 
 it("draws the fullest series where there are too many to read", () => {
   const many = Array.from({ length: 20 }, (_, id) => series(id, "throughput", "disk", id));
-  expect(ids(selectSeries(many, {}).drawn)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
-  expect(selectSeries(many, { series: many.map(({ id }) => id) }).drawn).toHaveLength(MAX_TRACES);
+  expect(ids(selectSeries(many, ORDER, {}).drawn)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
+  expect(selectSeries(many, ORDER, { series: many.map(({ id }) => id) }).drawn).toHaveLength(MAX_TRACES);
 });
 
 it("has nothing to draw where nothing was measured", () => {
-  expect(selectSeries([], {})).toMatchObject({ metric: "", drawn: [] });
+  expect(selectSeries([], ORDER, {})).toMatchObject({ metric: "", drawn: [] });
 });

@@ -25,11 +25,16 @@ export interface Selection {
   readonly drawn: readonly Series[];
 }
 
-/** The series to draw: those of the address, else the fullest ones, as many as stay readable. */
-export function selectSeries(all: readonly Series[], view: TrendView): Selection {
-  const metrics = [...new Set(all.map(({ metric }) => metric))];
+/**
+ * The series to draw: those of the address, else the fullest ones, as many as stay readable.
+ *
+ * `order` holds the names of the workload's metrics, the one it is run for first.
+ */
+export function selectSeries(all: readonly Series[], order: readonly string[], view: TrendView): Selection {
+  const measured = new Set(all.map(({ metric }) => metric));
+  const metrics = [...new Set([...order, ...measured])].filter((name) => measured.has(name));
   const metric = metrics.find((name) => name === view.metric) ?? metrics[0] ?? "";
-  const ofMetric = all.filter((series) => series.metric === metric);
+  const ofMetric = all.filter((series) => series.metric === metric).sort((a, b) => a.id - b.id);
   const targets = [...new Set(ofMetric.flatMap(({ target_names }) => target_names))].sort();
   const target = targets.find((name) => name === view.target);
   const candidates = ofMetric.filter(({ target_names }) => !target || target_names.includes(target));

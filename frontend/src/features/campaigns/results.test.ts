@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import type { Cell, CellResult } from "@/api/types";
+import { groupResults } from "./results";
+
+function result(metric: string, better: string, high: number, labels = {}): CellResult {
+  const unit = better === "higher" ? "bytes_per_second" : "seconds";
+  return { metric, title: metric.toUpperCase(), better, unit, labels, high } as unknown as CellResult;
+}
+function cell(ordinal: number, size: number, results: CellResult[]): Cell {
+  return {
+    ordinal,
+    workload: "dd",
+    options: { size_bytes: size, direct: false },
+    results,
+  } as unknown as Cell;
+}
+
+it("puts each metric of a workload into a table of its own, rates before times", () => {
+  const groups = groupResults([
+    cell(0, 1024, [result("elapsed", "lower", 2), result("rate", "higher", 5e6)]),
+  ]);
+  expect(groups.map(({ title }) => title)).toEqual(["RATE", "ELAPSED"]);
+});
+
+it("tells rows apart by the options and labels that differ, in the order of the plan", () => {
+  const operation = (name: string) => result("rate", "higher", 1, { operation: name });
+  const [group] = groupResults([
+    cell(1, 2048, [operation("write")]),
+    cell(0, 1024, [operation("write"), operation("read")]),
+  ]);
+  expect(group?.rows.map(({ what }) => what)).toEqual([
+    "size 1 KiB, operation read",
+    "size 1 KiB, operation write",
+    "size 2 KiB, operation write",
+  ]);
+});
+
+it("takes the scale of a table from its largest value", () => {
+  const [group] = groupResults([
+    cell(0, 1, [result("rate", "higher", 5e6)]),
+    cell(1, 2, [result("rate", "higher", 3e9)]),
+  ]);
+  expect(group?.scale.name).toBe("GB/s");
+});
+
+it("leaves out cells without results", () => {
+  expect(groupResults([cell(0, 1, [])])).toEqual([]);
+});
