@@ -19,6 +19,8 @@ import httpx
 BIN = Path(sys.executable).parent
 """Where the commands `iotide-server`, `iotide-agent` and `iotide` are installed."""
 
+SESSION_COOKIE = "iotide_session"
+
 _COMMAND_MARKS = {
     "api": "iotide_server.cli\0api\0",
     "scheduler": "iotide_server.cli\0scheduler\0",
@@ -172,10 +174,16 @@ class LocalStack:
             raise StackError(f"iotide-server admin-link: {done.stderr}")
         return next(word for word in done.stdout.split() if word.startswith("http"))
 
+    def browser_session(self) -> str:
+        """A fresh session cookie's value, as a browser gets it for a login link."""
+        secret = parse_qs(urlsplit(self.admin_link()).fragment)["token"][0]
+        with httpx.Client(base_url=self.api.base_url) as browser:
+            self._answer(browser.post("/session/link", json={"token": secret}, headers={"X-Iotide-Csrf": "1"}))
+            return browser.cookies[SESSION_COOKIE]
+
     def sign_in(self) -> None:
         """Turn a login link into an API token, which the client sends from then on."""
-        secret = parse_qs(urlsplit(self.admin_link()).fragment)["token"][0]
-        self.post("/session/link", {"token": secret})
+        self.api.cookies.set(SESSION_COOKIE, self.browser_session())
         created = self.post(
             "/tokens", {"name": "local-stack", "scopes": ["read", "operate", "admin"], "expires_at": None}
         )

@@ -26,6 +26,5 @@ def rig() -> Iterator[Rig]:
                 ],
             ),
         ]
-        for campaign_id in seen:
-            stack.wait_campaign(campaign_id)
+        assert [stack.wait_campaign(campaign_id)["state"] for campaign_id in seen] == ["failed", "finished"]
         yield rig

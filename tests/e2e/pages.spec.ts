@@ -1,10 +1,10 @@
 /** Every page in light and dark, wide and narrow: nothing that axe objects to, nothing wider than the screen. */
 
 import AxeBuilder from "@axe-core/playwright";
-import { type APIRequestContext, type BrowserContext, expect, type Page, test } from "@playwright/test";
+import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
 import { given } from "./surroundings";
 
-const PICTURES = "../../frontend/test-results/pages";
+const PICTURES = `${__dirname}/../../frontend/test-results/pages`;
 const WIDTHS = [1440, 390] as const;
 const SCHEMES = ["light", "dark"] as const;
 
@@ -71,25 +71,17 @@ async function items(request: APIRequestContext, path: string): Promise<number[]
   return items.map(({ id }) => id);
 }
 
-let session: Awaited<ReturnType<BrowserContext["storageState"]>>;
-
-test.beforeAll(async ({ browser }) => {
-  const page = await browser.newPage({ baseURL: given("IOTIDE_URL") });
-  await page.goto(given("IOTIDE_PAGES_LINK"));
-  await heading("Overview")(page);
-  session = await page.context().storageState();
-  await page.close();
-});
-
 for (const scheme of SCHEMES) {
   for (const width of WIDTHS) {
     test(`every page at ${width} px in ${scheme}`, async ({ browser, request }) => {
       const context = await browser.newContext({
-        storageState: session,
         colorScheme: scheme,
         viewport: { width, height: 900 },
         reducedMotion: "reduce",
       });
+      await context.addCookies([
+        { name: "iotide_session", value: given("IOTIDE_SESSION"), url: given("IOTIDE_URL") },
+      ]);
       const page = await context.newPage();
       for (const place of await places(request)) await look(page, place, `${place.name}-${width}-${scheme}`);
       await context.close();

@@ -5,10 +5,10 @@ import { given } from "./surroundings";
 
 export default defineConfig({
   testDir: ".",
-  outputDir: "../../frontend/test-results",
+  outputDir: "../../frontend/test-results/traces",
   forbidOnly: true,
   workers: 1,
-  timeout: 90_000,
+  timeout: 180_000,
   expect: { timeout: 15_000 },
   reporter: [["list"]],
   use: {

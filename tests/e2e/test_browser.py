@@ -23,8 +23,9 @@ def test_browser(rig: Rig, spec: str) -> None:
         "IOTIDE_CHROMIUM": chromium,
         "IOTIDE_URL": rig.stack.url,
         "IOTIDE_TOKEN": rig.stack.token,
-        f"IOTIDE_{spec.upper()}_LINK": rig.stack.admin_link(),
+        "IOTIDE_LINK": rig.stack.admin_link(),
+        "IOTIDE_SESSION": rig.stack.browser_session(),
     }
-    command = [PACKAGES / ".bin/playwright", "test", "--config", HERE, f"{spec}.spec.ts"]
+    command = [str(PACKAGES / ".bin/playwright"), "test", "--config", str(HERE), f"{spec}.spec.ts"]
     done = subprocess.run(command, env=environment, cwd=HERE, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -16,7 +16,7 @@ test("a campaign from the login to its point on the trend", async ({ page }) => 
 });
 
 async function logIn(page: Page): Promise<void> {
-  await page.goto(given("IOTIDE_WALK_LINK"));
+  await page.goto(given("IOTIDE_LINK"));
   await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
   await expect(page).not.toHaveURL(/token|link/);
   await expect(page.getByRole("heading", { name: "Cluster e2e" })).toBeVisible();
