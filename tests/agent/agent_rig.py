@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from agent.gateway_double import GatewayDouble, OrderRecord
 from agent.order_rig import target_card
+from agent.orders import make_order
 from celery import Celery
 from redis import Redis
 
@@ -21,7 +22,7 @@ from iotide_agent.probes.reader import SystemReader
 from iotide_agent.workloads.registry import announcements
 from iotide_server.embedded.acl import NodeAccess, grant_node, node_queue, node_username
 from iotide_server.embedded.redis import PrivateRedis
-from iotide_wire.messages import BrokerAccess, Order, OrderRole, OrderTarget
+from iotide_wire.messages import BrokerAccess, OrderTarget
 
 JOIN_TOKEN = "0123456789abcdef.-"
 PASSWORD = "node-password"
@@ -104,23 +105,17 @@ class AgentRig:
         target = OrderTarget(
             target_id=1, name="scratch", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0
         )
-        values: dict[str, Any] = {
-            "order_id": number,
-            "run_id": 100 + number,
-            "attempt": 1,
-            "fence": 10**18 + number,
-            "role": OrderRole.LOAD,
-            "campaign": "test",
-            "repeat": 1,
-            "workload": workload,
-            "workload_revision": self._announced[workload].revision,
-            "schema_sha256": self._announced[workload].schema_sha256,
-            "options": dict(options),
-            "targets": (target,),
-            "node_mode": "exclusive",
-            "time_limit_seconds": 120.0,
-        }
-        order = Order.model_validate(values | changes)
+        announced = self._announced[workload]
+        order = make_order(
+            number,
+            fence=10**18 + number,
+            workload=workload,
+            workload_revision=announced.revision,
+            schema_sha256=announced.schema_sha256,
+            options=dict(options),
+            targets=(target,),
+            **changes,
+        )
         self.gateway.orders[number] = OrderRecord(order)
         return number
 

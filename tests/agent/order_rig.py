@@ -82,6 +82,7 @@ class Rig:
             "drop_command": (),
             "time_limit_seconds": 60.0,
             "output_limit_bytes": 1024**2,
+            "patience_seconds": 10.0,
         }
         self.card = Card(**(values | card))
         write_card(self.directory, self.card)
@@ -125,6 +126,10 @@ class Rig:
         """Cancels the run as the supervisor does."""
         write_cancel(self.directory, "cancelled", "cancelled", "the user said so")
         ring(self.directory / "bell")
+
+    def descendants(self) -> list[processes.Stat]:
+        """The runner's processes."""
+        return processes.descendants(self.process.pid) if self.process else []
 
     def ended(self) -> dict[str, Any] | None:
         """The runner's last word, once it is written."""

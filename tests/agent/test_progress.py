@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iotide_agent.plan import Plan
@@ -86,6 +86,7 @@ def test_a_load_that_stands_still_is_said_to_with_what_it_waits_for(tmp_path: Pa
     assert watched.phase == f"writing 1 KiB; nothing has moved for 42 s: {waits}"
 
 
+@settings(deadline=None)
 @given(rows=st.integers(0, 800), acknowledged=st.lists(st.integers(1, 100), max_size=10))
 def test_pieces_cover_every_second_once_and_do_not_depend_on_what_was_acknowledged(
     tmp_path_factory: pytest.TempPathFactory, rows: int, acknowledged: list[int]

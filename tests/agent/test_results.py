@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent.orders import DD_OPTIONS, make_order
 
 from iotide_agent.plan import Plan
 from iotide_agent.results import MAX_FILE_BYTES, Collector, Verdict, environment_of, refusal
@@ -13,32 +14,11 @@ from iotide_agent.runner.card import output_name
 from iotide_agent.spool import order_files
 from iotide_agent.workloads.base import Place
 from iotide_agent.workloads.registry import workload
-from iotide_wire.messages import FinishRequest, FlagCode, Order, OrderRole, OrderTarget, Outcome
+from iotide_wire.messages import FinishRequest, FlagCode, Outcome
 
-SIZE_BYTES = 8 * 1024**2
-OPTIONS = {"file_size_bytes": SIZE_BYTES, "block_size_bytes": 1024**2}
+SIZE_BYTES = DD_OPTIONS["file_size_bytes"]
 GOOD = f"8+0 records in\n8+0 records out\n{SIZE_BYTES} bytes (8.4 MB, 8.0 MiB) copied, 0.5 s, 16.8 MB/s\n"
 FULL = "dd: error writing '/t/dd.data': No space left on device\n1+0 records in\n0+0 records out\n"
-
-
-def order() -> Order:
-    target = OrderTarget(target_id=1, name="t", path="/t", fstype="ext4", source="/dev/x", reserve_bytes=0)
-    return Order(
-        order_id=1,
-        run_id=2,
-        attempt=1,
-        fence=3,
-        role=OrderRole.LOAD,
-        campaign="c",
-        repeat=1,
-        workload="dd",
-        workload_revision=1,
-        schema_sha256="0" * 64,
-        options=OPTIONS,
-        targets=(target,),
-        node_mode="exclusive",
-        time_limit_seconds=60.0,
-    )
 
 
 def record(name: str, **changes: object) -> dict[str, Any]:
@@ -67,7 +47,7 @@ def collect(tmp_path: Path) -> Collect:
     files.output.mkdir()
     found = workload("dd")
     place = Place(1, tmp_path / "t", files.scratch, "ext4", direct_works=True, facts={"memory.total_bytes": 1})
-    options = found.options_type.model_validate(OPTIONS)
+    options = found.options_type.model_validate(DD_OPTIONS)
     plan = Plan((place,), tuple((step,) for step in found.steps(options, place)))
 
     def run(records: list[dict[str, Any]], outputs: list[str], **ended: object) -> FinishRequest:
@@ -83,7 +63,7 @@ def collect(tmp_path: Path) -> Collect:
             "steps": records,
         }
         collector = Collector(files, values | ended, plan, found, options)
-        return collector.result(order(), "instance-1", environment_of(plan, order(), "dd 9.1"), [])
+        return collector.result(make_order(), "instance-1", environment_of(plan, make_order(), "dd 9.1"), [])
 
     return run
 
@@ -154,6 +134,6 @@ def test_a_huge_output_file_is_cut_in_its_middle(collect: Collect, tmp_path: Pat
 
 
 def test_a_refusal_says_why_and_nothing_else() -> None:
-    result = refusal(order(), "instance-1", Verdict(Outcome.DECLINED, "no_space", "x" * 10_000))
+    result = refusal(make_order(), "instance-1", Verdict(Outcome.DECLINED, "no_space", "x" * 10_000))
     assert (result.outcome, result.reason_code, result.steps) == (Outcome.DECLINED, "no_space", ())
     assert len(str(result.reason)) == 4000

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from agent.orders import make_order
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -45,29 +46,9 @@ from iotide_agent.protocol import (
     WorkerEnded,
 )
 from iotide_agent.session import Session
-from iotide_wire.messages import BeatReply, Order, OrderRole, OrderTarget, OrderWord, Word
+from iotide_wire.messages import BeatReply, OrderWord, Word
 
 GO_AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
-
-
-def order(order_id: int = 1, fence: int = 10) -> Order:
-    target = OrderTarget(target_id=1, name="t", path="/t", fstype="ext4", source="/dev/x", reserve_bytes=0)
-    return Order(
-        order_id=order_id,
-        run_id=100 + order_id,
-        attempt=1,
-        fence=fence,
-        role=OrderRole.LOAD,
-        campaign="c",
-        repeat=1,
-        workload="dd",
-        workload_revision=1,
-        schema_sha256="0" * 64,
-        options={},
-        targets=(target,),
-        node_mode="exclusive",
-        time_limit_seconds=60.0,
-    )
 
 
 def word(said: Word, order_id: int = 1, fence: int = 10) -> OrderWord:
@@ -106,7 +87,7 @@ class Talk:
         self.answer()
         self.say(OfferSeen(1, 10))
         steps: list[tuple[Stage, Event]] = [
-            (Stage.PREPARING, Claimed(order())),
+            (Stage.PREPARING, Claimed(make_order())),
             (Stage.READY, Prepared(1)),
             (Stage.RELEASED, Tick()),
             (Stage.RUNNING, LoadStarted(1)),
@@ -153,7 +134,7 @@ def test_an_order_goes_from_offer_to_forgotten() -> None:
     talk = Talk().greeted()
     talk.answer()
     assert talk.say(OfferSeen(1, 10)) == [Claim(1, 10)]
-    assert talk.say(Claimed(order())) == [Prepare(order()), DropOffer(1, 10)]
+    assert talk.say(Claimed(make_order())) == [Prepare(make_order()), DropOffer(1, 10)]
     assert talk.say(Prepared(1)) == [Beat(2, ((1, 10, Stage.READY),))]
     assert talk.answer(word(Word.GO)) == [Release(1, GO_AT)]
     assert talk.say(LoadStarted(1)) == [Beat(3, ((1, 10, Stage.RUNNING),))]
@@ -381,7 +362,7 @@ class AnyOrder(RuleBasedStateMachine):
             return  # the driver answers each claim once; only the server's words may come twice
         self.claims.discard(order_id)
         events: dict[str, Event] = {
-            "claimed": Claimed(order(order_id, order_id * 10)),
+            "claimed": Claimed(make_order(order_id)),
             "refused": ClaimRefused(order_id, order_id * 10),
             "lost": ClaimUnanswered(order_id, order_id * 10),
         }

@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agent.order_rig import RUNNER, Rig, python, step, target_card
+import pytest
+from agent.order_rig import RUNNER, Rig, eventually, python, step, target_card
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import is_order_alive
@@ -202,3 +203,97 @@ def test_the_end_of_the_node_is_a_failure_and_cleans_up(rig: Rig) -> None:
     ending = rig.until_ended()
     assert (ending["outcome"], ending["code"]) == ("failed", "node_shut_down")
     assert list(rig.target.iterdir()) == []
+
+
+@pytest.fixture
+def freezable(tmp_path: Path) -> Iterator[Path]:
+    """An approved directory with a file system of its own, which `fsfreeze` makes as deaf as a dead NFS server."""
+    image, target = tmp_path / "image", tmp_path / "target"
+    target.mkdir()
+    image.touch()
+    os.truncate(image, 64 * 1024**2)
+    subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True)
+    subprocess.run(["mount", "-o", "loop", str(image), str(target)], check=True)
+    yield target
+    # A hand that was killed while it hung lets go of the file system a moment after the thaw.
+    eventually(lambda: subprocess.run(["umount", str(target)], check=False).returncode == 0)
+
+
+def freeze(target: Path) -> None:
+    subprocess.run(["fsfreeze", "--freeze", str(target)], check=True)
+
+
+def thaw(target: Path) -> None:
+    subprocess.run(["fsfreeze", "--unfreeze", str(target)], check=True)
+
+
+def test_a_load_that_cannot_be_killed_is_named_and_not_waited_for(
+    make_rig: Callable[..., Rig], freezable: Path
+) -> None:
+    rig = make_rig(targets=(target_card(freezable),), patience_seconds=1.0)
+    rig.start()
+    rig.until_phase("ready")
+    freeze(freezable)
+    try:
+        rig.go([step("dd", "if=/dev/zero", f"of={rig.place}/data", "bs=1M", "count=1")])
+        rig.until(lambda: "D" in {stat.state for stat in rig.descendants()})
+        rig.cancel()
+        ending = rig.until_ended()
+        assert (ending["outcome"], ending["code"]) == ("failed", "stuck")
+        assert "in state D" in ending["reason"]
+        assert ending["leftovers"] == [str(rig.place)]
+        assert is_order_alive(rig.directory)
+    finally:
+        thaw(freezable)
+    rig.until(lambda: not is_order_alive(rig.directory))
+    rig.start("--aftermath")
+    rig.until(lambda: not rig.place.exists())
+    rig.until_ended()
+
+
+def test_a_target_that_does_not_answer_is_declined(make_rig: Callable[..., Rig], freezable: Path) -> None:
+    rig = make_rig(targets=(target_card(freezable),), patience_seconds=0.5)
+    freeze(freezable)
+    try:
+        rig.start()
+        ending = rig.until_ended()
+    finally:
+        thaw(freezable)
+    assert (ending["outcome"], ending["code"]) == ("declined", "target_hangs")
+    assert "in state D" in ending["reason"]
+
+
+def test_a_target_that_is_unmounted_between_two_steps_ends_the_run(
+    make_rig: Callable[..., Rig], freezable: Path
+) -> None:
+    rig = make_rig(targets=(target_card(freezable),))
+    unmount = step("umount", "--lazy", str(freezable), name="unmount")
+    write = step("dd", "if=/dev/zero", f"of={rig.place}/data", "bs=1M", "count=1", name="write")
+    ending = rig.run([unmount], [write])
+    subprocess.run(["mount", "-o", "loop", str(freezable.parent / "image"), str(freezable)], check=True)
+    assert (ending["outcome"], ending["code"]) == ("failed", "wrong_mount")
+    assert [record["name"] for record in ending["steps"]] == ["unmount"]
+    assert len(ending["mount_problems"]) == 1
+    assert not rig.place.exists()
+
+
+def test_a_target_that_is_unmounted_in_the_last_step_is_noticed(make_rig: Callable[..., Rig], freezable: Path) -> None:
+    rig = make_rig(targets=(target_card(freezable),))
+    ending = rig.run([step("umount", "--lazy", str(freezable), name="unmount")])
+    subprocess.run(["mount", "-o", "loop", str(freezable.parent / "image"), str(freezable)], check=True)
+    assert ending["outcome"] == "finished"
+    assert "but the target is ext4" in ending["mount_problems"][0]
+    assert not rig.place.exists()
+
+
+def test_a_target_that_becomes_read_only_fails_the_step_and_leaves_word_of_its_files(
+    make_rig: Callable[..., Rig], freezable: Path
+) -> None:
+    rig = make_rig(targets=(target_card(freezable),))
+    remount = step("mount", "-o", "remount,ro", str(freezable), name="remount")
+    write = step("dd", "if=/dev/zero", f"of={rig.place}/data", "bs=1M", "count=1", name="write")
+    ending = rig.run([remount], [write])
+    subprocess.run(["mount", "-o", "remount,rw", str(freezable)], check=True)
+    assert (ending["outcome"], ending["code"]) == ("failed", "step_failed")
+    assert "Read-only file system" in rig.output("001-write.stderr")
+    assert ending["leftovers"] == [str(rig.place)]

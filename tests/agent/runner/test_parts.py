@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from agent.order_rig import eventually
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iotide_agent.runner import processes
@@ -73,6 +73,7 @@ def test_counters_that_fall_give_no_negative_rate() -> None:
     assert min(rates(before, after).values()) == 0.0
 
 
+@settings(deadline=None)
 @given(
     printed=st.lists(st.binary(max_size=300), max_size=30),
     limit_bytes=st.integers(2, 500).map(lambda half: 2 * half),
@@ -120,7 +121,7 @@ def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
 
 def test_a_card_is_read_as_it_was_written(tmp_path: Path) -> None:
     card = Card(
-        7, 70, "d", (TargetCard(1, "/t", "ext4", "/dev/x", 5, 6),), ("/t",), "/b", {"PATH": "/"}, True, (), 1.5, 10
+        7, 70, "d", (TargetCard(1, "/t", "ext4", "/dev/x", 5, 6),), ("/t",), "/b", {"PATH": "/"}, True, (), 1.5, 10, 1.0
     )
     write_card(tmp_path, card)
     assert read_card(tmp_path) == card

@@ -57,6 +57,7 @@ def card(approved: Path, target: TargetCard | None = None, fence: int = 70) -> C
         drop_command=(),
         time_limit_seconds=60.0,
         output_limit_bytes=1024,
+        patience_seconds=1.0,
     )
 
 

@@ -29,6 +29,7 @@ from iotide_wire.messages import Order, OrderRole, Outcome
 
 OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
 """Kept of each stream that a step prints."""
+PATIENCE_SECONDS: Final = 10.0
 _RUNNER: Final = Path(runner_package).parent / "__main__.py"
 _logger = logging.getLogger(__name__)
 
@@ -206,6 +207,7 @@ class Executor:
             drop_command=self._config.cache_drop_command,
             time_limit_seconds=order.time_limit_seconds,
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
+            patience_seconds=PATIENCE_SECONDS,
         )
 
 

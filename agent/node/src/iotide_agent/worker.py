@@ -66,7 +66,7 @@ def celery_app(identity: Identity, spool: Spool) -> Celery:
     # Celery's constructor drops a None, which here means that a long outage of Redis never ends the worker.
     app.conf.broker_connection_max_retries = None
 
-    @app.task(name=TASK_NAME)  # type: ignore[untyped-decorator]  # Celery ships no types
+    @app.task(name=TASK_NAME, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
     def wake(order_id: object, fence: object) -> None:
         """Keeps an offer; anything else than two numbers is nobody's offer."""
         if _is_id(order_id) and _is_id(fence):

@@ -11,9 +11,8 @@ from typing import Any, Final
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, read_card
 from iotide_agent.runner.doorbell import ring
-from iotide_agent.runner.endings import PATIENCE_SECONDS
 from iotide_agent.runner.files import read_json
-from iotide_agent.runner.hand import HandFailedError, HandHungError
+from iotide_agent.runner.hand import HandFailedError, HandHungError, Limits
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
@@ -53,11 +52,12 @@ def clean_up_after(directory: Path) -> None:
     phase: dict[str, Any] = read_json(directory / "phase.json") or {}
     same_boot = phase.get("boot_id") == processes.boot_id()
     ending = _why(phase, same_boot=same_boot)
-    if same_boot and not _kill(directory, phase):
+    if same_boot and not _kill(directory, phase, card.patience_seconds):
         left = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat]
         names = "; ".join(str(found) for found in processes.stuck(left))
         ending = Ending("failed", "stuck", f"{ending.reason}; cannot be killed, still holding the node: {names}")
-    settled = Settled([], _remove(card, [place["target_id"] for place in phase.get("places", [])]))
+    made_on = [place["target_id"] for place in phase.get("places", [])]
+    settled = Settled([], Places(card).possible() if ending.code == "stuck" else _remove(card, made_on))
     write_exit(directory, phase, ending, settled, Measured(phase.get("steps", [])))
     ring(Path(card.agent_bell))
 
@@ -71,9 +71,9 @@ def _why(phase: dict[str, Any], *, same_boot: bool) -> Ending:
     return Ending("failed", "runner_died", "the runner was killed; its load was ended with it")
 
 
-def _kill(directory: Path, phase: dict[str, Any]) -> bool:
+def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bool:
     """Kills every process that holds the order's lock or is a recorded load; False where one remains."""
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + patience_seconds
     while time.monotonic() < until:
         loads = [load["pid"] for load in phase.get("loads", []) if processes.is_alive(load["pid"], load["start_ticks"])]
         for group in loads:
@@ -88,7 +88,7 @@ def _kill(directory: Path, phase: dict[str, Any]) -> bool:
 def _remove(card: Card, made: list[int]) -> list[str]:
     places = Places(card, made)
     try:
-        return places.settle(Loop(), limit_seconds=_REMOVE_SECONDS).leftovers
+        return places.settle(Loop(), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds)).leftovers
     except (HandHungError, HandFailedError) as error:
         sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")
         return places.possible()

@@ -37,6 +37,7 @@ class Card(NamedTuple):
         drop_command: a site's own helper for that, or nothing.
         time_limit_seconds: from the load's start, on CLOCK_BOOTTIME; also the longest wait for the start.
         output_limit_bytes: what is kept of each output stream of each step.
+        patience_seconds: how long a killed process may take to disappear before it counts as stuck.
     """
 
     order_id: int
@@ -50,6 +51,7 @@ class Card(NamedTuple):
     drop_command: tuple[str, ...]
     time_limit_seconds: float
     output_limit_bytes: int
+    patience_seconds: float
 
 
 class StepCard(NamedTuple):

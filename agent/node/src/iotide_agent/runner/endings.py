@@ -13,8 +13,6 @@ GRACE_SECONDS: Final = 10.0
 """From TERM to KILL: fio and bonnie++ write their results and remove their files in this time."""
 CANCEL_GRACE_SECONDS: Final = 2.0
 """The same for a run whose results nobody wants."""
-PATIENCE_SECONDS: Final = 10.0
-"""How long a killed process may take to disappear before it counts as stuck."""
 _FIRST_NAP_SECONDS: Final = 0.002
 _LONGEST_NAP_SECONDS: Final = 0.1
 
@@ -33,8 +31,11 @@ class RunEndedError(Exception):
         self.code = code
 
 
-def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float) -> int:
+def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float, patience_seconds: float) -> int:
     """Ends what still runs of the loads: TERM to their groups, KILL after the grace, then a sweep of what escaped.
+
+    Args:
+        patience_seconds: for killed processes to disappear.
 
     Returns:
         how many processes had left their group and were found by their chain of parents.
@@ -50,13 +51,13 @@ def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float) -> int:
         loop.turn(until)
     for load in loads:
         processes.send_group(signal.SIGKILL, load.pid)
-    return _sweep(loop, loads)
+    return _sweep(loop, loads, patience_seconds)
 
 
-def _sweep(loop: Loop, loads: Sequence[Load]) -> int:
+def _sweep(loop: Loop, loads: Sequence[Load], patience_seconds: float) -> int:
     own = {load.pid for load in loads}
     escaped: set[int] = set()
-    until = processes.boottime() + PATIENCE_SECONDS
+    until = processes.boottime() + patience_seconds
     nap_seconds = _FIRST_NAP_SECONDS
     while left := _living_descendants(own):
         if processes.boottime() >= until:

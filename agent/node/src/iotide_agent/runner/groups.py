@@ -104,7 +104,9 @@ class Groups:
 
     def _end(self, grace_seconds: float) -> bool:
         try:
-            self.escaped_processes += end_loads(self._loop, self._loads, grace_seconds)
+            self.escaped_processes += end_loads(
+                self._loop, self._loads, grace_seconds, self._surroundings.patience_seconds
+            )
         finally:
             for load in self._loads:
                 for descriptor in (load.pidfd, load.stdout.fileno(), load.stderr.fileno()):

@@ -5,13 +5,26 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.workspace import TargetRefusedError
 
 _KILL_SECONDS: Final = 2.0
+
+
+class Limits(NamedTuple):
+    """How long a hand may take.
+
+    Attributes:
+        seconds: in all; writing back or removing a terabyte takes minutes.
+        still_seconds: without being scheduled once, as in D state on a dead mount.
+    """
+
+    seconds: float
+    still_seconds: float
+
 
 Check = Callable[[], None]
 """Raises when the run must end; asked whenever something happened."""
@@ -25,12 +38,12 @@ class HandFailedError(Exception):
     """The hand met an error that is neither the target's nor the order's."""
 
 
-def by_hand(loop: Loop, work: Callable[[], Any], *, limit_seconds: float, check: Check) -> Any:  # noqa: ANN401 - JSON
+def by_hand(loop: Loop, work: Callable[[], Any], limits: Limits, check: Check) -> Any:  # noqa: ANN401 - JSON
     """What `work` returns, a JSON value, done in a forked child while the loop goes on turning.
 
     Raises:
         TargetRefusedError: as `work` raised it.
-        HandHungError: no answer within `limit_seconds`; the child was killed, or left where it sleeps in the kernel.
+        HandHungError: no answer within the limits; the child was killed, or left where it sleeps in the kernel.
         HandFailedError: `work` raised something else.
     """
     answer_read, answer_write = os.pipe()
@@ -39,20 +52,30 @@ def by_hand(loop: Loop, work: Callable[[], Any], *, limit_seconds: float, check:
         _work(work, answer_write)
     os.close(answer_write)
     pidfd = os.pidfd_open(pid)
-    until = processes.boottime() + limit_seconds
     loop.watch(pidfd, _nothing)
     try:
-        while not _has_ended(pidfd):
-            check()
-            if processes.boottime() >= until:
-                raise HandHungError(f"no answer for {limit_seconds:g} s, {_why(pid)}")
-            loop.turn(until)
+        _wait(loop, pid, pidfd, limits, check)
         return _answer(answer_read)
     finally:
         loop.ignore(pidfd)
         _end(pid, pidfd)
         os.close(answer_read)
         os.close(pidfd)
+
+
+def _wait(loop: Loop, pid: int, pidfd: int, limits: Limits, check: Check) -> None:
+    ends_at = processes.boottime() + limits.seconds
+    still_until, seen = processes.boottime() + limits.still_seconds, processes.times_scheduled(pid)
+    while not _has_ended(pidfd):
+        check()
+        if processes.boottime() >= still_until:
+            now_seen = processes.times_scheduled(pid)
+            if now_seen == seen:
+                raise HandHungError(f"no answer for {limits.still_seconds:g} s, {_why(pid)}")
+            still_until, seen = processes.boottime() + limits.still_seconds, now_seen
+        if processes.boottime() >= ends_at:
+            raise HandHungError(f"not done within {limits.seconds:g} s, {_why(pid)}")
+        loop.turn(min(ends_at, still_until))
 
 
 def _nothing() -> None:

@@ -16,18 +16,17 @@ from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.groups import Groups, seconds_left
-from iotide_agent.runner.hand import HandFailedError, HandHungError, by_hand
+from iotide_agent.runner.hand import HandFailedError, HandHungError, Limits, by_hand
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places, make_places
 from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
 from iotide_agent.runner.workspace import TargetRefusedError
 
-PREPARE_SECONDS: Final = 30.0
-"""A target that does not answer for this long is declined."""
+TARGET_PATIENCE: Final = 3
+"""A target may take this many times as long to answer as a killed process to disappear."""
 REMOVE_SECONDS: Final = 600.0
-STUCK_REMOVE_SECONDS: Final = 10.0
-"""The same where a load cannot be killed: its target will hardly answer."""
+"""A terabyte on ext3 takes minutes."""
 
 
 class Runner:
@@ -50,6 +49,7 @@ class Runner:
         self._ends_by: float | None = None
         self._groups: Groups | None = None
         self._places = Places(self._card)
+        self._target_seconds = TARGET_PATIENCE * self._card.patience_seconds
         self._phase: dict[str, Any] = {}
 
     def live(self) -> None:
@@ -62,7 +62,8 @@ class Runner:
         if self._groups:
             self._groups.finish()
         self._note(phase="settling")
-        settled = self._settle(STUCK_REMOVE_SECONDS if ending.code == "stuck" else REMOVE_SECONDS)
+        # What a stuck load still uses is left for later: it may go on writing once its target wakes up.
+        settled = Settled([], self._places.possible()) if ending.code == "stuck" else self._settle()
         write_exit(self._directory, self._phase, ending, settled, self._measured())
         ring(Path(self._card.agent_bell))
 
@@ -80,7 +81,8 @@ class Runner:
 
     def _prepare(self) -> None:
         self._note(phase="preparing")
-        made = make_places(self._loop, self._places, limit_seconds=PREPARE_SECONDS, check=self._check)
+        limits = Limits(self._target_seconds, self._target_seconds)
+        made = make_places(self._loop, self._places, limits, self._check)
         self._note(phase="ready", places=[place._asdict() | {"mount": place.mount._asdict()} for place in made])
 
     def _await_go(self) -> Go:
@@ -104,8 +106,11 @@ class Runner:
         scratch, output = self._directory / "scratch", self._directory / "out"
         for directory in (scratch, output):
             directory.mkdir(mode=0o700, exist_ok=True)
-        environment = self._card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
-        surroundings = Surroundings(scratch, output, self._card.output_limit_bytes, self._inherited, environment)
+        card = self._card
+        environment = card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
+        surroundings = Surroundings(
+            scratch, output, card.output_limit_bytes, card.patience_seconds, self._inherited, environment
+        )
         curves = self._directory / "curve.jsonl"
         self._groups = Groups(self._loop, surroundings, curves, check=self._check, note=self._note_loads)
         for group in go.groups:
@@ -121,7 +126,7 @@ class Runner:
 
         limit_seconds = seconds_left(self._ends_by or 0.0)
         try:
-            done = by_hand(self._loop, work, limit_seconds=limit_seconds, check=self._check)
+            done = by_hand(self._loop, work, Limits(limit_seconds, limit_seconds), self._check)
         except HandHungError as error:
             raise RunEndedError("failed", "target_hangs", f"before step {step.name}: {error}") from error
         except TargetRefusedError as error:
@@ -130,9 +135,9 @@ class Runner:
             raise RunEndedError("failed", "target_error", f"before step {step.name}: {error}") from error
         return str(done)
 
-    def _settle(self, limit_seconds: float) -> Settled:
+    def _settle(self) -> Settled:
         try:
-            return self._places.settle(self._loop, limit_seconds=limit_seconds)
+            return self._places.settle(self._loop, Limits(REMOVE_SECONDS, self._target_seconds))
         except (HandHungError, HandFailedError) as error:
             sys.stderr.write(f"settle_failed error={error}\n")
             return Settled([], self._places.possible())

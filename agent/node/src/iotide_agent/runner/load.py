@@ -20,12 +20,14 @@ class Surroundings(NamedTuple):
     Attributes:
         scratch: its working directory.
         output: where its output is kept.
+        patience_seconds: for killed processes to disappear.
         inherited: lock descriptors that stay open as long as any process of the load lives.
     """
 
     scratch: Path
     output: Path
     output_limit_bytes: int
+    patience_seconds: float
     inherited: tuple[int, ...]
     environment: dict[str, str]
 

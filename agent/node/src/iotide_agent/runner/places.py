@@ -7,7 +7,7 @@ from typing import Any
 
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.endings import RunEndedError
-from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, by_hand
+from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Limits, by_hand
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import Mount
 from iotide_agent.runner.record import Settled
@@ -65,18 +65,15 @@ class Places:
         for directory, expected in self._made.items():
             verify(directory, expected)
 
-    def settle(self, loop: Loop, *, limit_seconds: float) -> Settled:
+    def settle(self, loop: Loop, limits: Limits) -> Settled:
         """Looks whether each target is still the mount that it was, and removes the directories.
-
-        Args:
-            limit_seconds: a terabyte on ext3 needs minutes; a target on which a load is stuck will not answer.
 
         Raises:
             HandHungError, HandFailedError: a target does not answer or refuses.
         """
         if self.hung:
             return Settled([], self.possible())
-        settled = by_hand(loop, self._settle_all, limit_seconds=limit_seconds, check=_let_it_end)
+        settled = by_hand(loop, self._settle_all, limits, _let_it_end)
         return Settled(*settled)
 
     def possible(self) -> list[str]:
@@ -120,14 +117,14 @@ class Places:
         return []
 
 
-def make_places(loop: Loop, places: Places, *, limit_seconds: float, check: Check) -> list[Place]:
+def make_places(loop: Loop, places: Places, limits: Limits, check: Check) -> list[Place]:
     """Makes the directories on all targets by hand and holds them.
 
     Raises:
         RunEndedError: declined, because a target is not as the order says or does not answer.
     """
     try:
-        answer = by_hand(loop, places.make, limit_seconds=limit_seconds, check=check)
+        answer = by_hand(loop, places.make, limits, check)
         made = [_place(values) for values in answer]
         places.hold(made)
     except TargetRefusedError as error:

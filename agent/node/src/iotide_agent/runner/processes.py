@@ -71,6 +71,15 @@ def is_alive(pid: int, start_ticks: int) -> bool:
     return stat is not None and stat.start_ticks == start_ticks and stat.state not in "ZX"
 
 
+def times_scheduled(pid: int) -> int:
+    """How often a process was given a processor so far; one that hangs in the kernel is not. 0 once it is gone."""
+    try:
+        status = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in status.splitlines() if "voluntary_ctxt_switches:" in line)
+
+
 def all_pids() -> list[int]:
     """Every process that this one can see."""
     return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 - twice as fast, runs each second

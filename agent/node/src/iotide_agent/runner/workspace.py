@@ -139,7 +139,11 @@ def remove_marked(parent: int, card: Card) -> bool:
     with _opened(name, parent) as directory:
         _empty(directory, os.fstat(directory).st_dev, keep=MARKER)
         os.unlink(MARKER, dir_fd=directory)
-    os.rmdir(name, dir_fd=parent)
+        try:
+            os.rmdir(name, dir_fd=parent)
+        except OSError:
+            _write_marker(directory, card)  # something still writes here; it must be known as ours the next time
+            raise
     return True
 
 
@@ -186,11 +190,15 @@ def _make_marked(parent: int, path: str, card: Card) -> None:
     try:
         os.mkdir(name, mode=0o700, dir_fd=parent)
         with _opened(name, parent) as directory:
-            marker = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory)
-            with _closing(marker):
-                os.write(marker, _mark(card))
+            _write_marker(directory, card)
     except OSError as error:
         raise TargetRefusedError("not_writable", f"{path}/{name} cannot be made: {error.strerror}") from error
+
+
+def _write_marker(directory: int, card: Card) -> None:
+    marker = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory)
+    with _closing(marker):
+        os.write(marker, _mark(card))
 
 
 def _mark(card: Card) -> bytes:

@@ -1,0 +1,127 @@
+"""`iotide-agent` as a person runs it: what it prints and the status it ends with."""
+
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from agent.agent_rig import AgentRig
+from typer.testing import CliRunner, Result
+
+from iotide_agent.cli.agent import app
+from iotide_agent.pinning import PinError, pinned_authority
+from iotide_server.embedded.privileges import choose_account
+from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.embedded.state import prepare_state_directory
+from iotide_server.embedded.tls import fingerprint, prepare_certificates
+
+
+@pytest.fixture
+def stopped_agent(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentRig]:
+    """An enrolled agent that nobody started."""
+    with AgentRig(tmp_path, redis_server) as rig:
+        yield rig
+
+
+def run(rig: AgentRig, *arguments: str) -> Result:
+    return CliRunner().invoke(app, [*arguments, "--config", str(rig.config)])
+
+
+def test_enroll_keeps_an_identity_that_only_its_user_can_read(stopped_agent: AgentRig) -> None:
+    assert (stopped_agent.state / "identity.json").stat().st_mode & 0o777 == 0o600
+    again = run(stopped_agent, "enroll", "--join-token", "0123456789abcdef.-", "--replace", "--json")
+    assert again.exit_code == 0
+    assert json.loads(again.stdout)["node_name"] == "node-1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--join-token", "0123456789abcdef.-"), "this host is enrolled already"),
+        (("--join-token", "0123456789abcdef", "--replace"), "the join token is not whole"),
+        (("--join-token", "short.-", "--replace"), "should have at least 16 characters"),
+        (("--join-token", "0123456789abcdef.abcd", "--replace"), "write https://"),
+    ],
+)
+def test_a_bad_enrolment_is_explained(stopped_agent: AgentRig, arguments: tuple[str, ...], sentence: str) -> None:
+    refused = run(stopped_agent, "enroll", *arguments)
+    assert refused.exit_code == 2
+    assert sentence in refused.stderr
+
+
+def test_an_agent_that_is_not_enrolled_says_how_to(stopped_agent: AgentRig) -> None:
+    (stopped_agent.state / "identity.json").unlink()
+    refused = run(stopped_agent, "run")
+    assert refused.exit_code == 2
+    assert "iotide-agent enroll --server URL --join-token TOKEN" in refused.stderr
+
+
+def test_a_bad_configuration_is_named(stopped_agent: AgentRig) -> None:
+    stopped_agent.write_config(approved_directories='["/"]')
+    for command in ("run", "check"):
+        refused = run(stopped_agent, command)
+        assert refused.exit_code == 2
+        assert "approved_directories.0 = '/'" in refused.stderr
+
+
+def test_check_finds_a_ready_node_ready(stopped_agent: AgentRig) -> None:
+    checked = run(stopped_agent, "check", "--json")
+    findings = {finding["name"]: finding for finding in json.loads(checked.stdout)}
+    assert {finding["state"] for finding in findings.values()} <= {"ready", "limited"}, checked.stdout
+    assert checked.exit_code == 0
+    assert {"identity", "server", "clock", "memory", str(stopped_agent.target), "dd", "fio"} <= set(findings)
+
+
+def test_check_says_what_is_missing_and_what_to_do(stopped_agent: AgentRig) -> None:
+    stopped_agent.gateway.close()
+    stopped_agent.target.rmdir()
+    checked = run(stopped_agent, "check")
+    assert checked.exit_code == 1
+    assert "missing server:" in checked.stdout
+    assert f"remedy: make it and let this user write there: install -d -m 0700 {stopped_agent.target}" in checked.stdout
+
+
+class _Silent(BaseHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@contextmanager
+def _tls_server(base: Path) -> Iterator[tuple[str, str]]:
+    """URL and CA of a server with certificates as `iotide-server up --listen` makes them."""
+    state = prepare_state_directory(base, choose_account(base))
+    files = prepare_certificates(state, names=(), now=datetime.now(UTC))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files.chain, files.key)
+    server = HTTPServer(("127.0.0.1", 0), _Silent)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"https://127.0.0.1:{server.server_port}", files.ca.read_text()
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_server_is_believed_by_the_fingerprint_of_its_authority(tmp_path: Path) -> None:
+    with _tls_server(tmp_path) as (url, ca_pem):
+        pinned = pinned_authority(url, f"0123456789abcdef.{fingerprint(ca_pem)}")
+        assert pinned is not None
+        assert fingerprint(pinned) == fingerprint(ca_pem)
+
+
+def test_a_server_with_another_authority_is_refused(tmp_path: Path) -> None:
+    with _tls_server(tmp_path) as (url, _), pytest.raises(PinError, match="this is another server"):
+        pinned_authority(url, f"0123456789abcdef.{'0' * 64}")
+
+
+def test_a_server_that_does_not_answer_is_named() -> None:
+    with pytest.raises(PinError, match="does not answer"):
+        pinned_authority("https://127.0.0.1:1", f"0123456789abcdef.{'0' * 64}")

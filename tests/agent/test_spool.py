@@ -1,0 +1,92 @@
+"""The state directory: one agent, one holder of the node, nothing half-written taken for whole."""
+
+import os
+from pathlib import Path
+
+import pytest
+from agent.orders import make_order
+
+from iotide_agent.spool import AgentRunsError, NodeBusyError, Offer, Spool
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Spool:
+    made = Spool(tmp_path)
+    made.prepare()
+    return made
+
+
+def test_offers_are_kept_once_until_dropped(spool: Spool) -> None:
+    spool.write_offer(Offer(2, 20))
+    spool.write_offer(Offer(1, 10))
+    spool.write_offer(Offer(1, 10))
+    assert spool.offers() == [Offer(1, 10), Offer(2, 20)]
+    spool.drop_offer(Offer(1, 10))
+    spool.drop_offer(Offer(1, 10))
+    assert spool.offers() == [Offer(2, 20)]
+
+
+def test_files_that_are_no_offers_are_passed_over(spool: Spool, tmp_path: Path) -> None:
+    for name in ("1-10.json.99.new", "x-1.json", "1-0.json", f"1-{2**63}.json"):
+        (tmp_path / "spool/offers" / name).write_text("{}")
+    assert spool.offers() == []
+
+
+def test_one_agent_has_the_state_directory(spool: Spool, tmp_path: Path) -> None:
+    held = spool.lock_agent()
+    with pytest.raises(AgentRunsError, match="another agent"):
+        Spool(tmp_path).lock_agent()
+    os.close(held)
+    os.close(spool.lock_agent())
+
+
+def test_the_node_is_held_by_one_alone_or_by_several_sharing(spool: Spool) -> None:
+    shared = [spool.lock_node("shared"), spool.lock_node("shared")]
+    with pytest.raises(NodeBusyError):
+        spool.lock_node("exclusive")
+    for descriptor in shared:
+        os.close(descriptor)
+    alone = spool.lock_node("exclusive")
+    with pytest.raises(NodeBusyError):
+        spool.lock_node("shared")
+    os.close(alone)
+
+
+def test_a_kept_order_is_found_again_and_a_half_forgotten_one_is_not(spool: Spool) -> None:
+    spool.keep_order(make_order())
+    assert list(spool.orders()) == [make_order()]
+    spool.files(1).order.unlink()
+    assert list(spool.orders()) == []
+    assert not spool.files(1).directory.exists()
+
+
+def test_an_order_whose_runner_was_started_is_kept_even_if_it_cannot_be_read(spool: Spool) -> None:
+    spool.keep_order(make_order())
+    spool.files(1).order.write_text("{}")
+    spool.files(1).card.write_text("{}")
+    assert list(spool.orders()) == []
+    assert spool.files(1).directory.exists()
+
+
+def test_what_a_target_would_not_give_up_is_remembered(spool: Spool) -> None:
+    spool.keep_order(make_order())
+    spool.files(1).card.write_text("{}")
+    spool.set_aside(1)
+    assert list(spool.orders()) == []
+    assert [directory.name for directory in spool.leftovers()] == ["1"]
+    spool.drop_aside(spool.aside(1))
+    assert spool.leftovers() == []
+
+
+def test_the_agent_that_was_accepted_last_is_remembered(spool: Spool) -> None:
+    assert spool.last_instance() is None
+    spool.keep_instance("instance-1")
+    assert spool.last_instance() == "instance-1"
+
+
+def test_used_space_is_that_of_the_orders(spool: Spool) -> None:
+    spool.keep_order(make_order())
+    before = spool.used_bytes()
+    spool.files(1).artefacts.mkdir()
+    (spool.files(1).artefacts / "out").write_bytes(bytes(1000))
+    assert spool.used_bytes() - before == 1000
