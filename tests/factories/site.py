@@ -70,6 +70,7 @@ class Site:
             self.target_ids = {"scratch": ready.target.id, "nfs": ready.add_target("nfs", scope="shared").id}
             for node in ready.nodes:
                 node.slots = self.slots
+                node.redis_password_sha256 = f"{node.id:064x}"
             session.flush()
         self.hear_of_all()
 

@@ -20,15 +20,13 @@ from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.queue import Broker
-from iotide_server.kit.wake import WAKE_CHANNEL
+from iotide_server.kit.wake import SCHEDULER_LOCK, WAKE_CHANNEL
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
 
-LOCK: Final = 0x73636865647531
-"""The advisory lock of the one scheduler that works; the others wait for it to be free."""
-
 _TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
 _CONNECTIONS: Final = 2
+_NAME: Final = "iotide-scheduler"  # as an administrator finds it in pg_stat_activity
 _log = structlog.get_logger(__name__)
 
 
@@ -66,7 +64,7 @@ def run(settings: Settings) -> None:
     with contextlib.closing(Broker(settings.redis_url.get_secret_value())) as broker:
         while not stop.is_wanted:
             try:
-                with psycopg.connect(database_url, autocommit=True) as listener:
+                with psycopg.connect(database_url, autocommit=True, application_name=_NAME) as listener:
                     if _is_elected(listener, stop):
                         scheduler = Scheduler(database, broker, _redis_users(settings, database), system_clock)
                         _serve(listener, scheduler, stop)
@@ -80,7 +78,7 @@ def _is_elected(listener: psycopg.Connection, stop: Stop) -> bool:
     """Wait for the lock, which the connection keeps for as long as it lives; False when a stop is wanted first."""
     announce_ready()
     while not stop.is_wanted:
-        row = listener.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()
+        row = listener.execute("SELECT pg_try_advisory_lock(%s)", (SCHEDULER_LOCK,)).fetchone()
         if row is not None and row[0]:
             _log.info("elected")
             return True

@@ -1,0 +1,139 @@
+"""The scheduler as a process of its own, against the real PostgreSQL and Redis."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from factories.clock import MovedClock
+from factories.site import BrokerView, Site
+from sqlalchemy import text
+
+from iotide_server.embedded.redis import PrivateRedis
+from iotide_server.kit.wake import SCHEDULER_LOCK, wake_scheduler
+
+_DEADLINE_SECONDS = 30.0
+
+
+@pytest.fixture
+def clock(clock: MovedClock) -> MovedClock:
+    """The process looks at the real clock, so its nodes must have been heard of by the real clock."""
+    clock.now = datetime.now(UTC)
+    return clock
+
+
+@pytest.fixture
+def start_scheduler(database_url: str, redis_server: PrivateRedis) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    environment = {
+        **os.environ,
+        "IOTIDE_DATABASE_URL": database_url,
+        "IOTIDE_REDIS_URL": redis_server.url,
+        "IOTIDE_REDIS_ADMIN_URL": redis_server.admin_url,
+    }
+    with ExitStack() as stack:
+
+        @contextmanager
+        def process() -> Iterator[subprocess.Popen[bytes]]:
+            started = subprocess.Popen([sys.executable, "-m", "iotide_server.cli", "scheduler"], env=environment)
+            yield started
+            if started.poll() is None:
+                started.kill()
+                started.wait()
+
+        yield lambda: stack.enter_context(process())
+
+
+def wait_for(what: Callable[[], object]) -> float:
+    """Seconds until it is so."""
+    begin = time.monotonic()
+    while not what():
+        assert time.monotonic() - begin < _DEADLINE_SECONDS
+        time.sleep(0.005)
+    return time.monotonic() - begin
+
+
+def elected(site: Site) -> int | None:
+    """The PostgreSQL backend of the scheduler that works."""
+    with site.database.transaction() as session:
+        holder: int | None = session.scalars(
+            text(
+                "SELECT min(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                " AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :lock"
+            ),
+            {"lock": SCHEDULER_LOCK},
+        ).one()
+        return holder
+
+
+def submit(site: Site) -> int:
+    (run_id,) = site.add_runs([1])
+    with site.database.transaction() as session:
+        wake_scheduler(session, "campaign")
+    return run_id
+
+
+def test_a_notification_becomes_a_message_within_a_moment(
+    site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]], in_redis: BrokerView
+) -> None:
+    start_scheduler()
+    wait_for(lambda: elected(site))
+    agent, took = site.agent(1), []
+    for _ in range(9):
+        submit(site)
+        took.append(wait_for(lambda: in_redis.take(f"node.{site.node_ids[0]}")))
+        agent.finish(agent.claim_offer())
+    assert sorted(took)[4] < 0.5
+
+
+def test_of_two_schedulers_one_works_and_the_other_takes_over_when_it_is_killed(
+    site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]]
+) -> None:
+    first = start_scheduler()
+    wait_for(lambda: elected(site))
+    before = elected(site)
+    start_scheduler()
+    first.kill()
+    first.wait()
+    wait_for(lambda: elected(site) not in {None, before})
+    run_id = submit(site)
+    wait_for(lambda: site.run(run_id).state == "active")
+
+
+def test_it_survives_the_loss_of_its_database_connections(
+    site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]]
+) -> None:
+    process = start_scheduler()
+    wait_for(lambda: elected(site))
+    before = elected(site)
+    site.change(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        " AND datname = current_database() AND application_name = 'iotide-scheduler'"
+    )
+    wait_for(lambda: elected(site) not in {None, before})
+    run_id = submit(site)
+    wait_for(lambda: site.run(run_id).state == "active")
+    assert process.poll() is None
+
+
+def test_it_gives_redis_the_users_of_the_nodes_back(
+    site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]], in_redis: BrokerView
+) -> None:
+    user = f"iotide-node-{site.node_ids[0]}"
+    start_scheduler()
+    wait_for(lambda: in_redis.redis.acl_getuser(user))
+    in_redis.redis.acl_deluser(user, "iotide-nodes-applied")
+    wait_for(lambda: in_redis.redis.acl_getuser(user))
+
+
+def test_a_signal_ends_it_with_status_0(site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]]) -> None:
+    process = start_scheduler()
+    wait_for(lambda: elected(site))
+    begin = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=_DEADLINE_SECONDS) == 0
+    assert timedelta(seconds=time.monotonic() - begin) < timedelta(seconds=5)
