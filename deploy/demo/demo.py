@@ -5,6 +5,7 @@ Brings up the server and one agent, submits `demo.yaml` as any user would, and s
 
 import argparse
 import fcntl
+import json
 import os
 import secrets
 import shutil
@@ -19,6 +20,7 @@ from typing import Any
 
 import yaml
 from local_stack import BIN, LocalStack, StackError, free_port, wait_for
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -143,39 +145,42 @@ def write_plan(directory: Path) -> Path:
 
 
 def run_campaign(stack: LocalStack, plan: Path) -> dict[str, Any]:
-    """Submit the plan as a user does and watch it; the campaign when it has ended."""
+    """Submit the plan as a user does and watch it; the campaign when it has ended.
+
+    Raises:
+        StackError: it was refused; the command has said why.
+    """
     console.print(f"Submitting {PLAN.name}: [bold]iotide campaign submit {PLAN.name} --watch[/bold]")
-    command = [str(BIN / "iotide"), "campaign", "submit", str(plan), "--watch"]
+    command = [str(BIN / "iotide"), "campaign", "submit", str(plan), "--watch", "--json"]
     environment = {**os.environ, "IOTIDE_URL": stack.url, "IOTIDE_TOKEN": stack.token}
-    status = subprocess.run(command, env=environment, check=False).returncode
-    campaigns = stack.get("/campaigns")["items"]
-    if not campaigns:
-        raise StackError(f"the campaign was refused: iotide campaign submit ended with status {status}")
-    return stack.wait_campaign(campaigns[0]["id"], seconds=300)
+    # With --json the progress is shown on stderr, and stdout is for us.
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in {0, 1}:
+        raise StackError(f"iotide campaign submit ended with status {done.returncode}")
+    campaign: dict[str, Any] = json.loads(done.stdout)
+    return campaign
 
 
 def show_results(stack: LocalStack, campaign: dict[str, Any]) -> None:
     """Print the rates of each cell; durations and latencies are for the dashboard."""
-    table = Table(title="What was measured (rates; durations and latencies are on the dashboard)")
+    table = Table(title="Rates (durations and latencies are on the dashboard)", box=SIMPLE_HEAD)
     for heading in ("target", "workload", "operation"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True)
     for heading in ("median", "lowest", "highest", "n"):
         table.add_column(heading, justify="right", no_wrap=True)
     for cell in stack.get(f"/campaigns/{campaign['id']}/cells", limit=500)["items"]:
-        for result in cell["results"]:
-            if result["better"] == "higher":
-                table.add_row(*result_row(cell, result))
+        rates = [result for result in cell["results"] if result["better"] == "higher"]
+        for result in sorted(rates, key=lambda rate: (rate["metric"], rate["labels"]["operation"])):
+            table.add_row(*result_row(cell, result))
     console.print(table)
 
 
 def result_row(cell: dict[str, Any], result: dict[str, Any]) -> list[str]:
     """One result in words and numbers."""
-    unit = Unit(result["unit"])
     size_bytes = cell["options"].get("file_size_bytes")
     what = cell["workload"] + (f" {format_value(size_bytes, Unit.BYTES)}" if size_bytes else "")
-    operation = f"{result['labels']['operation']} ({result['metric'].replace('_', ' ')})"
-    values = [format_value(result[name], unit) for name in ("median", "low", "high")]
-    return [", ".join(cell["target_names"]), what, operation, *values, str(result["n"])]
+    values = [format_value(result[name], Unit(result["unit"])) for name in ("median", "low", "high")]
+    return [", ".join(cell["target_names"]), what, result["labels"]["operation"], *values, str(result["n"])]
 
 
 def show_series(stack: LocalStack, cluster_id: int) -> None:
