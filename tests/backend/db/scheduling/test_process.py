@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from factories.clock import MovedClock
 from factories.site import BrokerView, Site
 from sqlalchemy import text
 
@@ -18,13 +17,6 @@ from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.wake import SCHEDULER_LOCK, wake_scheduler
 
 _DEADLINE_SECONDS = 30.0
-
-
-@pytest.fixture
-def clock(clock: MovedClock) -> MovedClock:
-    """The process looks at the real clock, so its nodes must have been heard of by the real clock."""
-    clock.now = datetime.now(UTC)
-    return clock
 
 
 @pytest.fixture
@@ -71,6 +63,9 @@ def elected(site: Site) -> int | None:
 
 
 def submit(site: Site) -> int:
+    """A run that waits; the process looks at the real clock, so by that its nodes must have been heard of."""
+    site.clock.now = datetime.now(UTC)
+    site.hear_of_all()
     (run_id,) = site.add_runs([1])
     with site.database.transaction() as session:
         wake_scheduler(session, "campaign")
