@@ -56,7 +56,7 @@ class ReadyCluster:
             name=name,
             role="compute",
             token_sha256=f"{self.name}-{name}",
-            redis_password_sha256="",
+            redis_password_sha256="0" * 64,
         )
         self.session.add(node)
         self.session.flush()

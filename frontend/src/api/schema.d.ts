@@ -2059,7 +2059,7 @@ export interface components {
          * OrderEnd
          * @description How an order ended: the agent's four words, and the two that only the server says.
          *
-         *     `withdrawn` is an offer that nobody claimed; `lost` is an order that its node no longer has.
+         *     `withdrawn` is an order that its node did not claim in time; `lost` is one that its node no longer has.
          * @enum {string}
          */
         OrderEnd: "finished" | "failed" | "cancelled" | "declined" | "withdrawn" | "lost";
@@ -10008,6 +10008,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example campaign_id,campaign,cell,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,workload,workload_revision,options,series_id,metric,labels,value,unit
+                     *     1,nightly,0,7,1,1,finished,valid,[],2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,bytes_per_second
+                     */
                     "text/csv": string;
                 };
             };
@@ -11914,6 +11918,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example 1024+0 records in */
                     "text/plain": string;
                 };
             };
@@ -12269,7 +12274,7 @@ export interface operations {
                      *     event: change
                      *     data: {"kind":"run","id":7,"version":42,"cluster_id":1}
                      */
-                    "text/event-stream": string;
+                    "text/event-stream": unknown;
                 };
             };
             /** @description Unauthorized */
@@ -12418,8 +12423,8 @@ export interface operations {
                     "application/json": components["schemas"]["EnrollReply"];
                 };
             };
-            /** @description Forbidden */
-            403: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12429,9 +12434,9 @@ export interface operations {
                      *       "error": {
                      *         "field": null,
                      *         "value": null,
-                     *         "code": "not_allowed",
-                     *         "message": "you are not operator in this cluster",
-                     *         "remedy": "ask an administrator"
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
                      *       }
                      *     }
                      */

@@ -9,8 +9,10 @@ from typing import Annotated, Any, TypedDict, Unpack
 import structlog
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import DataError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -108,6 +110,7 @@ def install_error_handlers(app: FastAPI) -> None:
         HTTPException: _unrouted,
         DataError: _unstorable,
         OperationalError: _unavailable,
+        PoolTimeoutError: _unavailable,
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
@@ -140,13 +143,26 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
     )
 
 
-async def _unrouted(_: Request, error: HTTPException) -> JSONResponse:
+async def _unrouted(request: Request, error: HTTPException) -> JSONResponse:
     codes = {404: "route_not_found", 405: "method_not_allowed", 413: "body_too_large"}
     if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's word for a body that is not even text
         return error_response(422, "invalid_input", "the body cannot be read", remedy="send JSON in UTF-8")
     response = error_response(error.status_code, codes.get(error.status_code, "bad_request"), str(error.detail).lower())
     response.headers.update(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response.headers["Allow"] = ", ".join(sorted(_methods_at(request)))
     return response
+
+
+def _methods_at(request: Request) -> set[str]:
+    """The methods of all routes with this path; the router itself names those of one."""
+    routes = iter_route_contexts(request.app.routes)
+    return {
+        method
+        for route in routes
+        if isinstance(route.original_route, APIRoute) and route.path_regex.match(request.url.path)
+        for method in route.methods or ()
+    }
 
 
 async def _unstorable(request: Request, error: DataError) -> JSONResponse:
@@ -160,8 +176,8 @@ async def _unstorable(request: Request, error: DataError) -> JSONResponse:
     )
 
 
-async def _unavailable(request: Request, error: OperationalError) -> JSONResponse:
-    _log.warning("database_unavailable", path=request.url.path, error=str(error.orig))
+async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse:
+    _log.warning("database_unavailable", path=request.url.path, error=str(error).splitlines()[0])
     response = error_response(503, "database_unavailable", "the database does not answer", remedy="try again shortly")
     response.headers["Retry-After"] = "1"
     return response

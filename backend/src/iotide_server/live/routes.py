@@ -43,7 +43,7 @@ def wanted_topics(
     responses={
         200: {
             "description": "`change` names a row to fetch again; after `reset` any may have changed",
-            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+            "content": {"text/event-stream": {"example": _EXAMPLE}},
         }
     },
 )

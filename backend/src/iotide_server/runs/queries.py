@@ -108,10 +108,10 @@ def attempts(session: Session, run_id: int) -> Sequence[Attempt]:
     return session.scalars(select(Attempt).where(Attempt.run_id == run_id).order_by(Attempt.ordinal)).all()
 
 
-def orders(session: Session, run_id: int) -> Sequence[tuple[Order, str]]:
+def orders(session: Session, run_id: int) -> Sequence[Row[Order, str]]:
     """All orders of a run's attempts, each with the name of its node."""
     statement = select(Order, Node.name).join(Node, Node.id == Order.node_id).where(Order.run_id == run_id)
-    return session.execute(statement.order_by(Order.id)).tuples().all()
+    return session.execute(statement.order_by(Order.id)).all()
 
 
 def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[RunEvent]:
