@@ -34,7 +34,20 @@ class BareWorker:
         bare_task.app.conf.broker_url = broker_url
         self._log = directory / "bare.log"
         self._log.touch()
-        command = [sys.executable, "-m", "celery", "-A", "bare_task", "worker", "-P", "solo", "-Q", bare_task.QUEUE]
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "celery",
+            "-A",
+            "bare_task",
+            "worker",
+            "-P",
+            "solo",
+            "-Q",
+            bare_task.QUEUE,
+        ]
         self._process = subprocess.Popen(
             [*command, *_QUIET],
             cwd=Path(__file__).parent,
