@@ -11,8 +11,9 @@ export function createQueryClient(onSessionEnded: () => void): QueryClient {
   const client = new QueryClient({
     queryCache: new QueryCache({ onError: (error) => endIfNotLoggedIn(error) }),
     mutationCache: new MutationCache({
-      onError: (error) => {
+      onError: (error, _variables, _result, mutation) => {
         endIfNotLoggedIn(error);
+        if (mutation.meta?.isShownInPlace) return;
         const remedy = error instanceof ApiError ? error.remedy : null;
         notifications.show({ color: "red", title: error.message, message: remedy ?? "" });
       },
@@ -26,8 +27,8 @@ export function createQueryClient(onSessionEnded: () => void): QueryClient {
   });
 
   function endIfNotLoggedIn(error: Error): void {
-    const isEnded = error instanceof ApiError && error.status === 401;
-    // Only a session that was there can end; a wrong password on the login page is no such case.
+    const isEnded = error instanceof ApiError && error.code === "not_authenticated";
+    // Only a session that was there can end: the first question for it leads to the login by its route.
     if (!isEnded || client.getQueryData(["session"]) === undefined) return;
     client.clear();
     onSessionEnded();

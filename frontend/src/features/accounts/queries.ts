@@ -15,6 +15,7 @@ export function logInByLink(token: string) {
 }
 
 export const logIn = mutationOptions({
+  meta: { isShownInPlace: true },
   mutationFn: (body: { name: string; password: string }) => answer(api.POST("/api/v1/session", { body })),
   onSuccess: (_session, _body, _result, { client }) => client.clear(),
 });
@@ -24,6 +25,7 @@ export const logOut = mutationOptions({
 });
 
 export const changePassword = mutationOptions({
+  meta: { isShownInPlace: true },
   mutationFn: (body: { old_password: string | null; new_password: string }) =>
     answer(api.PUT("/api/v1/session/password", { body })),
 });
@@ -36,6 +38,7 @@ export const tokensQuery = queryOptions({
 export type Scope = "read" | "operate" | "admin";
 
 export const createToken = mutationOptions({
+  meta: { isShownInPlace: true },
   mutationFn: (body: { name: string; scopes: Scope[]; expires_at: string | null }) =>
     answer(api.POST("/api/v1/tokens", { body })),
   onSuccess: (_token, _body, _result, { client }) => client.invalidateQueries({ queryKey: ["token"] }),

@@ -1,12 +1,13 @@
 /** All campaigns, by state. */
 
-import { SegmentedControl, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Campaign } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
+import { StateFilter } from "@/components/StateFilter";
 import { CampaignTable } from "./CampaignTable";
 import { campaignsQuery } from "./queries";
 
@@ -23,15 +24,7 @@ export function CampaignsPage({ state, onState }: CampaignsPageProps) {
   return (
     <Page actions={<ButtonLink to="/campaigns/new">New campaign</ButtonLink>} title="Campaigns">
       <Section
-        actions={
-          <SegmentedControl
-            aria-label="State"
-            data={["all", ...STATES]}
-            onChange={(chosen) => onState(STATES.find((known) => known === chosen))}
-            size="xs"
-            value={state ?? "all"}
-          />
-        }
+        actions={<StateFilter onState={onState} state={state} states={STATES} />}
         title={state ? `${state.charAt(0).toUpperCase()}${state.slice(1)}` : "All"}
       >
         <Loaded empty={<NoCampaign state={state} />} isEmpty={(rows) => rows.length === 0} query={campaigns}>

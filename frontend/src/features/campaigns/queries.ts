@@ -67,6 +67,7 @@ export function previewQuery(plan: CampaignPlan) {
 }
 
 export const submitCampaign = mutationOptions({
+  meta: { isShownInPlace: true },
   mutationFn: ({ plan, idempotencyKey }: { plan: CampaignPlan; idempotencyKey: string }) =>
     answer(
       api.POST("/api/v1/campaigns", {

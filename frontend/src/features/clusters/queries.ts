@@ -24,6 +24,7 @@ export function nodesQuery(clusterId: number) {
 }
 
 export const createCluster = mutationOptions({
+  meta: { isShownInPlace: true },
   mutationFn: (body: { name: string; description: string }) => answer(api.POST("/api/v1/clusters", { body })),
   onSuccess: (_cluster, _body, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
 });
@@ -31,6 +32,7 @@ export const createCluster = mutationOptions({
 const JOIN_TOKEN_SECONDS = 3600;
 
 export const createJoinToken = mutationOptions({
+  meta: { isShownInPlace: true },
   mutationFn: ({ clusterId, uses }: { clusterId: number; uses: number }) =>
     answer(
       api.POST("/api/v1/clusters/{cluster_id}/join-tokens", {

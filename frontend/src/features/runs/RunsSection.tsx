@@ -1,16 +1,17 @@
 /** Runs of a campaign, filtered by state; and those that load right now. */
 
-import { SegmentedControl, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Run } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
+import { StateFilter } from "@/components/StateFilter";
 import { runsQuery } from "./queries";
 import { RunsTable } from "./RunsTable";
 
 type State = Run["state"];
-export const RUN_STATES: readonly State[] = ["waiting", "active", "finished", "failed", "cancelled"];
+const RUN_STATES: readonly State[] = ["waiting", "active", "finished", "failed", "cancelled"];
 
 interface RunsSectionProps {
   readonly campaignId: number;
@@ -21,18 +22,7 @@ interface RunsSectionProps {
 export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, state }));
   return (
-    <Section
-      actions={
-        <SegmentedControl
-          aria-label="State"
-          data={["all", ...RUN_STATES]}
-          onChange={(chosen) => onState(RUN_STATES.find((known) => known === chosen))}
-          size="xs"
-          value={state ?? "all"}
-        />
-      }
-      title="Runs"
-    >
+    <Section actions={<StateFilter onState={onState} state={state} states={RUN_STATES} />} title="Runs">
       <Loaded
         empty={<Text c="dimmed">No run is {state ?? "planned"}.</Text>}
         isEmpty={(rows) => rows.length === 0}

@@ -19,6 +19,7 @@ export function targetsQuery(clusterId: number) {
 }
 
 export const createTarget = mutationOptions({
+  meta: { isShownInPlace: true },
   mutationFn: (body: TargetInput) => answer(api.POST("/api/v1/targets", { body })),
   onSuccess: (_target, _body, _result, { client }) => client.invalidateQueries({ queryKey: ["target"] }),
 });

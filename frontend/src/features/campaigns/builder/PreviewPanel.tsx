@@ -53,14 +53,19 @@ function PreviewBody({ preview }: { preview: Preview }) {
           <Quantity unit="bytes" value={preview.bytes_moved} />
         </Definition>
       </DataList>
-      {preview.warnings.map(({ code, message }) => (
-        <Alert color="orange" key={`${code} ${message}`} p="xs" title={code} variant="light">
-          {message}
-        </Alert>
-      ))}
+      <Warnings preview={preview} />
       <Matrix preview={preview} />
     </>
   );
+}
+
+/** One notice a sentence, however many workloads it is about. */
+function Warnings({ preview: { warnings } }: { preview: Preview }) {
+  return [...new Set(warnings.map(({ message }) => message))].map((message) => (
+    <Alert color="orange" key={message} p="xs" variant="light">
+      {message}
+    </Alert>
+  ));
 }
 
 function Matrix({ preview }: { preview: Preview }) {

@@ -1,0 +1,55 @@
+import { notifications, notificationsStore } from "@mantine/notifications";
+import type { QueryClient } from "@tanstack/react-query";
+import { afterEach, expect, it, vi } from "vitest";
+import { ApiError } from "@/api/errors";
+import { createQueryClient } from "./queryClient";
+
+afterEach(() => notifications.clean());
+
+function clientWithSession() {
+  const onSessionEnded = vi.fn();
+  const client = createQueryClient(onSessionEnded);
+  client.setQueryData(["session"], { principal: {} });
+  return { client, onSessionEnded };
+}
+
+function fail(client: QueryClient, error: Error, meta = {}): Promise<unknown> {
+  const mutation = client.getMutationCache().build(client, { mutationFn: () => Promise.reject(error), meta });
+  return mutation.execute(undefined).catch(() => undefined);
+}
+
+it("leads to the login, with nothing kept, when the session has ended", async () => {
+  const { client, onSessionEnded } = clientWithSession();
+  await fail(client, new ApiError(401, "not_authenticated", "log in first"));
+  expect(onSessionEnded).toHaveBeenCalledOnce();
+  expect(client.getQueryData(["session"])).toBeUndefined();
+});
+
+it("keeps a session through a wrong old password", async () => {
+  const { client, onSessionEnded } = clientWithSession();
+  await fail(client, new ApiError(401, "wrong_credentials", "name or password is wrong"));
+  expect(onSessionEnded).not.toHaveBeenCalled();
+});
+
+it("says a failure aloud unless its form shows it", async () => {
+  const { client } = clientWithSession();
+  await fail(client, new ApiError(409, "conflict", "it is busy"), { isShownInPlace: true });
+  expect(notificationsStore.getState().notifications).toHaveLength(0);
+  await fail(client, new ApiError(409, "conflict", "it is busy", "wait"));
+  expect(notificationsStore.getState().notifications).toMatchObject([
+    { title: "it is busy", message: "wait" },
+  ]);
+});
+
+it("asks again when the server is away, and takes a refusal for an answer", async () => {
+  const { client } = clientWithSession();
+  const load = vi.fn().mockRejectedValue(new ApiError(404, "run_not_found", "there is no run 7"));
+  await client
+    .fetchQuery({
+      queryKey: ["run", 7],
+      queryFn: load,
+      retry: client.getDefaultOptions().queries?.retry ?? 0,
+    })
+    .catch(() => undefined);
+  expect(load).toHaveBeenCalledOnce();
+});

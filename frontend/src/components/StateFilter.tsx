@@ -1,0 +1,21 @@
+/** Narrows a list to one state. */
+
+import { NativeSelect } from "@mantine/core";
+
+interface StateFilterProps<State extends string> {
+  readonly states: readonly State[];
+  readonly state: State | undefined;
+  readonly onState: (state: State | undefined) => void;
+}
+
+export function StateFilter<State extends string>({ states, state, onState }: StateFilterProps<State>) {
+  return (
+    <NativeSelect
+      aria-label="State"
+      data={[{ value: "", label: "All states" }, ...states]}
+      onChange={({ currentTarget }) => onState(states.find((known) => known === currentTarget.value))}
+      size="xs"
+      value={state ?? ""}
+    />
+  );
+}
