@@ -1,0 +1,249 @@
+"""An agent's life as it is spoken over HTTP: enrolment, hello, an order from its offer to its result."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from factories.announced import hello, workload
+from factories.clock import MovedClock
+from factories.people import Person
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from iotide_server.accounts.models import Role
+from iotide_server.kit.db import Database
+from iotide_server.scheduling.starting import start_what_can
+
+API = "/api/v1"
+
+
+@dataclass
+class Story:
+    """A cluster with one enrolled node, its target and a person who submits."""
+
+    client: TestClient
+    database: Database
+    clock: MovedClock
+    admin: Person
+    node_headers: dict[str, str]
+
+    def person(self, method: str, path: str, **more: Any) -> Any:  # noqa: ANN401 - any JSON
+        response = self.client.request(method, f"{API}{path}", headers=self.admin.headers, **more)
+        assert response.is_success, response.text
+        return response.json() if response.content else None
+
+    def agent(self, path: str, body: dict[str, Any]) -> Response:
+        return self.client.post(f"{API}/agent{path}", json=body, headers=self.node_headers)
+
+    def submit(self, **changes: object) -> int:
+        plan = {
+            "name": "nightly",
+            "cluster": "blade",
+            "nodes": ["n1"],
+            "targets": ["scratch"],
+            "workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 MiB"}}],
+            "repeats": 1,
+        }
+        campaign = self.person("POST", "/campaigns", json={**plan, **changes})
+        return int(self.person("GET", f"/runs?campaign_id={campaign['id']}")["items"][0]["id"])
+
+    def hello(self, *, instance: str = "instance-n1", revision: int = 1) -> Response:
+        said = hello(instance).model_copy(update={"workloads": (workload("dd", revision=revision),)})
+        return self.agent("/hello", said.model_dump(mode="json"))
+
+    def offer(self) -> tuple[int, int]:
+        (offer,) = start_what_can(self.database, self.clock())
+        return offer.order_id, offer.fence
+
+    def claim(self, order_id: int, fence: int) -> Response:
+        body = {"fence": fence, "agent_instance": "instance-n1", "boot_id": hello().boot_id}
+        return self.agent(f"/orders/{order_id}/claim", body)
+
+    def beat(self, order_id: int, fence: int, state: str, progress: float | None = None) -> dict[str, Any]:
+        order = {"order_id": order_id, "fence": fence, "state": state, "progress": progress, "phase": state}
+        started = self.clock().isoformat() if state == "running" else None
+        body = {
+            "agent_instance": "instance-n1",
+            "boot_id": hello().boot_id,
+            "sent_at": self.clock().isoformat(),
+            "orders": [{**order, "started_at": started}],
+        }
+        reply: dict[str, Any] = self.agent("/beat", body).json()
+        return reply
+
+    def result(self, fence: int, **changes: object) -> dict[str, Any]:
+        return {
+            "fence": fence,
+            "agent_instance": "instance-n1",
+            "digest": "0" * 64,
+            "outcome": "finished",
+            "reason_code": None,
+            "reason": None,
+            "started_at": self.clock().isoformat(),
+            "ended_at": self.clock().isoformat(),
+            "steps": [],
+            "samples": [],
+            "flags": [],
+            "environment": {"kernel.release": "6.1"},
+            "artefacts": [],
+            "curves": [],
+            **changes,
+        }
+
+
+@pytest.fixture
+def story(client: TestClient, database: Database, clock: MovedClock, admin: Person) -> Story:
+    begun = Story(client, database, clock, admin, {})
+    cluster = begun.person("POST", "/clusters", json={"name": "blade"})
+    token = begun.person("POST", f"/clusters/{cluster['id']}/join-tokens", json={"uses": 1, "expires_in_seconds": 60})[
+        "token"
+    ]
+    identity = client.post(
+        f"{API}/agent/enroll",
+        json={"join_token": token, "node_name": "n1", "role": "compute", "agent_version": "1", "wire_version": 1},
+    ).json()
+    begun.node_headers = {"Authorization": f"Bearer {identity['node_token']}"}
+    assert begun.hello().status_code == 200
+    target = {"cluster_id": cluster["id"], "name": "scratch", "path": "/scratch", "scope": "node"}
+    begun.person("POST", "/targets", json={**target, "nodes": [identity["node_id"]], "reserve_bytes": None})
+    return begun
+
+
+def test_a_run_from_its_submission_to_its_result(story: Story) -> None:
+    run_id = story.submit()
+    assert story.person("GET", f"/runs/{run_id}")["waiting_because"] == "it is about to start"
+    order_id, fence = story.offer()
+    order = story.claim(order_id, fence).json()
+    assert (order["run_id"], order["workload"], order["options"]["file_size_bytes"]) == (run_id, "dd", 1024**2)
+    assert order["targets"][0]["path"] == "/scratch"
+    assert story.beat(order_id, fence, "preflight")["orders"][0]["word"] == "continue"
+    assert story.beat(order_id, fence, "ready")["orders"][0]["word"] == "go"
+    assert story.beat(order_id, fence, "running", 0.5)["beat_seconds"] == 1.0
+    shown = story.person("GET", f"/runs/{run_id}")
+    assert (shown["state"], shown["progress"], shown["phase"]) == ("active", 0.5, "running")
+    assert shown["started_at"] is not None
+
+    raw = b"262144 bytes copied"
+    digest = hashlib.sha256(raw).hexdigest()
+    artefact = {"name": "write.stderr", "sha256": digest, "size_bytes": len(raw)}
+    put = story.client.put(
+        f"{API}/agent/orders/{order_id}/artefacts/write.stderr",
+        params={"sha256": digest},
+        content=raw,
+        headers={**story.node_headers, "X-Iotide-Fence": str(fence), "Content-Type": "application/octet-stream"},
+    )
+    assert put.status_code == 204, put.text
+    step = {
+        "name": "write",
+        "phase": "writing",
+        "argv": ["dd", "if=/dev/zero"],
+        "target_id": order["targets"][0]["target_id"],
+        "writer": None,
+        "started_at": "2026-11-21T10:00:00Z",
+        "wall_seconds": 1.0,
+        "user_seconds": 0.1,
+        "system_seconds": 0.2,
+        "max_rss_bytes": 1024,
+        "exit_status": 0,
+        "signal": None,
+    }
+    result = story.result(fence, artefacts=[artefact], steps=[step])
+    assert story.agent(f"/orders/{order_id}/finish", result).json() == {"accepted": True, "duplicate": False}
+    assert story.agent(f"/orders/{order_id}/finish", result).json() == {"accepted": True, "duplicate": True}
+
+    ended = story.person("GET", f"/runs/{run_id}")
+    assert (ended["state"], ended["validity"], ended["progress"]) == ("finished", "valid", 1.0)
+    (attempt,) = ended["attempts"]
+    assert (attempt["state"], attempt["orders"][0]["steps"]) == ("finished", [step])
+    assert ended["environment"] == {"kernel.release": "6.1"}
+    log = story.person("GET", f"/runs/{run_id}/events")["items"]
+    assert [line["kind"] for line in log] == [
+        "offered",
+        *("claimed", "preflight", "ready", "running", "finished"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "refused_with"),
+    [("/orders/{order_id}/claim", 409), ("/orders/999999/claim", 404), ("/orders/0/claim", 422)],
+)
+def test_a_wrong_claim_is_refused_with_a_code_and_a_remedy(story: Story, path: str, refused_with: int) -> None:
+    story.submit()
+    order_id, fence = story.offer()
+    body = {"fence": fence ^ 1 or 1, "agent_instance": "instance-n1", "boot_id": hello().boot_id}
+    answer = story.agent(path.format(order_id=order_id), body)
+    assert answer.status_code == refused_with
+    assert answer.json()["error"]["code"] in {"stale_fence", "order_not_found", "invalid_input"}
+
+
+def test_a_second_agent_of_the_node_is_refused(story: Story) -> None:
+    answer = story.hello(instance="another-instance")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "agent_already_running")
+    beat = {"agent_instance": "another-instance", "boot_id": hello().boot_id, "orders": []}
+    answer = story.agent("/beat", {**beat, "sent_at": story.clock().isoformat()})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "agent_superseded")
+
+
+def test_a_workload_that_changed_since_ends_the_run_although_the_claim_is_refused(story: Story) -> None:
+    run_id = story.submit()
+    order_id, fence = story.offer()
+    assert story.hello(revision=2).status_code == 200
+    answer = story.claim(order_id, fence)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "schema_changed")
+    assert story.person("GET", f"/runs/{run_id}")["reason_code"] == "schema_changed"
+
+
+def test_agents_routes_are_for_node_tokens_alone(story: Story) -> None:
+    body = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "orders": []}
+    answer = story.client.post(f"{API}/agent/beat", json=body, headers=story.admin.headers)
+    assert answer.status_code == 403
+    assert story.client.post(f"{API}/agent/beat", json=body).status_code == 401
+
+
+def test_what_a_waiting_run_waits_for_is_said_in_words(story: Story) -> None:
+    first, second = story.submit(), story.submit()
+    order_id, fence = story.offer()
+    story.claim(order_id, fence)
+    because = story.person("GET", f"/runs/{second}")["waiting_because"]
+    assert because == f"node n1 is taken by run {first} and it wants to be alone there"
+    story.agent(
+        f"/orders/{order_id}/finish",
+        story.result(fence, outcome="declined", reason_code="no_space", reason="no space left"),
+    )
+    because = story.person("GET", f"/runs/{first}")["waiting_because"]
+    assert because == "it is not tried again before 2026-11-21 10:00:05 UTC after: no space left"
+    assert story.person("GET", f"/runs/{second}")["waiting_because"] == "1 run stands before it"
+
+
+def test_a_run_is_cancelled_and_retried_over_http(story: Story) -> None:
+    run_id = story.submit()
+    assert story.person("POST", f"/runs/{run_id}/cancel")["state"] == "cancelled"
+    assert story.person("POST", f"/runs/{run_id}/cancel")["state"] == "cancelled"
+    assert story.person("POST", f"/runs/{run_id}/retry")["state"] == "waiting"
+    answer = story.client.post(f"{API}/runs/{run_id}/retry", headers=story.admin.headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "run_not_retriable")
+
+
+def test_runs_are_filtered(story: Story, make_person: Callable[..., Person]) -> None:
+    done, waiting = story.submit(), story.submit(name="later")
+    order_id, fence = story.offer()
+    story.claim(order_id, fence)
+    story.agent(f"/orders/{order_id}/finish", story.result(fence))
+    found = story.person("GET", f"/runs/{waiting}")
+    node = story.person("GET", "/nodes")["items"][0]["id"]
+
+    def ids(query: str) -> list[int]:
+        return [run["id"] for run in story.person("GET", f"/runs?{query}")["items"]]
+
+    assert ids("") == [waiting, done]
+    assert ids("state=finished") == [done]
+    assert ids(f"campaign_id={found['campaign_id']}") == [waiting]
+    assert ids(f"node_id={node}&workload=dd") == [waiting, done]
+    assert ids(f"node_id={node + 1}") == ids("workload=fio") == ids("target_id=999") == ids("series_id=1") == []
+    page = story.person("GET", "/runs?limit=1")
+    assert ids(f"limit=1&cursor={page['next_cursor']}") == [done]
+    other = story.person("POST", "/clusters", json={"name": "other"})
+    with_nothing = make_person("eve", Role.VIEWER, other["id"]).headers
+    assert story.client.get(f"{API}/runs", headers=with_nothing).json()["items"] == []
