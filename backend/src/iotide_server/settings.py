@@ -17,7 +17,6 @@ class Settings(BaseSettings):
         public_url: where browsers and agents reach the API; it stands in join commands and login links.
         ca_certificate: the CA that agents must trust for API and broker; None: the system's.
         frontend_directory: the built browser application; None: the one in the package or the repository.
-        secure_cookies: whether the session cookie is only sent over TLS; None: when `public_url` is https.
     """
 
     model_config = SettingsConfigDict(env_prefix="IOTIDE_", frozen=True)
@@ -29,4 +28,3 @@ class Settings(BaseSettings):
     public_url: str = "http://127.0.0.1:8080"
     ca_certificate: Path | None = None
     frontend_directory: Path | None = None
-    secure_cookies: bool | None = None

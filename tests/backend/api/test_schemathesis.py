@@ -32,7 +32,7 @@ from iotide_server.settings import Settings
 from iotide_server.tables import metadata
 from iotide_server.trends.service import recompute_points
 
-EXAMPLES_AN_OPERATION = 12
+EXAMPLES_AN_OPERATION = 8
 APP = create_app(
     Settings(database_url=SecretStr("postgresql://nowhere/none"), redis_url=SecretStr("redis://127.0.0.1:1"))
 )

@@ -66,7 +66,7 @@ class Rule:
 class Public(Rule):
     """Anyone may call; no credential is looked at."""
 
-    def __call__(self) -> Principal:
+    async def __call__(self) -> Principal:
         """Let everyone pass."""
         return ANONYMOUS
 
@@ -75,7 +75,7 @@ class Public(Rule):
 class SignedIn(Rule):
     """Any person, by session or API token."""
 
-    def __call__(self, caller: _Caller) -> Principal:
+    async def __call__(self, caller: _Caller) -> Principal:
         """Let any person pass."""
         return caller
 
@@ -86,7 +86,7 @@ class HasRole(Rule):
 
     role: Role
 
-    def __call__(self, caller: _Caller) -> Principal:
+    async def __call__(self, caller: _Caller) -> Principal:
         """Let pass who has the role somewhere."""
         if not caller.may_somewhere(self.role):
             raise NotAllowedError(

@@ -74,8 +74,8 @@ def transaction(request: Request) -> Iterator[Session]:
 Tx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=CONNECTIONS)]
 
 
-def moment(request: Request) -> datetime:
-    """The time of the request."""
+async def moment(request: Request) -> datetime:
+    """The time of the request; async, because what is not costs a way through a thread."""
     clock: Clock = request.app.state.clock
     return clock()
 
