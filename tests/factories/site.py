@@ -22,6 +22,7 @@ from iotide_server.gateway.errors import SchemaChangedError
 from iotide_server.kit.db import Database
 from iotide_server.runs.models import Run
 from iotide_server.runs.repository import NewRuns, insert_runs
+from iotide_server.scheduling.starting import start_what_can
 from iotide_server.workloads.models import Workload
 from iotide_wire.messages import (
     BeatReply,
@@ -133,6 +134,10 @@ class Site:
                 session.scalars(text("SELECT id FROM run WHERE campaign_id = :id ORDER BY id"), {"id": campaign.id})
             )
 
+    def start(self) -> list[int]:
+        """One pass of a scheduler; the runs it started, once for each of their orders."""
+        return started_by(self.database, self.clock())
+
     def run(self, run_id: int) -> Run:
         with self.database.transaction() as session:
             return session.get_one(Run, run_id)
@@ -150,6 +155,15 @@ class Site:
     def change(self, statement: str, **values: object) -> None:
         with self.database.transaction() as session:
             session.execute(text(statement), values)
+
+
+def started_by(database: Database, now: datetime) -> list[int]:
+    """The runs that one pass starts, once for each of their orders."""
+    order_ids = [offer.order_id for batch in start_what_can(database, now) for offer in batch]
+    with database.transaction() as session:
+        rows = session.execute(text("SELECT id, run_id FROM node_order WHERE id = ANY(:ids)"), {"ids": order_ids})
+        run_ids = {row.id: row.run_id for row in rows}
+    return [run_ids[order_id] for order_id in order_ids]
 
 
 @dataclass

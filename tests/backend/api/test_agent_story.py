@@ -54,7 +54,7 @@ class Story:
         return self.agent("/hello", said.model_dump(mode="json"))
 
     def offer(self) -> tuple[int, int]:
-        (offer,) = start_what_can(self.database, self.clock())
+        ((offer,),) = start_what_can(self.database, self.clock())
         return offer.order_id, offer.fence
 
     def claim(self, order_id: int, fence: int) -> Response:

@@ -72,7 +72,8 @@ class Scheduler:
 
     def _pass(self, now: datetime) -> None:
         self._pass_wanted = False
-        offers.send_offers(self._database, self._broker, start_what_can(self._database, now), now)
+        for started in start_what_can(self._database, now):
+            offers.send_offers(self._database, self._broker, started, now)
         ended_at = self._clock()
         # Under a storm of news, half of the time at most is spent on passes; the news is read together.
         self._pass_after = ended_at + (ended_at - now)

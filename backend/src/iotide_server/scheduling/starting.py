@@ -1,7 +1,7 @@
 """One pass: read what waits and what is free, decide in a pure function, start what can start."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -20,14 +20,11 @@ LARGEST_BATCH = 200
 _log = structlog.get_logger(__name__)
 
 
-def start_what_can(database: Database, now: datetime) -> list[Offer]:
-    """Start every run that can have all it needs; the offers are committed and remain to be sent."""
+def start_what_can(database: Database, now: datetime) -> Iterator[list[Offer]]:
+    """Start every run that can have all it needs, batch by batch; what is yielded is committed and waits to be sent."""
     runs = _decide(database, now)
-    return [
-        offer
-        for first in range(0, len(runs), LARGEST_BATCH)
-        for offer in _start(database, runs[first : first + LARGEST_BATCH], now)
-    ]
+    for first in range(0, len(runs), LARGEST_BATCH):
+        yield _start(database, runs[first : first + LARGEST_BATCH], now)
 
 
 def _decide(database: Database, now: datetime) -> list[Waiting]:

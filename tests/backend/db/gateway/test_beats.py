@@ -9,14 +9,13 @@ from sqlalchemy import text
 from iotide_server.clusters.errors import AgentSupersededError
 from iotide_server.gateway.repository import BARRIER
 from iotide_server.runs.models import Order
-from iotide_server.scheduling.starting import start_what_can
 from iotide_wire.messages import CurvePiece, OrderBeat, OrderState, Word
 
 
 def claimed(site: Site, *nodes: int) -> tuple[list[SimulatedAgent], list[Offered]]:
     """A run claimed by all its nodes."""
     site.add_runs(list(nodes))
-    start_what_can(site.database, site.clock())
+    site.start()
     agents = [site.agent(number) for number in nodes]
     return agents, [agent.claim_offer() for agent in agents]
 
@@ -120,7 +119,7 @@ def test_the_answer_says_how_long_an_offer_has_been_waiting(site: Site, clock: M
     agent = site.agent(1)
     assert agent.beat().oldest_offer_seconds is None
     site.add_runs([1])
-    start_what_can(site.database, clock())
+    site.start()
     clock.move(17)
     assert agent.beat().oldest_offer_seconds == 17.0
 

@@ -17,14 +17,13 @@ from iotide_server.gateway.errors import (
     StaleFenceError,
 )
 from iotide_server.runs.models import Order
-from iotide_server.scheduling.starting import start_what_can
 from iotide_wire.messages import ClaimRequest, OrderState
 
 
 def offered(site: Site) -> tuple[SimulatedAgent, Offered]:
     """A run offered to the first node."""
     site.add_runs([1])
-    start_what_can(site.database, site.clock())
+    site.start()
     return site.agent(1), site.agent(1).offer()
 
 
@@ -95,7 +94,7 @@ def test_the_claim_of_an_earlier_attempt_is_stale_for_ever(site: Site) -> None:
     agent.hello(instance="instance-after-restart")
     with pytest.raises(OrderWithdrawnError, match="no longer has the order"):
         agent.claim(offer)
-    start_what_can(site.database, site.clock())
+    site.start()
     assert agent.offer().order_id != offer.order_id
     with pytest.raises(OrderWithdrawnError):
         agent.claim(offer)

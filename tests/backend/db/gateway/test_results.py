@@ -12,7 +12,6 @@ from iotide_server.gateway.service import RawOutput
 from iotide_server.runs.lifecycle import DECLINES_FORGIVEN
 from iotide_server.runs.models import Attempt
 from iotide_server.scheduling.service import Scheduler
-from iotide_server.scheduling.starting import start_what_can
 from iotide_wire.messages import FinishReply, OrderState, Outcome, Word
 
 ACCEPTED = FinishReply(accepted=True, duplicate=False)
@@ -27,7 +26,7 @@ def running(site: Site, *, attempts: int = 2) -> tuple[SimulatedAgent, Offered]:
 
 
 def run_next(site: Site) -> Offered:
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     offer = agent.claim_offer()
     agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
@@ -118,7 +117,7 @@ def test_a_declined_run_waits_a_while_and_is_tried_again_without_counting(site: 
     run = site.run(offer.run_id)
     assert (run.state, run.attempts_made, run.declines) == ("waiting", 0, 1)
     assert (run.not_before, run.reason) == (clock() + timedelta(seconds=5), "/scratch is not mounted")
-    assert start_what_can(site.database, clock()) == []
+    assert site.start() == []
     clock.move(5)
     agent.finish(run_next(site))
     assert attempts(site) == ["declined", "finished"]
@@ -149,7 +148,7 @@ def test_an_order_that_a_new_agent_process_does_not_hold_is_lost_and_tried_again
     assert (run.state, run.attempts_made, run.reason_code) == ("waiting", 1, code)
     assert agent.say(offer, OrderState.RUNNING, 0.5) is Word.UNKNOWN
     assert agent.finish(offer) == TOO_LATE
-    start_what_can(site.database, clock())
+    site.start()
     agent.finish(agent.claim_offer())
     assert attempts(site) == ["lost", "finished"]
 
@@ -178,18 +177,16 @@ def test_a_hello_of_the_same_process_loses_nothing(site: Site) -> None:
 
 def test_an_order_only_offered_survives_a_restart_of_the_agent(site: Site) -> None:
     (run_id,) = site.add_runs([1])
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     agent.hello(instance="instance-after-restart")
     agent.finish(agent.claim_offer())
     assert site.run(run_id).state == "finished"
 
 
-def test_when_one_node_of_a_gang_declines_the_others_are_stopped_and_all_is_tried_again(
-    site: Site, clock: MovedClock
-) -> None:
+def test_when_one_node_of_a_gang_declines_the_others_are_stopped_and_all_is_tried_again(site: Site) -> None:
     (run_id,) = site.add_runs([1, 2], target="nfs", exclusive="node+target")
-    start_what_can(site.database, clock())
+    site.start()
     first, second = site.agent(1), site.agent(2)
     offers = [first.claim_offer(), second.claim_offer()]
     first.finish(offers[0], Outcome.DECLINED, reason="busy locally")
@@ -202,24 +199,23 @@ def test_when_one_node_of_a_gang_declines_the_others_are_stopped_and_all_is_trie
 
 def test_a_gang_that_one_node_cancels_before_the_other_claimed_is_cancelled(site: Site) -> None:
     (run_id,) = site.add_runs([1, 2])
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     agent.finish(agent.claim_offer(), Outcome.CANCELLED, reason="its administrator stopped it")
     assert site.agent(2).offers() == []
     assert (site.run(run_id).state, site.run(run_id).declines) == ("cancelled", 0)
 
 
-def test_a_target_stays_leased_until_the_last_node_of_the_gang_has_ended(site: Site, clock: MovedClock) -> None:
+def test_a_target_stays_leased_until_the_last_node_of_the_gang_has_ended(site: Site) -> None:
     site.add_runs([1, 2], target="nfs", exclusive="node+target")
-    start_what_can(site.database, clock())
+    site.start()
     (waiting,) = site.add_runs([1], target="nfs")
     first, second = site.agent(1), site.agent(2)
     offers = [first.claim_offer(), second.claim_offer()]
     first.finish(offers[0])
-    assert start_what_can(site.database, clock()) == []
+    assert site.start() == []
     second.finish(offers[1])
-    assert [offer.node_id for offer in start_what_can(site.database, clock())] == [site.node_ids[0]]
-    assert site.run(waiting).state == "active"
+    assert site.start() == [waiting]
 
 
 def test_raw_output_needs_the_fence_of_the_nodes_own_order(site: Site) -> None:

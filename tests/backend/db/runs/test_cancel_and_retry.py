@@ -13,7 +13,6 @@ from iotide_server.kit.errors import ConflictError, NotAllowedError
 from iotide_server.runs import service
 from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError
 from iotide_server.runs.models import Run
-from iotide_server.scheduling.starting import start_what_can
 from iotide_wire.messages import OrderState, Outcome, Word
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
@@ -30,28 +29,28 @@ def test_a_waiting_run_is_cancelled_at_once(site: Site, cancel: CancelRun) -> No
     cancel(run_id)
     run = site.run(run_id)
     assert (run.state, run.reason_code, run.reason) == ("cancelled", "cancelled_by_person", "cancelled by ada")
-    assert start_what_can(site.database, site.clock()) == []
+    assert site.start() == []
 
 
 def test_an_offered_run_is_cancelled_at_once_and_its_node_is_free(site: Site, cancel: CancelRun) -> None:
     run_id, following = site.add_runs([1], [1])
-    start_what_can(site.database, site.clock())
+    site.start()
     cancel(run_id)
     assert site.run(run_id).state == "cancelled"
-    start_what_can(site.database, site.clock())
+    site.start()
     assert site.agent(1).offer().run_id == following
 
 
 @pytest.mark.parametrize("state", [OrderState.CLAIMED, OrderState.READY, OrderState.RUNNING, OrderState.UPLOADING])
 def test_a_claimed_run_is_cancelled_when_its_node_has_let_go(site: Site, cancel: CancelRun, state: OrderState) -> None:
     run_id, following = site.add_runs([1], [1])
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     offer = agent.claim_offer()
     agent.say(offer, state)
     cancel(run_id)
     assert site.run(run_id).state == "active"
-    assert start_what_can(site.database, site.clock()) == []
+    assert site.start() == []
     assert agent.say(offer, state) is Word.CANCEL
     agent.finish(offer, Outcome.CANCELLED)
     assert site.states([run_id, following]) == ["cancelled", "waiting"]
@@ -62,7 +61,7 @@ def test_a_cancelled_run_does_not_come_back_whatever_its_node_says(
     site: Site, cancel: CancelRun, outcome: Outcome
 ) -> None:
     (run_id,) = site.add_runs([1], attempts=5)
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     offer = agent.claim_offer()
     cancel(run_id)
@@ -72,7 +71,7 @@ def test_a_cancelled_run_does_not_come_back_whatever_its_node_says(
 
 def test_a_cancelled_run_whose_node_lost_it_is_cancelled(site: Site, cancel: CancelRun) -> None:
     (run_id,) = site.add_runs([1], attempts=5)
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     agent.claim_offer()
     cancel(run_id)
@@ -82,7 +81,7 @@ def test_a_cancelled_run_whose_node_lost_it_is_cancelled(site: Site, cancel: Can
 
 def test_a_load_that_failed_on_its_own_says_why_although_a_cancel_was_on_its_way(site: Site, cancel: CancelRun) -> None:
     (run_id,) = site.add_runs([1])
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     offer = agent.claim_offer()
     cancel(run_id)
@@ -100,7 +99,7 @@ def test_cancelling_twice_is_cancelling_once(site: Site, cancel: CancelRun) -> N
 
 def test_a_finished_run_cannot_be_cancelled(site: Site, cancel: CancelRun) -> None:
     (run_id,) = site.add_runs([1])
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     agent.finish(agent.claim_offer())
     with pytest.raises(RunEndedError):
@@ -109,10 +108,10 @@ def test_a_finished_run_cannot_be_cancelled(site: Site, cancel: CancelRun) -> No
 
 def test_a_campaign_is_cancelled_with_all_its_runs_in_whatever_state_they_are(site: Site) -> None:
     finished, running, offered, *waiting = site.add_runs([1], [1], [2], [1], [2], [1, 2])
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     agent.finish(agent.claim_offer())
-    start_what_can(site.database, site.clock())
+    site.start()
     offer = agent.claim_offer()
     with site.database.transaction() as session:
         campaign_id = session.get_one(Run, finished).campaign_id
@@ -149,7 +148,7 @@ def test_starts_claims_results_and_cancels_at_once_leave_every_rule_intact(make_
     def start_until_all_have_ended() -> None:
         try:
             while has_open_runs(site):
-                start_what_can(site.database, site.clock())
+                site.start()
         finally:
             halt.set()
 
@@ -169,7 +168,7 @@ def test_starts_claims_results_and_cancels_at_once_leave_every_rule_intact(make_
 @pytest.mark.parametrize("ending", ["failed", "cancelled"])
 def test_a_retried_run_gets_exactly_one_more_attempt(site: Site, cancel: CancelRun, ending: str) -> None:
     (run_id,) = site.add_runs([1], attempts=1)
-    start_what_can(site.database, site.clock())
+    site.start()
     agent = site.agent(1)
     offer = agent.claim_offer()
     if ending == "cancelled":
@@ -177,7 +176,7 @@ def test_a_retried_run_gets_exactly_one_more_attempt(site: Site, cancel: CancelR
     agent.finish(offer, Outcome(ending))
     retry(site, run_id)
     assert (site.run(run_id).state, site.run(run_id).reason) == ("waiting", None)
-    start_what_can(site.database, site.clock())
+    site.start()
     agent.claim_offer()
     agent.hello(instance="instance-after-restart")
     assert site.run(run_id).state == "failed"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 from factories.clock import MovedClock
 from factories.invariants import violations
-from factories.site import BrokerView, Site
+from factories.site import BrokerView, Site, started_by
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
@@ -17,19 +17,8 @@ from iotide_server.runs.resources import Occupancy, Resource, needs
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.matching import Waiting, match
 from iotide_server.scheduling.service import Scheduler
-from iotide_server.scheduling.starting import start_what_can
 from iotide_wire.messages import OrderState
 from iotide_wire.plan import Exclusivity
-
-
-def started(site: Site) -> list[int]:
-    """The runs that a pass starts, in order."""
-    begun = start_what_can(site.database, site.clock())
-    with site.database.transaction() as session:
-        return [
-            session.scalars(text("SELECT run_id FROM node_order WHERE id = :id"), {"id": offer.order_id}).one()
-            for offer in begun
-        ]
 
 
 def test_a_wake_up_starts_a_waiting_run_and_tells_its_node_by_ids_alone(
@@ -45,8 +34,8 @@ def test_a_wake_up_starts_a_waiting_run_and_tells_its_node_by_ids_alone(
 
 def test_the_lines_of_two_nodes_are_served_at_once_and_one_run_at_a_time(site: Site) -> None:
     on_first, on_second, later = site.add_runs([1], [2], [1])
-    assert started(site) == [on_first, on_second]
-    assert started(site) == []
+    assert site.start() == [on_first, on_second]
+    assert site.start() == []
     assert site.run(later).state == "waiting"
 
 
@@ -55,10 +44,10 @@ def test_an_earlier_campaign_is_served_first_and_a_higher_priority_before_it(sit
     (urgent,) = site.add_runs([1])
     site.change("UPDATE line_place SET sort_key = sort_key - 3600 WHERE run_id = :id", id=urgent)
     site.change("UPDATE run SET sort_key = sort_key - 3600 WHERE id = :id", id=urgent)
-    assert started(site) == [urgent]
+    assert site.start() == [urgent]
     agent = site.agent(1)
     agent.finish(agent.claim_offer())
-    assert started(site) == [early]
+    assert site.start() == [early]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +66,8 @@ def test_exclusivity_says_how_many_of_four_runs_on_two_nodes_with_two_slots_run_
 ) -> None:
     site = make_site(slots=2)
     site.add_runs([1], [2], [1], [2], exclusive=exclusive, target=target)
-    assert len(started(site)) == together
-    assert started(site) == []
+    assert len(site.start()) == together
+    assert site.start() == []
 
 
 def test_a_run_alone_on_a_target_waits_for_its_users_and_no_later_one_gets_ahead(
@@ -86,35 +75,35 @@ def test_a_run_alone_on_a_target_waits_for_its_users_and_no_later_one_gets_ahead
 ) -> None:
     site = make_site(node_count=3)
     (shared,) = site.add_runs([1], target="nfs")
-    assert started(site) == [shared]
+    assert site.start() == [shared]
     (alone,) = site.add_runs([2], target="nfs", exclusive="node+target")
     (later,) = site.add_runs([3], target="nfs", limit=3600.0)
-    assert started(site) == []
+    assert site.start() == []
     agent = site.agent(1)
     agent.finish(agent.claim_offer())
-    assert started(site) == [alone]
+    assert site.start() == [alone]
     agent = site.agent(2)
     agent.finish(agent.claim_offer())
-    assert started(site) == [later]
+    assert site.start() == [later]
 
 
 def test_runs_that_wait_for_a_locked_target_do_not_hide_those_behind_them(site: Site) -> None:
     (alone,) = site.add_runs([1], target="nfs", exclusive="node+target")
-    assert started(site) == [alone]
+    assert site.start() == [alone]
     site.add_runs(*[[2]] * 6, target="nfs")
     (behind,) = site.add_runs([2], target="scratch")
-    assert started(site) == [behind]
+    assert site.start() == [behind]
 
 
 def test_a_gang_is_offered_to_all_its_nodes_or_to_none(make_site: Callable[..., Site]) -> None:
     site = make_site(node_count=3)
     (single,) = site.add_runs([2])
-    assert started(site) == [single]
+    assert site.start() == [single]
     (gang,) = site.add_runs([1, 2, 3], target="nfs", exclusive="node+target")
-    assert started(site) == []
+    assert site.start() == []
     agent = site.agent(2)
     agent.finish(agent.claim_offer())
-    assert started(site) == [gang] * 3
+    assert site.start() == [gang] * 3
     assert [site.agent(number).offer().run_id for number in (1, 2, 3)] == [gang] * 3
     assert len({site.agent(number).offer().fence for number in (1, 2, 3)}) == 1
 
@@ -131,15 +120,15 @@ def test_a_gang_is_offered_to_all_its_nodes_or_to_none(make_site: Callable[..., 
 def test_a_node_that_cannot_be_counted_on_gets_nothing_and_the_others_all_the_same(site: Site, trouble: str) -> None:
     site.change(trouble, id=site.node_ids[0])
     _, on_second = site.add_runs([1], [2])
-    assert started(site) == [on_second]
+    assert site.start() == [on_second]
 
 
 def test_a_node_that_is_heard_of_again_is_served_again(site: Site) -> None:
     site.change("UPDATE node_beat SET seen_at = seen_at - interval '1 h'")
     (run_id,) = site.add_runs([1])
-    assert started(site) == []
+    assert site.start() == []
     site.agent(1).beat()
-    assert started(site) == [run_id]
+    assert site.start() == [run_id]
 
 
 def test_a_run_is_not_tried_again_before_its_time_and_lets_others_pass(
@@ -196,7 +185,7 @@ def test_of_a_batch_that_the_database_refuses_the_good_ones_start_all_the_same(
         for run_id, number in ((first, 1), (second, 1), (third, 2))
     ]
     monkeypatch.setattr("iotide_server.scheduling.starting._decide", lambda *_: stale)
-    assert started(site) == [first, third]
+    assert site.start() == [first, third]
     assert site.states([first, second, third]) == ["active", "waiting", "active"]
 
 
@@ -223,7 +212,7 @@ def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
 
     def schedule(database: Database) -> int:
         barrier.wait()
-        return len(start_what_can(database, site.clock()))
+        return len(started_by(database, site.clock()))
 
     rounds = 0
     with ThreadPoolExecutor(len(databases)) as pool:
@@ -248,7 +237,7 @@ def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
 
 def test_an_order_says_everything_that_its_node_needs(site: Site) -> None:
     (run_id,) = site.add_runs([1], target="nfs", exclusive="none", limit=90.0)
-    started(site)
+    site.start()
     agent = site.agent(1)
     offer = agent.offer()
     order = agent.claim(offer)
