@@ -31,11 +31,11 @@ class Loop:
         self._tick_at = boottime() if tick else 0.0
 
     def turn(self, until: float) -> None:
-        """Sleeps until something happens, but not beyond `until`, in seconds of CLOCK_BOOTTIME."""
+        """Sleeps until something happens, but not beyond `until`, in seconds of CLOCK_BOOTTIME; infinity is fine."""
         if self._tick:
             until = min(until, self._tick_at)
-        wait_milliseconds = max(0.0, until - boottime()) * 1000
-        for descriptor, _ in self._poll.poll(wait_milliseconds):
+        wait_seconds = min(max(0.0, until - boottime()), _LONGEST_SECONDS)
+        for descriptor, _ in self._poll.poll(wait_seconds * 1000):
             handler = self._handlers.get(descriptor)
             if handler:
                 handler()
