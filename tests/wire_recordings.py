@@ -83,7 +83,7 @@ def record(found: Iterator[tuple[type[Message], Any]]) -> list[Path]:
 def _without_secrets(text: str) -> str:
     """The message without credentials of a server that is gone, and without where things lay on its machine."""
     for pattern, harmless in (
-        (r"ion_[\w-]+", "ion_recorded"),
+        (r"\bion_[\w-]+", "ion_recorded"),
         (r'("join_token": ")[^"]+', r"\1recorded-join-token.-"),
         (r"(redis://[^:]+:)[^@]+", r"\1recorded"),
         (re.escape(sys.prefix), "/opt/iotide"),
