@@ -2,8 +2,12 @@
 
 import select
 from collections.abc import Callable
+from typing import Final
 
 from iotide_agent.runner.processes import boottime
+
+_LONGEST_SECONDS: Final = 3600.0
+"""poll takes no infinity."""
 
 
 class Loop:
