@@ -89,7 +89,7 @@ class Scheduler:
                 self._silence_told_at = now
             watch.flag_overdue(session, now)
             if now - self._cleaned_at >= CLEAN_EVERY:
-                watch.drop_old_news(session, now)
+                watch.forget(session, now)
                 self._cleaned_at = now
 
     def _wait(self, now: datetime) -> timedelta:

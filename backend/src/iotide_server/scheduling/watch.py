@@ -6,14 +6,13 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from iotide_server.accounts import sessions
 from iotide_server.clusters import agents
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.live import service as live
 
 OVERDUE_AFTER: Final = timedelta(seconds=60)
 """How long after its time limit a run's end may take to arrive before it is called overdue."""
-
-NEWS_KEPT: Final = timedelta(hours=1)
 
 
 def flag_silence(session: Session, since: datetime, now: datetime) -> None:
@@ -53,6 +52,7 @@ def flag_overdue(session: Session, now: datetime) -> None:
     live.publish_all(session, [("run", row.id, row.cluster_id) for row in rows])
 
 
-def drop_old_news(session: Session, now: datetime) -> None:
-    """Delete news that no browser asks for any more."""
-    session.execute(text("DELETE FROM change WHERE at < :before"), {"before": now - NEWS_KEPT})
+def forget(session: Session, now: datetime) -> None:
+    """Delete what nobody asks for any more: old news, and sign-ins that have expired."""
+    live.forget_old(session, now)
+    sessions.forget_expired(session, now)
