@@ -29,7 +29,9 @@ OTHER_AGENT_STATUS: Final = 97
 """Another agent works with the same state directory or the same identity."""
 _OTHER_AGENT: Final = frozenset({"agent_already_running", "agent_superseded"})
 
-app = typer.Typer(help="The node agent of iotide.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="The node agent of iotide.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="agent.toml; /etc/iotide/agent.toml for root by default.")
 ]
