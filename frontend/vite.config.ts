@@ -16,7 +16,7 @@ export default defineConfig({
   },
   define: { global: "globalThis" },
   build: { manifest: true, chunkSizeWarningLimit: 2000 },
-  server: { proxy: { "/api": process.env.IOTIDE_URL ?? "http://127.0.0.1:8080" } },
+  server: { proxy: { "/api": process.env.IOTIDE_URL ?? "http://127.0.0.1:8470" } },
   test: {
     restoreMocks: true,
     // What needs a page (a DOM, an address) is named .test.tsx; everything else runs without one.

@@ -6,7 +6,12 @@ import type { Word } from "./stream-worker";
 
 const EVENTS_URL = "/api/v1/events?topics=campaign,run,node,target,cluster";
 const GATHER_MILLISECONDS = 400;
-const KINDS_THAT_MOVE_SERIES = new Set(["run", "campaign"]);
+/** What else a changed row makes stale: a run moves its series, a node announces workloads and mounts. */
+const FOLLOWERS: Readonly<Record<string, readonly string[]>> = {
+  run: ["series"],
+  campaign: ["series"],
+  node: ["workload", "target"],
+};
 
 /** Hears the news until the returned function is called. */
 export function hearNews(tell: (news: News) => void): () => void {
@@ -43,7 +48,7 @@ export function invalidateOnNews(client: QueryClient): (news: News) => void {
     for (const [kind, ids] of changed) {
       client.invalidateQueries({ queryKey: [kind, "list"] });
       for (const id of ids) client.invalidateQueries({ queryKey: [kind, id] });
-      if (KINDS_THAT_MOVE_SERIES.has(kind)) client.invalidateQueries({ queryKey: ["series"] });
+      for (const follower of FOLLOWERS[kind] ?? []) client.invalidateQueries({ queryKey: [follower] });
     }
     changed.clear();
   }

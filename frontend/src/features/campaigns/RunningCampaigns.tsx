@@ -11,21 +11,19 @@ import { campaignsQuery } from "./queries";
 export function RunningCampaigns() {
   const active = useInfiniteQuery(campaignsQuery({ state: "active" }));
   const waiting = useInfiniteQuery(campaignsQuery({ state: "waiting" }));
+  const failed = waiting.error ? waiting : active;
+  const both = active.data && waiting.data && [...active.data, ...waiting.data];
   return (
     <Section actions={<ButtonLink to="/campaigns/new">New campaign</ButtonLink>} title="Running now">
-      <Loaded query={active}>
-        {(running) => {
-          const campaigns = [...running, ...(waiting.data ?? [])];
-          if (campaigns.length === 0) return <Nothing />;
-          return (
-            <Stack gap="xs">
-              <CampaignTable campaigns={campaigns} label="Running campaigns" />
-              <TextLink size="sm" to="/campaigns">
-                All campaigns
-              </TextLink>
-            </Stack>
-          );
-        }}
+      <Loaded empty={<Nothing />} isEmpty={(rows) => rows.length === 0} query={{ ...failed, data: both }}>
+        {(campaigns) => (
+          <Stack gap="xs">
+            <CampaignTable campaigns={campaigns} label="Running campaigns" />
+            <TextLink size="sm" to="/campaigns">
+              All campaigns
+            </TextLink>
+          </Stack>
+        )}
       </Loaded>
     </Section>
   );

@@ -10,10 +10,14 @@ export const clustersQuery = queryOptions({
     everyItem((query) => answer(api.GET("/api/v1/clusters", { params: { query }, signal }))),
 });
 
+/** A beat is no news, so “last seen” is asked for now and then. */
+const LAST_SEEN_MILLISECONDS = 30_000;
+
 /** Every node of a cluster, retired ones left out. */
 export function nodesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "list", clusterId],
+    refetchInterval: LAST_SEEN_MILLISECONDS,
     queryFn: async ({ signal }) => {
       const nodes = await everyItem((page) =>
         answer(api.GET("/api/v1/nodes", { params: { query: { ...page, cluster_id: clusterId } }, signal })),

@@ -72,7 +72,7 @@ export function CampaignBuilder({ cluster, original, ...props }: CampaignBuilder
   );
 }
 
-/** The server's preview of the plan, asked for once typing pauses. */
+/** The server's preview of the plan, asked for once typing pauses; as text, since each render makes the plan anew. */
 function usePreview(plan: CampaignPlan | undefined) {
   const [text] = useDebouncedValue(plan ? JSON.stringify(plan) : "", PREVIEW_DELAY_MILLISECONDS);
   const settled = text ? (JSON.parse(text) as CampaignPlan) : undefined;
