@@ -13,7 +13,7 @@ from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.kit.errors import NotAuthenticatedError
 
 API_TOKEN_PREFIX: Final = "iot_"  # noqa: S105 - a prefix, not a secret
-NODE_TOKEN_PREFIX: Final = "ion_"  # noqa: S105
+NODE_TOKEN_PREFIX: Final = "ion_"  # noqa: S105 - as above
 SESSION_IDLE: Final = timedelta(days=7)
 _TOUCH_EVERY: Final = timedelta(minutes=1)
 Scope = Literal["read", "operate", "admin"]

@@ -19,8 +19,9 @@ def list_targets(
     principal: Viewer,
     session: Tx,
     paging: Paging,
+    *,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only targets of this cluster")] = None,
-    retired: Annotated[bool, Query(description="Retired targets instead of living ones")] = False,  # noqa: FBT002 - a query parameter has no position
+    retired: Annotated[bool, Query(description="Retired targets instead of living ones")] = False,
 ) -> Page[Target]:
     """The targets that you may see, newest first."""
     return service.list_targets(session, principal, TargetFilter(cluster_id, retired), paging).page(Target.of)

@@ -97,7 +97,7 @@ def nodes_of(
 def node_names(session: Session, node_ids: Collection[int]) -> dict[int, str]:
     """The names of the nodes, in their order."""
     rows = session.execute(select(Node.id, Node.name).where(Node.id.in_(node_ids)).order_by(Node.name))
-    return {node_id: name for node_id, name in rows}  # noqa: C416 - rows are no pairs to dict()
+    return {row.id: row.name for row in rows}
 
 
 def availability(session: Session, node_ids: Collection[int]) -> list[Availability]:
