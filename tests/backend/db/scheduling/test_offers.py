@@ -164,34 +164,3 @@ def test_work_is_named_to_the_workers_until_it_is_done(
         do_work(database, {"count": lambda _, key: done.append(key)}, "count", 7)
     step_for(scheduler, clock, 600)
     assert (done, in_redis.take("server")) == ([7], [])
-
-
-def test_work_that_fails_says_why_and_is_wanted_again(
-    site: Site, database: Database, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock
-) -> None:
-    with database.transaction() as session:
-        want_work(session, "points", 7, clock())
-    scheduler.step({"work"})
-    with pytest.raises(KeyError):
-        do_work(database, {}, "points", 7)
-    in_redis.take("server")
-    step_for(scheduler, clock, 11)
-    assert in_redis.take("server") == [["points", 7]]
-    with site.database.transaction() as session:
-        assert session.connection().exec_driver_sql("SELECT failure FROM work").scalar_one() == "KeyError: 'points'"
-
-
-def test_work_wanted_again_while_it_is_done_is_done_again(database: Database, clock: MovedClock) -> None:
-    done: list[int] = []
-
-    def work_and_be_overtaken(_: object, key: int) -> None:
-        done.append(key)
-        if len(done) == 1:
-            with database.transaction() as other:
-                want_work(other, "count", 7, clock())
-
-    with database.transaction() as session:
-        want_work(session, "count", 7, clock())
-    for _ in range(3):
-        do_work(database, {"count": work_and_be_overtaken}, "count", 7)
-    assert done == [7, 7]
