@@ -257,6 +257,7 @@ def test_a_target_that_does_not_answer_is_declined(make_rig: Callable[..., Rig],
     try:
         rig.start()
         ending = rig.until_ended()
+        assert not is_order_alive(rig.directory)  # what hangs is no load, so it must not hold the node
     finally:
         thaw(freezable)
     assert (ending["outcome"], ending["code"]) == ("declined", "target_hangs")

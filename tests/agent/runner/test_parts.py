@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from iotide_agent.runner.card import (
 )
 from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_of, parse_mountinfo
 from iotide_agent.runner.sampler import Reading, rates
 from iotide_agent.runner.tree import Bytes, LoadTree
@@ -107,6 +109,32 @@ def test_a_doorbell_hears_every_ringer_and_nobody_means_false(tmp_path: Path) ->
     bell.quiet()
     with pytest.raises(BlockingIOError):
         os.read(bell.fileno(), 1)
+
+
+def test_the_loop_sleeps_without_an_end_until_something_happens(tmp_path: Path) -> None:
+    bell, loop = Doorbell(tmp_path / "bell"), Loop()
+    heard: list[str] = []
+    loop.watch(bell.fileno(), lambda: heard.append("ring"))
+    bell.ring_self()
+    loop.turn(inf)
+    assert heard == ["ring"]
+
+
+def test_the_loop_ticks_when_a_tick_is_due_and_not_before() -> None:
+    loop = Loop()
+    ticks: list[float] = []
+
+    def tick() -> float:
+        ticks.append(processes.boottime())
+        return ticks[-1] + 0.05
+
+    loop.every(tick)
+    while len(ticks) < 3:
+        loop.turn(inf)
+    assert ticks[2] - ticks[0] >= 0.1
+    loop.every(None)
+    loop.turn(processes.boottime() + 0.06)
+    assert len(ticks) == 3
 
 
 def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:

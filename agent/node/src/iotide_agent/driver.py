@@ -58,6 +58,8 @@ INVENTORY_SECONDS: Final = 600.0
 """How old the inventory of an idle node may become."""
 SETTLE_SECONDS: Final = 2.0
 """After a mount or unmount more of them often follow."""
+RENEWAL_SECONDS: Final = 30.0
+"""At least between two inventories, however often something is mounted."""
 END_SECONDS: Final = 30.0
 _logger = logging.getLogger(__name__)
 
@@ -84,7 +86,8 @@ class Driver:
         self._loop = Loop()
         self._bell = Doorbell(spool.wake_bell)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._inventory_due_at = boottime() + INVENTORY_SECONDS
+        self._inventory_at = boottime()
+        self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
         self._executor = Executor(config, spool, take_inventory(config))
         self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)
         self._listener = Listener(spool.state_directory, self._loop, lambda: self._events.put(WorkerEnded()))
@@ -104,7 +107,7 @@ class Driver:
             while not self._session.is_stopped and self._signal is None:
                 self._take_events()
                 self._renew_inventory_if_due()
-                self._loop.turn(min(self._session.next_at(), self._inventory_due_at))
+                self._loop.turn(self._next_at())
             self._loop.ignore(mountinfo.fileno())
         self._listener.stop()
         return self._finish()
@@ -186,14 +189,21 @@ class Driver:
         self._bell.ring_self()
 
     def _hear_mount(self) -> None:
-        self._inventory_due_at = min(self._inventory_due_at, boottime() + SETTLE_SECONDS)
+        soon = max(boottime() + SETTLE_SECONDS, self._inventory_at + RENEWAL_SECONDS)
+        self._inventory_due_at = min(self._inventory_due_at, soon)
+
+    def _next_at(self) -> float:
+        # Looking around would disturb what is measured, so it waits until the node is idle.
+        is_idle = not self._session.holds()
+        return min(self._session.next_at(), self._inventory_due_at) if is_idle else self._session.next_at()
 
     def _renew_inventory_if_due(self) -> None:
-        if boottime() < self._inventory_due_at:
+        if boottime() < self._inventory_due_at or self._session.holds():
             return
-        self._inventory_due_at = boottime() + INVENTORY_SECONDS
-        if not self._session.holds():  # looking around would disturb what is measured
-            self._beside(self._renew_inventory, Tick())
+        self._inventory_at = boottime()
+        self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
+        self._runs.clean_leftovers()
+        self._beside(self._renew_inventory, Tick())
 
     def _renew_inventory(self) -> Event:
         found: Inventory = take_inventory(self._config)

@@ -96,6 +96,8 @@ class Executor:
             directory = self._spool.files(order.order_id).directory
             write_card(directory, card)
             return _start(directory, (str(lock),), (lock,))
+        except OSError as error:
+            raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
         finally:
             # The runner and its load hold the lock from here on, so that it outlives this agent.
             os.close(lock)

@@ -71,12 +71,18 @@ class Runs:
         self._loop = loop
         self._emit = emit
         self._active: dict[int, ActiveRun] = {}
+        self._cleaning: set[Path] = set()
 
     def recover(self) -> list[Recovered]:
         """Adopts what an earlier agent process left: running loads and unsent results; ends what a reboot cut off."""
-        for directory in self._spool.leftovers():
-            self._clean_aside(directory)
+        self.clean_leftovers()
         return [recovered for order in self._spool.orders() if (recovered := self._recover_order(order))]
+
+    def clean_leftovers(self) -> None:
+        """Tries again to remove what targets would not give up before; a try that hangs is not joined by a second."""
+        for directory in self._spool.leftovers():
+            if directory not in self._cleaning:
+                self._clean_aside(directory)
 
     def begin(self, order: Order) -> None:
         """Starts the runner of a claimed order, or makes the result that says why not."""
@@ -95,7 +101,7 @@ class Runs:
             phase = run.phase()
             if run.plan is None and phase.get("phase") == "ready":
                 self._plan(run)
-            if phase.get("loads"):
+            if phase.get("loads") or phase.get("steps"):
                 run.was_started = True
                 self._emit(LoadStarted(run.order.order_id))
 
@@ -212,9 +218,11 @@ class Runs:
 
     def _clean_aside(self, directory: Path) -> None:
         process = self._executor.clean_up_after(directory)
+        self._cleaning.add(directory)
 
         def take_end() -> None:
             self._close(process)
+            self._cleaning.discard(directory)
             if not (read_json(directory / "exit.json") or {"leftovers": True})["leftovers"]:
                 self._spool.drop_aside(directory)
 

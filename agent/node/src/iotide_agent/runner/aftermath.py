@@ -12,7 +12,7 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, read_card
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json
-from iotide_agent.runner.hand import HandFailedError, HandHungError, Limits
+from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
@@ -88,7 +88,7 @@ def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bo
 def _remove(card: Card, made: list[int]) -> list[str]:
     places = Places(card, made)
     try:
-        return places.settle(Loop(), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds)).leftovers
+        return places.settle(Hands(Loop()), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds)).leftovers
     except (HandHungError, HandFailedError) as error:
         sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")
         return places.possible()

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from iotide_agent.runner import processes
@@ -38,53 +38,66 @@ class HandFailedError(Exception):
     """The hand met an error that is neither the target's nor the order's."""
 
 
-def by_hand(loop: Loop, work: Callable[[], Any], limits: Limits, check: Check) -> Any:  # noqa: ANN401 - JSON
-    """What `work` returns, a JSON value, done in a forked child while the loop goes on turning.
+class Hands:
+    """Lends hands to one run."""
 
-    Raises:
-        TargetRefusedError: as `work` raised it.
-        HandHungError: no answer within the limits; the child was killed, or left where it sleeps in the kernel.
-        HandFailedError: `work` raised something else.
-    """
-    answer_read, answer_write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        _work(work, answer_write)
-    os.close(answer_write)
-    pidfd = os.pidfd_open(pid)
-    loop.watch(pidfd, _nothing)
-    try:
-        _wait(loop, pid, pidfd, limits, check)
-        return _answer(answer_read)
-    finally:
-        loop.ignore(pidfd)
-        _end(pid, pidfd)
-        os.close(answer_read)
-        os.close(pidfd)
+    def __init__(self, loop: Loop, locks: Iterable[int] = ()) -> None:
+        """Lends none yet.
 
+        Args:
+            locks: descriptors that a hand must not keep: one that hangs is no load and holds no node.
+        """
+        self._loop = loop
+        self._locks = tuple(locks)
 
-def _wait(loop: Loop, pid: int, pidfd: int, limits: Limits, check: Check) -> None:
-    ends_at = processes.boottime() + limits.seconds
-    still_until, seen = processes.boottime() + limits.still_seconds, processes.times_scheduled(pid)
-    while not _has_ended(pidfd):
-        check()
-        if processes.boottime() >= still_until:
-            now_seen = processes.times_scheduled(pid)
-            if now_seen == seen:
-                raise HandHungError(f"no answer for {limits.still_seconds:g} s, {_why(pid)}")
-            still_until, seen = processes.boottime() + limits.still_seconds, now_seen
-        if processes.boottime() >= ends_at:
-            raise HandHungError(f"not done within {limits.seconds:g} s, {_why(pid)}")
-        loop.turn(min(ends_at, still_until))
+    def do(self, work: Callable[[], Any], limits: Limits, check: Check) -> Any:  # noqa: ANN401 - JSON
+        """What `work` returns, a JSON value, done in a forked child while the loop goes on turning.
+
+        Raises:
+            TargetRefusedError: as `work` raised it.
+            HandHungError: no answer within the limits; the child was killed, or left where it sleeps in the kernel.
+            HandFailedError: `work` raised something else.
+        """
+        answer_read, answer_write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            _work(work, answer_write, self._locks)
+        os.close(answer_write)
+        pidfd = os.pidfd_open(pid)
+        self._loop.watch(pidfd, _nothing)
+        try:
+            self._wait(pid, pidfd, limits, check)
+            return _answer(answer_read)
+        finally:
+            self._loop.ignore(pidfd)
+            _end(pid, pidfd)
+            os.close(answer_read)
+            os.close(pidfd)
+
+    def _wait(self, pid: int, pidfd: int, limits: Limits, check: Check) -> None:
+        ends_at = processes.boottime() + limits.seconds
+        still_until, seen = processes.boottime() + limits.still_seconds, processes.times_scheduled(pid)
+        while not _has_ended(pidfd):
+            check()
+            if processes.boottime() >= still_until:
+                now_seen = processes.times_scheduled(pid)
+                if now_seen == seen:
+                    raise HandHungError(f"no answer for {limits.still_seconds:g} s, {_why(pid)}")
+                still_until, seen = processes.boottime() + limits.still_seconds, now_seen
+            if processes.boottime() >= ends_at:
+                raise HandHungError(f"not done within {limits.seconds:g} s, {_why(pid)}")
+            self._loop.turn(min(ends_at, still_until))
 
 
 def _nothing() -> None:
     """The loop's turn is all that the end of a hand has to cause."""
 
 
-def _work(work: Callable[[], Any], answer: int) -> None:
+def _work(work: Callable[[], Any], answer: int, locks: Iterable[int]) -> None:
     status = 1
     try:
+        for lock in locks:
+            os.close(lock)
         processes.die_with_parent()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:

@@ -16,7 +16,7 @@ from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.groups import Groups, seconds_left
-from iotide_agent.runner.hand import HandFailedError, HandHungError, Limits, by_hand
+from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places, make_places
@@ -32,11 +32,11 @@ REMOVE_SECONDS: Final = 600.0
 class Runner:
     """One order's runner: single-threaded, so that forking is safe and nothing can be missed between two looks."""
 
-    def __init__(self, directory: Path, inherited: tuple[int, ...]) -> None:
+    def __init__(self, directory: Path, locks: tuple[int, ...]) -> None:
         """Takes over an order's directory.
 
         Args:
-            inherited: descriptors of the node's lock, which every load keeps open.
+            locks: descriptors of the order's and the node's lock, which every load keeps open.
         """
         self._directory = directory
         self._card = read_card(directory)
@@ -44,7 +44,8 @@ class Runner:
         self._bell = Doorbell(directory / "bell")
         self._loop.watch(self._bell.fileno(), self._hear_bell)
         self._was_rung = True
-        self._inherited = inherited
+        self._locks = locks
+        self._hands = Hands(self._loop, locks)
         self._told_to_end = False
         self._ends_by: float | None = None
         self._groups: Groups | None = None
@@ -82,7 +83,7 @@ class Runner:
     def _prepare(self) -> None:
         self._note(phase="preparing")
         limits = Limits(self._target_seconds, self._target_seconds)
-        made = make_places(self._loop, self._places, limits, self._check)
+        made = make_places(self._hands, self._places, limits, self._check)
         self._note(phase="ready", places=[place._asdict() | {"mount": place.mount._asdict()} for place in made])
 
     def _await_go(self) -> Go:
@@ -102,17 +103,18 @@ class Runner:
     def _perform(self, go: Go) -> None:
         self._ends_by = processes.boottime() + self._card.time_limit_seconds
         # Durable and before any load: after a crash "may have started" and "never started" must not look alike.
-        self._note(durable=True, phase="running", intent=True, started_at_epoch_seconds=time.time())
+        self._note(durable=True, phase="running", intent=True)
         scratch, output = self._directory / "scratch", self._directory / "out"
         for directory in (scratch, output):
             directory.mkdir(mode=0o700, exist_ok=True)
         card = self._card
         environment = card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
         surroundings = Surroundings(
-            scratch, output, card.output_limit_bytes, card.patience_seconds, self._inherited, environment
+            scratch, output, card.output_limit_bytes, card.patience_seconds, self._locks, environment
         )
         curves = self._directory / "curve.jsonl"
         self._groups = Groups(self._loop, surroundings, curves, check=self._check, note=self._note_loads)
+        self._note(started_at_epoch_seconds=time.time())
         for group in go.groups:
             before_done = [self._before(step) for step in group]
             self._note(step=len(self._groups.records))
@@ -126,7 +128,7 @@ class Runner:
 
         limit_seconds = seconds_left(self._ends_by or 0.0)
         try:
-            done = by_hand(self._loop, work, Limits(limit_seconds, limit_seconds), self._check)
+            done = self._hands.do(work, Limits(limit_seconds, limit_seconds), self._check)
         except HandHungError as error:
             raise RunEndedError("failed", "target_hangs", f"before step {step.name}: {error}") from error
         except TargetRefusedError as error:
@@ -137,7 +139,7 @@ class Runner:
 
     def _settle(self) -> Settled:
         try:
-            return self._places.settle(self._loop, Limits(REMOVE_SECONDS, self._target_seconds))
+            return self._places.settle(self._hands, Limits(REMOVE_SECONDS, self._target_seconds))
         except (HandHungError, HandFailedError) as error:
             sys.stderr.write(f"settle_failed error={error}\n")
             return Settled([], self._places.possible())

@@ -7,8 +7,7 @@ from typing import Any
 
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.endings import RunEndedError
-from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Limits, by_hand
-from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits
 from iotide_agent.runner.mounts import Mount
 from iotide_agent.runner.record import Settled
 from iotide_agent.runner.workspace import (
@@ -65,7 +64,7 @@ class Places:
         for directory, expected in self._made.items():
             verify(directory, expected)
 
-    def settle(self, loop: Loop, limits: Limits) -> Settled:
+    def settle(self, hands: Hands, limits: Limits) -> Settled:
         """Looks whether each target is still the mount that it was, and removes the directories.
 
         Raises:
@@ -73,7 +72,7 @@ class Places:
         """
         if self.hung:
             return Settled([], self.possible())
-        settled = by_hand(loop, self._settle_all, limits, _let_it_end)
+        settled = hands.do(self._settle_all, limits, _let_it_end)
         return Settled(*settled)
 
     def possible(self) -> list[str]:
@@ -117,14 +116,14 @@ class Places:
         return []
 
 
-def make_places(loop: Loop, places: Places, limits: Limits, check: Check) -> list[Place]:
+def make_places(hands: Hands, places: Places, limits: Limits, check: Check) -> list[Place]:
     """Makes the directories on all targets by hand and holds them.
 
     Raises:
         RunEndedError: declined, because a target is not as the order says or does not answer.
     """
     try:
-        answer = by_hand(loop, places.make, limits, check)
+        answer = hands.do(places.make, limits, check)
         made = [_place(values) for values in answer]
         places.hold(made)
     except TargetRefusedError as error:

@@ -24,6 +24,7 @@ class _Member:
         self.pid = pid
         self.parent = parent
         self.seen = Bytes(0, 0)
+        self.is_gone = False
         try:
             self._io = os.open(f"/proc/{pid}/io", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -36,6 +37,7 @@ class _Member:
         try:
             fields = os.pread(self._io, 512, 0).split()
         except OSError:
+            self.is_gone = True
             return
         asked_read, asked_written, stored_read, stored_written = (int(fields[index]) for index in (1, 3, 9, 11))
         # The calls' own count misses aio, io_uring and mmap; the storage count misses tmpfs and what a cache answers.
@@ -56,17 +58,25 @@ class _Member:
 
 
 class LoadTree:
-    """The processes below this one, found by what is new in /proc; a kernel need not offer lists of children."""
+    """The processes below this one, found by what is new in /proc; a kernel need not offer lists of children.
+
+    Listing /proc is most of what a look costs, so it is done only when some process was made or one of ours went.
+    """
 
     def __init__(self) -> None:
         self._root = os.getpid()
+        self._loadavg = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._newest = self._newest_pid()
         self._foreign = set(processes.all_pids())
         self._members: dict[int, _Member] = {}
         self._gone = Bytes(0, 0)
 
     def total(self) -> Bytes:
         """Bytes of all members so far."""
-        self._look()
+        newest = self._newest_pid()
+        if newest != self._newest or any(member.is_gone for member in self._members.values()):
+            self._newest = newest
+            self._look()
         for member in self._members.values():
             member.read()
         return _sum((self._gone, *(member.seen for member in self._members.values())))
@@ -80,6 +90,11 @@ class LoadTree:
         for member in self._members.values():
             member.close()
         self._members.clear()
+        os.close(self._loadavg)
+
+    def _newest_pid(self) -> bytes:
+        """The pid that was given out last on this node: the last field of /proc/loadavg."""
+        return os.pread(self._loadavg, 64, 0).split()[-1]
 
     def _look(self) -> None:
         present = set(processes.all_pids())
