@@ -75,9 +75,15 @@ def record(found: Iterator[tuple[type[Message], Any]]) -> list[Path]:
         known.add((kind, facet(message)))
         number = len(list(directory.glob(f"{kind.__name__}-*.json"))) + 1
         file = directory / f"{kind.__name__}-{number}.json"
-        file.write_text(_without_secrets(json.dumps(message, indent=1)) + "\n")
+        file.write_text(_without_secrets(json.dumps(_of_any_machine(message), indent=1)) + "\n")
         written.append(file)
     return written
+
+
+def _of_any_machine(message: dict[str, Any]) -> dict[str, Any]:
+    """The message without mounts that have nothing to do with iotide."""
+    mounts = [mount for mount in message.get("mounts", []) if mount["approved"] or mount["path"] == "/"]
+    return message | {"mounts": mounts} if mounts else message
 
 
 def _without_secrets(text: str) -> str:

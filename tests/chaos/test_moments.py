@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
 
 # Victims change fastest, so that the server's supervisor sees each part live for a while before it dies again.
-@pytest.mark.parametrize(("moment", "victim"), product(Moment, Victim))
+@pytest.mark.parametrize(("moment", "victim"), list(product(Moment, Victim)))
 def test_every_moment(rig: Rig, tally: Counter[str], moment: Moment, victim: Victim) -> None:
     count(tally, victim, live_through(rig, victim, moment))
 
