@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 import structlog
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters import agents
@@ -14,6 +13,7 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker, BrokerAwayError
 from iotide_server.runs import service as runs
 from iotide_server.runs.lifecycle import OrderEnd
+from iotide_server.scheduling import due
 from iotide_server.scheduling.repository import Offer
 from iotide_wire.messages import OrderState
 
@@ -25,33 +25,7 @@ RETRY_AFTER: Final = timedelta(seconds=1)
 
 T = TypeVar("T")
 
-_LARGEST_BATCH: Final = 1000
 _log = structlog.get_logger(__name__)
-
-_DUE_OFFERS: Final = text(
-    # 1, 2, 4, ... 32 s after the first, the second, ... offer; a cancel is told again for as long as it takes.
-    """
-    UPDATE node_order
-    SET offers_made = offers_made + 1, next_offer_at = :now + least(32, 2 ^ offers_made) * interval '1 s'
-    FROM attempt
-    WHERE attempt.id = node_order.attempt_id AND node_order.id IN (
-        SELECT id FROM node_order
-        WHERE next_offer_at <= :now AND NOT (state = 'offered' AND offers_made >= :most_offers)
-        ORDER BY next_offer_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
-    )
-    RETURNING node_order.id, node_order.node_id, attempt.fence
-    """
-)
-_DUE_WORK: Final = text(
-    """
-    UPDATE work SET sends = sends + 1, due_at = :now + least(300, 10 * 2 ^ sends) * interval '1 s'
-    WHERE (kind, key) IN (
-        SELECT kind, key FROM work WHERE done_version < version AND due_at <= :now
-        ORDER BY due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
-    )
-    RETURNING kind, key
-    """
-)
 
 
 def send_offers(database: Database, broker: Broker, offers: Sequence[Offer], now: datetime) -> bool:
@@ -63,21 +37,19 @@ def send_offers(database: Database, broker: Broker, offers: Sequence[Offer], now
     unsent = _unsent(offers, lambda offer: broker.send_wake(node_queue(offer.node_id), offer.order_id, offer.fence))
     if unsent:
         with database.transaction() as session:
-            session.execute(
-                text(
-                    "UPDATE node_order SET offers_made = greatest(0, offers_made - 1), next_offer_at = :again_at"
-                    " WHERE id = ANY(:order_ids) AND next_offer_at IS NOT NULL"
-                ),
-                {"order_ids": [offer.order_id for offer in unsent], "again_at": now + RETRY_AFTER},
-            )
+            due.give_offers_back(session, unsent, now + RETRY_AFTER)
     return not unsent
 
 
-def due_offers(database: Database, now: datetime) -> list[Offer]:
-    """The orders of which their nodes have to hear again now."""
-    values = {"now": now, "most_offers": MOST_OFFERS, "limit": _LARGEST_BATCH}
+def send_due_offers(database: Database, broker: Broker, now: datetime) -> bool:
+    """Wake again the nodes that have not answered.
+
+    Returns:
+        Whether Redis took all.
+    """
     with database.transaction() as session:
-        return [Offer(row.id, row.node_id, row.fence) for row in session.execute(_DUE_OFFERS, values)]
+        offers = due.take_offers(session, MOST_OFFERS, now)
+    return send_offers(database, broker, offers, now)
 
 
 def send_due_work(database: Database, broker: Broker, now: datetime) -> bool:
@@ -87,27 +59,18 @@ def send_due_work(database: Database, broker: Broker, now: datetime) -> bool:
         Whether Redis took them all.
     """
     with database.transaction() as session:
-        due = session.execute(_DUE_WORK, {"now": now, "limit": _LARGEST_BATCH}).all()
-    unsent = _unsent(due, lambda work: broker.send_work(work.kind, work.key))
+        work = due.take_work(session, now)
+    unsent = _unsent(work, lambda row: broker.send_work(row.kind, row.key))
     if unsent:
         with database.transaction() as session:
-            session.execute(
-                text("UPDATE work SET sends = sends - 1, due_at = :again_at WHERE kind = :kind AND key = :key"),
-                [{"kind": work.kind, "key": work.key, "again_at": now + RETRY_AFTER} for work in unsent],
-            )
+            due.give_work_back(session, unsent, now + RETRY_AFTER)
     return not unsent
 
 
 def withdraw_unclaimed(database: Database, now: datetime) -> None:
     """Take back orders that were offered often enough, and pass their nodes over until they are heard of again."""
     with database.transaction() as session:
-        order_ids = session.scalars(
-            text(
-                "SELECT id FROM node_order"
-                " WHERE next_offer_at <= :now AND state = 'offered' AND offers_made >= :most_offers ORDER BY id"
-            ),
-            {"now": now, "most_offers": MOST_OFFERS},
-        ).all()
+        order_ids = due.unclaimed_orders(session, MOST_OFFERS, now)
     for order_id in order_ids:
         with database.transaction() as session:
             _withdraw(session, order_id, now)

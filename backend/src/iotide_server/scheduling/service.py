@@ -4,13 +4,11 @@ from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import text
-
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
-from iotide_server.scheduling import offers, watch
+from iotide_server.scheduling import due, offers, watch
 from iotide_server.scheduling.starting import start_what_can
 
 WORK_ONLY: Final = frozenset({"work"})
@@ -20,14 +18,6 @@ WATCH_EVERY: Final = timedelta(seconds=5)
 CLEAN_EVERY: Final = timedelta(minutes=1)
 SHORTEST_WAIT: Final = timedelta(milliseconds=20)
 """What is due and locked by another transaction is not asked for more often."""
-
-_NEXT_DUE: Final = text(
-    """
-    SELECT (SELECT min(next_offer_at) FROM node_order WHERE next_offer_at IS NOT NULL) AS offer_at,
-           (SELECT min(due_at) FROM work WHERE done_version < version) AS work_at,
-           (SELECT min(not_before) FROM line_place WHERE not_before > :now) AS retry_at
-    """
-)
 
 
 class Scheduler:
@@ -62,7 +52,7 @@ class Scheduler:
         if self._pass_wanted and now >= self._pass_after:
             self._pass(now)
         reached = offers.send_due_work(self._database, self._broker, now)
-        reached &= offers.send_offers(self._database, self._broker, offers.due_offers(self._database, now), now)
+        reached &= offers.send_due_offers(self._database, self._broker, now)
         offers.withdraw_unclaimed(self._database, now)
         if not reached:
             self._apply_redis_users()
@@ -94,10 +84,10 @@ class Scheduler:
 
     def _wait(self, now: datetime) -> timedelta:
         with self._database.transaction() as session:
-            due = session.execute(_NEXT_DUE, {"now": now}).one()
-        self._retry_at = due.retry_at
-        moments: list[datetime | None] = [due.offer_at, due.work_at, due.retry_at, self._watched_at + WATCH_EVERY]
+            known = due.next_moments(session, now)
+        self._retry_at = known.retry_at
+        moments = [known.offer_at, known.work_at, known.retry_at, self._watched_at + WATCH_EVERY]
         if self._pass_wanted:
             moments.append(self._pass_after)
-        soonest = min(moment for moment in moments if moment is not None)
+        soonest: datetime = min(moment for moment in moments if moment is not None)
         return max(SHORTEST_WAIT, soonest - now)

@@ -1,0 +1,118 @@
+"""SQL of everything that is due at some moment: offers, work, silence, time limits."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row, text
+from sqlalchemy.orm import Session
+
+from iotide_server.scheduling.repository import Offer
+
+_LARGEST_BATCH: Final = 1000
+
+_NEXT: Final = text(
+    """
+    SELECT (SELECT min(next_offer_at) FROM node_order WHERE next_offer_at IS NOT NULL) AS offer_at,
+           (SELECT min(due_at) FROM work WHERE done_version < version) AS work_at,
+           (SELECT min(not_before) FROM line_place WHERE not_before > :now) AS retry_at
+    """
+)
+_OFFERS: Final = text(
+    # 1, 2, 4, ... 32 s after the first, the second, ... offer; a cancel is told again for as long as it takes.
+    """
+    UPDATE node_order
+    SET offers_made = offers_made + 1, next_offer_at = :now + least(32, 2 ^ offers_made) * interval '1 s'
+    FROM attempt
+    WHERE attempt.id = node_order.attempt_id AND node_order.id IN (
+        SELECT id FROM node_order
+        WHERE next_offer_at <= :now AND NOT (state = 'offered' AND offers_made >= :most_offers)
+        ORDER BY next_offer_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
+    )
+    RETURNING node_order.id, node_order.node_id, attempt.fence
+    """
+)
+_OFFERS_UNSENT: Final = text(
+    """
+    UPDATE node_order SET offers_made = greatest(0, offers_made - 1), next_offer_at = :again_at
+    WHERE id = ANY(:order_ids) AND next_offer_at IS NOT NULL
+    """
+)
+_UNCLAIMED: Final = text(
+    """
+    SELECT id FROM node_order
+    WHERE next_offer_at <= :now AND state = 'offered' AND offers_made >= :most_offers ORDER BY id
+    """
+)
+_WORK: Final = text(
+    """
+    UPDATE work SET sends = sends + 1, due_at = :now + least(300, 10 * 2 ^ sends) * interval '1 s'
+    WHERE (kind, key) IN (
+        SELECT kind, key FROM work WHERE done_version < version AND due_at <= :now
+        ORDER BY due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
+    )
+    RETURNING kind, key
+    """
+)
+_WORK_UNSENT: Final = text("UPDATE work SET sends = sends - 1, due_at = :again_at WHERE kind = :kind AND key = :key")
+_SILENCE: Final = text(
+    """
+    UPDATE node_order SET silent_since = node_beat.seen_at
+    FROM node_beat, run
+    WHERE node_beat.node_id = node_order.node_id AND run.id = node_order.run_id
+      AND node_order.state NOT IN ('offered', 'ended') AND node_order.silent_since IS NULL
+      AND node_beat.seen_at < :heard_before
+    RETURNING run.id, run.cluster_id
+    """
+)
+_OVERDUE: Final = text(
+    """
+    UPDATE run SET overdue = true
+    FROM node_order
+    WHERE node_order.run_id = run.id AND node_order.state <> 'ended' AND run.state = 'active' AND NOT run.overdue
+      AND node_order.started_at + run.time_limit_seconds * interval '1 s' < :limit_before
+    RETURNING run.id, run.cluster_id
+    """
+)
+
+
+def next_moments(session: Session, now: datetime) -> Row[Any]:
+    """When the next offer, the next work and the next run that has to wait are due; None for what there is not."""
+    return session.execute(_NEXT, {"now": now}).one()
+
+
+def take_offers(session: Session, most_offers: int, now: datetime) -> list[Offer]:
+    """The orders of which their nodes have to hear again now, counted as offered once more."""
+    values = {"now": now, "most_offers": most_offers, "limit": _LARGEST_BATCH}
+    return [Offer(row.id, row.node_id, row.fence) for row in session.execute(_OFFERS, values)]
+
+
+def give_offers_back(session: Session, offers: Sequence[Offer], again_at: datetime) -> None:
+    """These were not sent: they do not count and are due again then."""
+    values = {"order_ids": [offer.order_id for offer in offers], "again_at": again_at}
+    session.execute(_OFFERS_UNSENT, values)
+
+
+def unclaimed_orders(session: Session, most_offers: int, now: datetime) -> Sequence[int]:
+    """The ids of orders that were offered often enough."""
+    return session.scalars(_UNCLAIMED, {"now": now, "most_offers": most_offers}).all()
+
+
+def take_work(session: Session, now: datetime) -> Sequence[Row[Any]]:
+    """Kind and key of the work that is due, due again after a longer and longer pause."""
+    return session.execute(_WORK, {"now": now, "limit": _LARGEST_BATCH}).all()
+
+
+def give_work_back(session: Session, work: Sequence[Row[Any]], again_at: datetime) -> None:
+    """This was not sent: it does not count and is due again then."""
+    session.execute(_WORK_UNSENT, [{"kind": row.kind, "key": row.key, "again_at": again_at} for row in work])
+
+
+def flag_silent_orders(session: Session, heard_before: datetime) -> Sequence[Row[Any]]:
+    """Flag the orders of nodes last heard of before; id and cluster of their runs."""
+    return session.execute(_SILENCE, {"heard_before": heard_before}).all()
+
+
+def flag_overdue_runs(session: Session, limit_before: datetime) -> Sequence[Row[Any]]:
+    """Flag the active runs whose time limit passed before; their id and cluster."""
+    return session.execute(_OVERDUE, {"limit_before": limit_before}).all()
