@@ -33,7 +33,8 @@ def _decide(database: Database, now: datetime) -> list[Waiting]:
         if not waiting:
             return []
         occupied = repository.occupancy(session, waiting, now)
-        ends = repository.free_from(session, contested(waiting, occupied))
+        in_the_way = contested(waiting, occupied)
+        ends = repository.free_from(session, in_the_way) if in_the_way else {}
     return match(waiting, _with_ends(occupied, ends), now)
 
 
