@@ -67,14 +67,20 @@ async function inspectRun(page: Page): Promise<void> {
 }
 
 async function findPoint(page: Page): Promise<void> {
-  const runId = (await page.getByRole("heading", { name: /^Run \d+$/ }).textContent())?.replace("Run ", "");
-  await page.getByRole("link", { name: "Trends" }).click();
-  await page.getByRole("link", { name: /e2e/ }).first().click();
-  await page.getByLabel("Workload").selectOption("fio");
+  const runId =
+    (await page.getByRole("heading", { name: /^Run \d+$/ }).textContent())?.replace("Run ", "") ?? "";
+  await page.getByRole("table", { name: "Metrics" }).getByRole("link", { name: "Trend" }).first().click();
+  const runs = page.getByRole("table", { name: "Runs of the point" });
+  await expect(runs.getByRole("link", { name: runId, exact: true })).toBeVisible();
+  // The address holds the choice; without it, the dot has to be found by hand.
+  const address = new URL(page.url());
+  address.searchParams.delete("cell");
+  await page.goto(address.href);
+  await expect(page.getByText("No point is chosen.")).toBeVisible();
   const dot = page.locator("figure .scatterlayer .point").first();
   await expect(dot).toBeVisible();
   const box = await dot.boundingBox();
   if (!box) throw new Error("the dot has no place");
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-  await expect(page.getByRole("link", { name: String(runId), exact: true })).toBeVisible();
+  await expect(runs.getByRole("link", { name: runId, exact: true })).toBeVisible();
 }
