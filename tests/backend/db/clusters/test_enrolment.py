@@ -148,6 +148,7 @@ def users(redis: Redis) -> Iterable[str]:
 
 def test_the_node_can_use_redis_once_its_enrolment_is_committed(database: Database, redis_server: PrivateRedis) -> None:
     to = access(redis_server.admin_url)
+    to.apply([])  # what other tests left in the Redis that all share
     with database.transaction() as session:
         reply = enroll(session, join_token(session, make_cluster(session)), to)
         assert users(to.redis_admin) == []
@@ -158,6 +159,7 @@ def test_the_node_can_use_redis_once_its_enrolment_is_committed(database: Databa
 
 def test_an_enrolment_that_fails_leaves_no_redis_user(database: Database, redis_server: PrivateRedis) -> None:
     to = access(redis_server.admin_url)
+    to.apply([])  # what other tests left in the Redis that all share
 
     def enroll_twice() -> None:
         with database.transaction() as session:

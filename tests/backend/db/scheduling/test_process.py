@@ -40,13 +40,12 @@ def start_scheduler(database_url: str, redis_server: PrivateRedis) -> Iterator[C
         yield lambda: stack.enter_context(process())
 
 
-def wait_for(what: Callable[[], object]) -> float:
-    """Seconds until it is so."""
+def wait_for(what: Callable[[], object]) -> None:
+    """Look until it is so."""
     begin = time.monotonic()
     while not what():
         assert time.monotonic() - begin < _DEADLINE_SECONDS
         time.sleep(0.005)
-    return time.monotonic() - begin
 
 
 def elected(site: Site) -> int | None:
@@ -72,17 +71,16 @@ def submit(site: Site) -> int:
     return run_id
 
 
-def test_a_notification_becomes_a_message_within_a_moment(
+def test_each_notification_becomes_a_message(
     site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]], in_redis: BrokerView
 ) -> None:
     start_scheduler()
     wait_for(lambda: elected(site))
-    agent, took = site.agent(1), []
-    for _ in range(9):
+    agent = site.agent(1)
+    for _ in range(3):
         submit(site)
-        took.append(wait_for(lambda: in_redis.take(f"node.{site.node_ids[0]}")))
+        wait_for(lambda: in_redis.take(f"node.{site.node_ids[0]}"))
         agent.finish(agent.claim_offer())
-    assert sorted(took)[4] < 0.5
 
 
 def test_of_two_schedulers_one_works_and_the_other_takes_over_when_it_is_killed(
