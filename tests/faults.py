@@ -13,10 +13,12 @@ from typing import Any, Final
 from local_stack import wait_for
 from redis import Redis
 from rig import Rig
+from watched_loads import LoadStart
 
 RUN_SECONDS: Final = 3.0
 _LATE_SECONDS: Final = 0.8 * RUN_SECONDS
-_MOMENT_SECONDS: Final = 20.0
+_MOMENT_SECONDS: Final = 60.0
+"""The server starts a part that died often only after a while, at most 30 s."""
 _GLANCE_SECONDS: Final = 0.001
 LOAD: Final = {
     "rw": "write",
@@ -70,15 +72,14 @@ def live_through(rig: Rig, victim: Victim, moment: Moment, *, delay_seconds: flo
     Args:
         delay_seconds: added to the moment.
     """
-    starts_before = len(rig.loads.starts())
     run_id = rig.submit_one("fio", LOAD, attempts_allowed=2)
-    _wait_moment(rig, moment, starts_before)
+    _wait_moment(rig, moment, run_id)
     time.sleep(delay_seconds)
     strike(rig, victim)
     rig.stack.wait_ready()
     run = rig.wait_ended(run_id)
     rig.wait_clean()
-    starts = rig.loads.starts()[starts_before:]
+    starts = _starts_of(rig, run_id)
     assert all(start.is_alone for start in starts), f"a load ran beside another: {starts}"
     assert len(starts) <= run["attempts_made"], f"{run['attempts_made']} attempts, loads {starts}"
     if run["state"] == "finished":
@@ -106,11 +107,17 @@ def strike(rig: Rig, victim: Victim) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _wait_moment(rig: Rig, moment: Moment, starts_before: int) -> None:
+def _starts_of(rig: Rig, run_id: int) -> list[LoadStart]:
+    """The loads that worked in the run's directory, which is named after it."""
+    place = f"--directory={rig.target}/iotide-run-{run_id}-"
+    return [start for start in rig.loads.starts() if any(word.startswith(place) for word in start.arguments)]
+
+
+def _wait_moment(rig: Rig, moment: Moment, run_id: int) -> None:
     """Until the run is there; a moment of a millisecond may be missed, and then it is a later one."""
 
     def load_has_run(seconds: float) -> bool:
-        starts = rig.loads.starts()[starts_before:]
+        starts = _starts_of(rig, run_id)
         return bool(starts) and time.time() - starts[0].epoch_seconds >= seconds
 
     conditions: dict[Moment, Callable[[], bool]] = {
