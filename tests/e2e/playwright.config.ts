@@ -8,7 +8,7 @@ export default defineConfig({
   outputDir: "../../frontend/test-results/traces",
   forbidOnly: true,
   workers: 1,
-  timeout: 180_000,
+  timeout: 400_000,
   expect: { timeout: 15_000 },
   reporter: [["list"]],
   use: {

@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 PACKAGES = HERE.parents[1] / "frontend/node_modules"
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("spec", ["walk", "pages"])
 def test_browser(rig: Rig, spec: str) -> None:
     chromium = shutil.which("chromium")
