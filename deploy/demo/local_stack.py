@@ -304,9 +304,19 @@ class LocalStack:
             agent.process.terminate()
         for agent in self.agents:
             _end(agent.process)
+            _end_runners(agent)
         if self._server is not None:
             _end(self._server)
         self.api.close()
+
+
+def _end_runners(agent: Agent) -> None:
+    """End what outlives its agent by design, and with it the loads: nobody will come back for them."""
+    for phase in (agent.directory / "state/orders").glob("*/phase.json"):
+        pid = json.loads(phase.read_text()).get("pid")
+        command = Path(f"/proc/{pid}/cmdline")
+        if command.exists() and str(phase.parent) in command.read_text():
+            os.kill(pid, signal.SIGKILL)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
