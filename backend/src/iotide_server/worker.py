@@ -31,7 +31,7 @@ def run(settings: Settings) -> None:
     worker_ready.connect(_announce_ready)
     app.worker_main(
         [
-            *("worker", f"--queues={SERVER_QUEUE}", "--pool=threads", f"--concurrency={_THREADS}"),
+            *("--quiet", "worker", f"--queues={SERVER_QUEUE}", "--pool=threads", f"--concurrency={_THREADS}"),
             *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING"),
         ]
     )
