@@ -1,30 +1,17 @@
-/** A moment: how long ago, with the exact time on hover; and the clock that keeps it current. */
+/** A moment: how long ago, with the exact time on hover. */
 
-import { useSyncExternalStore } from "react";
 import { formatExactTime, formatWhen } from "@/lib/time";
+import { useNow } from "./clock";
 
-const TICK_MILLISECONDS = 1000;
-let now = Date.now();
-
-function subscribe(tell: () => void): () => void {
-  const timer = setInterval(() => {
-    now = Date.now();
-    tell();
-  }, TICK_MILLISECONDS);
-  return () => clearInterval(timer);
-}
-
-/** The current time in milliseconds, once a second. */
-export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now);
-}
+const MINUTE_MILLISECONDS = 60_000;
 
 export function When({ at }: { at: string | null }) {
-  const current = useNow();
+  const isRecent = at !== null && Date.now() - Date.parse(at) < MINUTE_MILLISECONDS;
+  const now = useNow(isRecent ? 1 : 60);
   if (at === null) return <span>never</span>;
   return (
     <time dateTime={at} title={formatExactTime(at)}>
-      {formatWhen(at, Math.max(current, Date.now() - TICK_MILLISECONDS))}
+      {formatWhen(at, now)}
     </time>
   );
 }

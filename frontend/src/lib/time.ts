@@ -26,13 +26,7 @@ export function formatExactTime(iso: string): string {
   return exactTime.format(Date.parse(iso));
 }
 
-/** Seconds from `start` to `end`; to now while it has not ended; null before it has started. */
-export function elapsedSeconds(
-  start: string | null,
-  end: string | null,
-  nowMilliseconds: number,
-): number | null {
-  if (start === null) return null;
-  const until = end === null ? nowMilliseconds : Date.parse(end);
-  return Math.max(0, (until - Date.parse(start)) / 1000);
+/** Seconds from `start` to a moment; 0 where the clocks of server and browser disagree about the order. */
+export function elapsedSeconds(start: string, untilMilliseconds: number): number {
+  return Math.max(0, (untilMilliseconds - Date.parse(start)) / 1000);
 }

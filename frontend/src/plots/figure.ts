@@ -23,8 +23,15 @@ export function traceColour(scheme: Scheme, index: number): string {
   return LINE_COLOURS[scheme][index % MAX_TRACES] ?? "#4a4a4a";
 }
 
-export function traceSymbol(index: number): (typeof SYMBOLS)[number] {
+type TraceSymbol = (typeof SYMBOLS)[number];
+
+export function traceSymbol(index: number): TraceSymbol {
   return SYMBOLS[index % MAX_TRACES] ?? "circle";
+}
+
+/** The same symbol, hollow. */
+export function openSymbol(index: number): `${TraceSymbol}-open` {
+  return `${traceSymbol(index)}-open`;
 }
 
 /** `Throughput (MB/s)`; a plain count has no unit to name. */

@@ -10,6 +10,7 @@ const line: TrendLine = {
   high: [120e6, 200e6],
   n: [4, 1],
   cellId: [11, 12],
+  flags: [["CACHE_SIZE"], []],
 };
 const options: TrendOptions = {
   metricTitle: "Throughput",
@@ -40,18 +41,25 @@ it("gives all lines one scale", () => {
     at: line.at.slice(1),
     n: [4],
     cellId: [13],
+    flags: [[]],
   };
   expect(trendFigure([line, slow], options).data[1]).toMatchObject({ y: [0.05] });
 });
 
 it("says how many runs a dot stands for and makes the chosen one larger", () => {
   expect(trendFigure([line], options).data[0]).toMatchObject({
-    text: ["median of 4 runs", "1 run"],
+    text: ["median of 4 runs, CACHE_SIZE", "1 run"],
     marker: { size: [8, 14] },
   });
 });
 
+it("draws a flagged dot hollow", () => {
+  expect(trendFigure([line], options).data[0]).toMatchObject({
+    marker: { symbol: ["circle-open", "circle"] },
+  });
+});
+
 it("draws nothing, but axes, for a series without points", () => {
-  const empty = { ...line, at: [], median: [], low: [], high: [], n: [], cellId: [] };
+  const empty = { ...line, at: [], median: [], low: [], high: [], n: [], cellId: [], flags: [] };
   expect(trendFigure([empty], options).data[0]).toMatchObject({ x: [], y: [] });
 });

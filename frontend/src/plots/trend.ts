@@ -7,6 +7,7 @@ import {
   axisTitle,
   baseLayout,
   type Figure,
+  openSymbol,
   type Scheme,
   traceColour,
   traceSymbol,
@@ -22,6 +23,8 @@ export interface TrendLine {
   readonly high: readonly number[];
   readonly n: readonly number[];
   readonly cellId: readonly number[];
+  /** Codes of quality flags of each point; a flagged dot is hollow. */
+  readonly flags: readonly (readonly string[])[];
 }
 
 export interface TrendOptions {
@@ -80,10 +83,15 @@ function trendTrace(
     line: { color: colour, width: 1, dash: "dot" },
     marker: {
       color: colour,
-      symbol: traceSymbol(index),
+      symbol: line.flags.map((flags) => (flags.length > 0 ? openSymbol(index) : traceSymbol(index))),
       size: line.cellId.map((cell) => (cell === options.chosenCellId ? 14 : 8)),
     },
-    text: line.n.map((runs) => (runs === 1 ? "1 run" : `median of ${runs} runs`)),
+    text: line.n.map((runs, point) => describePoint(runs, line.flags[point] ?? [])),
     hovertemplate: `%{y:.4~g} ${unitName}, %{text}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
   };
+}
+
+function describePoint(runs: number, flags: readonly string[]): string {
+  const count = runs === 1 ? "1 run" : `median of ${runs} runs`;
+  return flags.length > 0 ? `${count}, ${flags.join(", ")}` : count;
 }

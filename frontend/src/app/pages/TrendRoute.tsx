@@ -61,7 +61,7 @@ function WorkloadTrend({ workloads }: { workloads: readonly Workload[] }) {
           />
         </Group>
       }
-      description="One dot a cell: the median of its valid runs, with whiskers from the slowest to the fastest."
+      description="One dot a cell: the median of its valid runs, with whiskers over their range. A hollow dot carries a flag."
       title={workload.title}
     >
       <TrendSection

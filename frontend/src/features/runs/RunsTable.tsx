@@ -2,10 +2,10 @@
 
 import { Badge, Box, Group, Progress, Text } from "@mantine/core";
 import type { Run } from "@/api/types";
+import { useNow } from "@/components/clock";
 import { TextLink } from "@/components/links";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
-import { useNow } from "@/components/When";
 import { describeAmong, describeValues } from "@/lib/options";
 import { elapsedSeconds } from "@/lib/time";
 import { formatDuration } from "@/lib/units";
@@ -76,12 +76,15 @@ export function RunState({ run }: { run: Run }) {
 }
 
 function Duration({ run }: { run: Run }) {
-  const seconds = elapsedSeconds(run.started_at, run.ended_at, useNow());
-  return (
-    <span className="iotide-number">
-      {seconds === null ? "" : formatDuration(Math.round(seconds * 10) / 10)}
-    </span>
-  );
+  if (run.started_at === null) return null;
+  if (run.ended_at === null) return <RunningDuration since={run.started_at} />;
+  const seconds = elapsedSeconds(run.started_at, Date.parse(run.ended_at));
+  return <span className="iotide-number">{formatDuration(Math.round(seconds * 10) / 10)}</span>;
+}
+
+function RunningDuration({ since }: { since: string }) {
+  const seconds = elapsedSeconds(since, useNow(1));
+  return <span className="iotide-number">{formatDuration(Math.round(seconds))}</span>;
 }
 
 function Remarks({ run }: { run: Run }) {

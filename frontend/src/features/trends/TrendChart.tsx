@@ -53,8 +53,8 @@ export function TrendChart({ lines, metricTitle, fromZero, chosenCellId, onChoos
 }
 
 function toLine({ name, points }: NamedPoints): TrendLine {
-  const { at, median, low, high, n } = points;
-  return { name, seriesId: points.series.id, at, median, low, high, n, cellId: points.cell_id };
+  const { at, median, low, high, n, flags } = points;
+  return { name, seriesId: points.series.id, at, median, low, high, n, cellId: points.cell_id, flags };
 }
 
 interface TrendTableProps {
