@@ -106,7 +106,16 @@ class Talk:
 
 def test_the_first_thing_is_a_hello_with_all_that_is_held() -> None:
     talk = Talk(Recovered(1, 10, Stage.RUNNING), Recovered(2, 20, Stage.UPLOADING))
-    assert talk.say(Tick()) == [StartWorker(), Greet(((1, 10), (2, 20)))]
+    assert talk.say(Tick()) == [Greet(((1, 10), (2, 20)))]
+
+
+def test_a_refused_copy_takes_no_wake_ups_from_its_original() -> None:
+    talk = Talk()
+    talk.say(Tick())
+    said = talk.say(GreetingRefused("agent_already_running", "another one beats"))
+    said += talk.say(Tick(), after_seconds=20.0)
+    assert StartWorker() not in said
+    assert StartWorker() in talk.say(Greeted())
 
 
 def test_nothing_is_claimed_beaten_or_sent_before_the_server_said_hello() -> None:

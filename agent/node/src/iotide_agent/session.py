@@ -130,9 +130,9 @@ class Session:
 
     def next_at(self) -> float:
         """When a Tick is wanted if nothing else happens before."""
-        retries = [self._hello, self._worker, self._beat]
+        retries = [self._hello, self._beat]
         if self._was_greeted:
-            retries += self._offers.values()
+            retries += [self._worker, *self._offers.values()]
             retries += (held.upload for held in self._held.values() if held.stage is Stage.UPLOADING)
         return min((retry.due_at for retry in retries if not retry.is_under_way), default=inf)
 
@@ -290,16 +290,17 @@ class Session:
     def _due(self, now: float) -> Iterator[Action]:
         if self.is_stopped:
             return
-        if self._worker.is_due(now):
-            self._worker.begin()
-            self._worker_started_at = now
-            yield StartWorker()
         if self._hello.is_due(now) or (self._is_hello_wanted and not self._hello.is_under_way):
             self._is_hello_wanted = False
             self._hello.begin()
             yield Greet(self.holds())
         if not self._was_greeted:
+            # Nor is a worker started: that of a copy which the server refuses would take the wake-ups of its original.
             return
+        if self._worker.is_due(now):
+            self._worker.begin()
+            self._worker_started_at = now
+            yield StartWorker()
         for key, claim in self._offers.items():
             if claim.is_due(now):
                 claim.begin()
