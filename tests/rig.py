@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -106,6 +108,8 @@ class Rig:
 @contextmanager
 def running_stack() -> Iterator[LocalStack]:
     """A fresh stack in a directory that every user may enter, since a server started as root becomes another."""
+    # Like Ctrl-C: whoever ends a bench or test from outside leaves no server and no load behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     directory = Path(tempfile.mkdtemp(prefix="iotide-"))
     directory.chmod(0o755)
     try:

@@ -30,7 +30,7 @@ from rig import running_stack
 WINDOW_SECONDS: Final = 1.0
 SETTLE_SECONDS: Final = 0.1
 FEWEST_WINDOWS: Final = 60
-MOST_WINDOWS: Final = 600
+MOST_WINDOWS: Final = 1800
 HALF_WIDTH: Final = 0.015
 RESAMPLES: Final = 4000
 USUAL_PLACE: Final = Path(tempfile.gettempdir())
