@@ -1,15 +1,16 @@
 /** Turns the server's news into refetches: a change of (kind, id) makes the queries keyed by them stale. */
 
-import type { QueryClient } from "@tanstack/react-query";
+import type { QueryClient, QueryKey } from "@tanstack/react-query";
 import { type News, openStream } from "./stream";
 import type { Word } from "./stream-worker";
 
-const EVENTS_URL = "/api/v1/events?topics=campaign,run,node,target,cluster";
+const EVENTS_URL = "/api/v1/events";
 const GATHER_MILLISECONDS = 400;
-/** What else a changed row makes stale: a run moves its series, a node announces workloads and mounts. */
+/** A request without an answer holds up the rest no longer than this. */
+const LONGEST_REFETCH_MILLISECONDS = 30_000;
+/** What else a changed row makes stale: new points are results of cells, a node announces workloads and mounts. */
 const FOLLOWERS: Readonly<Record<string, readonly string[]>> = {
-  run: ["series"],
-  campaign: ["series"],
+  series: ["cell"],
   node: ["workload", "target"],
 };
 
@@ -39,24 +40,41 @@ export function hearNews(tell: (news: News) => void): () => void {
 /**
  * Gathers changes for a moment, so that a burst of a hundred rows costs one refetch a query.
  *
+ * The next refetch waits for the last one: each would cancel its forerunner, and a query slower than the news would
+ * never be answered.
+ *
  * Queries are keyed [kind, id, ...] for one row and [kind, "list", ...] for many.
  */
 export function invalidateOnNews(client: QueryClient): (news: News) => void {
   const changed = new Map<string, Set<number>>();
 
-  function flush(): void {
-    for (const [kind, ids] of changed) {
-      client.invalidateQueries({ queryKey: [kind, "list"] });
-      for (const id of ids) client.invalidateQueries({ queryKey: [kind, id] });
-      for (const follower of FOLLOWERS[kind] ?? []) client.invalidateQueries({ queryKey: [follower] });
+  let isFlushing = false;
+
+  async function flush(): Promise<void> {
+    isFlushing = true;
+    while (changed.size > 0) {
+      await pause(GATHER_MILLISECONDS);
+      const keys = [...changed].flatMap(([kind, ids]) => staleKeys(kind, ids));
+      changed.clear();
+      const refetched = Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey })));
+      await Promise.race([refetched, pause(LONGEST_REFETCH_MILLISECONDS)]);
     }
-    changed.clear();
+    isFlushing = false;
   }
 
   return (news) => {
     if (news.type === "reset") client.invalidateQueries();
     if (news.type !== "change") return;
-    if (changed.size === 0) setTimeout(flush, GATHER_MILLISECONDS);
     changed.set(news.kind, (changed.get(news.kind) ?? new Set()).add(news.id));
+    if (!isFlushing) void flush();
   };
+}
+
+function staleKeys(kind: string, ids: ReadonlySet<number>): QueryKey[] {
+  const followers = (FOLLOWERS[kind] ?? []).map((follower) => [follower]);
+  return [[kind, "list"], ...[...ids].map((id) => [kind, id]), ...followers];
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

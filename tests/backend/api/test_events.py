@@ -126,6 +126,20 @@ def test_a_change_reaches_an_open_stream(app: FastAPI, database: Database, admin
     assert data == {"kind": "run", "id": 7, "version": int(event["id"]), "cluster_id": 1}
 
 
+def test_a_stream_that_names_no_topics_tells_of_every_kind_of_row(
+    app: FastAPI, database: Database, admin: Person
+) -> None:
+    kinds = ["campaign", "run", "series", "node", "target", "cluster"]
+
+    async def listen() -> list[tuple[str, int]]:
+        async with running(app), opened(app, admin) as stream:
+            await stream.event()
+            await asyncio.to_thread(publish, database, *((kind, 7, None) for kind in kinds))
+            return [await stream.change() for _ in kinds]
+
+    assert asyncio.run(listen()) == [(kind, 7) for kind in kinds]
+
+
 def test_a_rolled_back_change_is_no_news(app: FastAPI, database: Database, admin: Person) -> None:
     def fail() -> None:
         with database.transaction() as session:

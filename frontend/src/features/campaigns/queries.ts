@@ -4,6 +4,8 @@ import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/r
 import { answer, api } from "@/api/client";
 import type { Campaign, CampaignPlan } from "@/api/types";
 
+/** A beat is no news of its campaign, so progress is asked for. */
+const PROGRESS_MILLISECONDS = 3000;
 const PAGE_SIZE = 50;
 const CELLS_PER_PAGE = 200;
 
@@ -37,12 +39,13 @@ export function campaignQuery(campaignId: number) {
       answer(
         api.GET("/api/v1/campaigns/{campaign_id}", { params: { path: { campaign_id: campaignId } }, signal }),
       ),
+    refetchInterval: ({ state: { data } }) => data?.state === "active" && PROGRESS_MILLISECONDS,
   });
 }
 
 export function cellsQuery(campaignId: number) {
   return infiniteQueryOptions({
-    queryKey: ["campaign", campaignId, "cells"],
+    queryKey: ["cell", "list", campaignId],
     queryFn: ({ pageParam, signal }) =>
       answer(
         api.GET("/api/v1/campaigns/{campaign_id}/cells", {

@@ -10,20 +10,22 @@ export const clustersQuery = queryOptions({
     everyItem((query) => answer(api.GET("/api/v1/clusters", { params: { query }, signal }))),
 });
 
-/** A beat is no news, so “last seen” is asked for now and then. */
+/** A beat is no news of its node, so what it tells is asked for: “last seen” now and then, progress often. */
 const LAST_SEEN_MILLISECONDS = 30_000;
+const PROGRESS_MILLISECONDS = 3000;
 
 /** Every node of a cluster, retired ones left out. */
 export function nodesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "list", clusterId],
-    refetchInterval: LAST_SEEN_MILLISECONDS,
     queryFn: async ({ signal }) => {
       const nodes = await everyItem((page) =>
         answer(api.GET("/api/v1/nodes", { params: { query: { ...page, cluster_id: clusterId } }, signal })),
       );
       return nodes.filter((node) => node.state !== "retired").sort((a, b) => a.name.localeCompare(b.name));
     },
+    refetchInterval: ({ state: { data = [] } }) =>
+      data.some((node) => node.active_orders.length > 0) ? PROGRESS_MILLISECONDS : LAST_SEEN_MILLISECONDS,
   });
 }
 
