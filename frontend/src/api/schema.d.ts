@@ -1418,6 +1418,8 @@ export interface components {
         /**
          * Curve
          * @description Per-second values of one counter, as means over `step_seconds`; null where nothing was measured.
+         *
+         *     `lows` and `highs` are the smallest and largest of the values behind each mean; null where each stands for itself.
          */
         Curve: {
             /** Order Id */
@@ -1436,6 +1438,10 @@ export interface components {
             step_seconds: number;
             /** Values */
             values: (number | null)[];
+            /** Lows */
+            lows: (number | null)[] | null;
+            /** Highs */
+            highs: (number | null)[] | null;
         };
         /**
          * CurvePiece
@@ -11613,6 +11619,12 @@ export interface operations {
                      *           "started_at": "2026-11-21T10:00:00Z",
                      *           "step_seconds": 1,
                      *           "values": [
+                     *             1
+                     *           ],
+                     *           "lows": [
+                     *             1
+                     *           ],
+                     *           "highs": [
                      *             1
                      *           ]
                      *         }

@@ -1,14 +1,22 @@
 /** The per-second curve of a run: how a counter went while the load ran. */
 
-import type { Unit } from "@/lib/units";
+import type { Data } from "plotly.js";
+import type { Scale, Unit } from "@/lib/units";
 import { axisScale, axisTitle, baseLayout, type Figure, type Scheme, traceColour } from "./figure";
+
+type Values = readonly (number | null)[];
 
 /** Values of one counter of one order, `stepSeconds` apart, in the counter's base unit; null where none was taken. */
 export interface CurveLine {
   readonly name: string;
   readonly stepSeconds: number;
-  readonly values: readonly (number | null)[];
+  readonly values: Values;
+  /** The smallest and the largest of the values that each mean stands for; null where each stands for itself. */
+  readonly range: { readonly low: Values; readonly high: Values } | null;
 }
+
+/** Up to so many values are shown as dots too; more would run into each other. */
+const MOST_DOTS = 60;
 
 /** The unit that a counter's name ends with: `write_bytes_per_second`, `cpu_user_ratio`. */
 export function counterUnit(counter: string): Unit {
@@ -30,20 +38,15 @@ export function counterTitle(counter: string): string {
 export function curveFigure(counter: string, lines: readonly CurveLine[], scheme: Scheme): Figure {
   const scale = axisScale(
     counterUnit(counter),
-    lines.flatMap((line) => line.values.map((value) => value ?? 0)),
+    lines.flatMap((line) => (line.range?.high ?? line.values).map((value) => value ?? 0)),
   );
   const layout = baseLayout(scheme);
   const title = counterTitle(counter);
   return {
-    data: lines.map((line, index) => ({
-      type: "scatter",
-      mode: "lines",
-      name: line.name,
-      x: line.values.map((_, second) => second * line.stepSeconds),
-      y: line.values.map((value) => (value === null ? null : value / scale.divisor)),
-      line: { color: traceColour(scheme, index), width: 1.5 },
-      hovertemplate: `%{y:.4~g} ${scale.name} after %{x:.0f} s<extra>${line.name}</extra>`,
-    })),
+    data: lines.flatMap((line, index) => {
+      const colour = traceColour(scheme, index);
+      return [...bandTraces(line, colour, scale), curveTrace(line, colour, scale)];
+    }),
     layout: {
       ...layout,
       showlegend: lines.length > 1,
@@ -55,4 +58,50 @@ export function curveFigure(counter: string, lines: readonly CurveLine[], scheme
       },
     },
   };
+}
+
+function curveTrace(line: CurveLine, colour: string, scale: Scale): Data {
+  const isDot = line.values.map((_, index) => line.values.length <= MOST_DOTS || isAlone(line.values, index));
+  return {
+    type: "scatter",
+    mode: isDot.includes(true) ? "lines+markers" : "lines",
+    name: line.name,
+    x: seconds(line),
+    y: scaled(line.values, scale),
+    line: { color: colour, width: 1.5 },
+    marker: { color: colour, size: isDot.map((shown) => (shown ? 5 : 0)) },
+    hovertemplate: `%{y:,.4~r} ${scale.name} after %{x:.0f} s<extra>${line.name}</extra>`,
+  };
+}
+
+/** A line needs two points: a value between gaps would not be seen. */
+function isAlone(values: Values, index: number): boolean {
+  return (
+    values[index] !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
+  );
+}
+
+/** The range behind the means, so that a stall shorter than a span is still seen. */
+function bandTraces({ range, ...line }: CurveLine, colour: string, scale: Scale): Data[] {
+  if (!range) return [];
+  const edge = {
+    type: "scatter",
+    mode: "lines",
+    x: seconds(line),
+    line: { width: 0 },
+    hoverinfo: "skip",
+    showlegend: false,
+  } as const;
+  return [
+    { ...edge, y: scaled(range.low, scale) },
+    { ...edge, y: scaled(range.high, scale), fill: "tonexty", fillcolor: `${colour}40` },
+  ];
+}
+
+function seconds({ values, stepSeconds }: Pick<CurveLine, "values" | "stepSeconds">): number[] {
+  return values.map((_, index) => index * stepSeconds);
+}
+
+function scaled(values: Values, { divisor }: Scale): (number | null)[] {
+  return values.map((value) => (value === null ? null : value / divisor));
 }

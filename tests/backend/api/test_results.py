@@ -122,6 +122,8 @@ def test_curves_keep_their_gaps_and_are_thinned(run: Run, get: Callable[..., Jso
     assert whole["values"] == [1.0, 3.0, 5.0, None, None, 1.0, 3.0, 5.0]
     (thinned,) = get(f"/runs/{run.id}/curves", max_points=4)["items"]
     assert (thinned["step_seconds"], thinned["values"]) == (2.0, [2.0, 5.0, 1.0, 4.0])
+    assert (thinned["lows"], thinned["highs"]) == ([1.0, 5.0, 1.0, 3.0], [3.0, 5.0, 1.0, 5.0])
+    assert (whole["lows"], whole["highs"]) == (None, None)
 
 
 def test_raw_output_is_a_download_byte_by_byte(

@@ -1,11 +1,13 @@
 """Per-second values: woven into few rows whatever the order in which their pieces arrive, and thinned for a plot."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from math import ceil, floor
+from statistics import fmean
 
 MAX_CHUNK_VALUES = 600
 _ROUNDING_STEPS = 1e-3  # times are kept in microseconds, so a whole number of steps may look like a little more
@@ -35,11 +37,18 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class ThinnedCurve:
-    """A curve for a plot; None where nothing was measured."""
+    """A curve for a plot; None where nothing was measured.
+
+    Attributes:
+        lows, highs: the smallest and the largest of the values that each mean stands for; None where each stands for
+            itself.
+    """
 
     started_at: datetime
     step_seconds: float
     values: tuple[float | None, ...]
+    lows: tuple[float | None, ...] | None
+    highs: tuple[float | None, ...] | None
 
 
 def weave(stored: Iterable[Stretch], pieces: Iterable[Stretch]) -> list[Stretch]:
@@ -95,7 +104,7 @@ def _start(stretch: Stretch) -> datetime:
 
 
 def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
-    """At most `max_points` means over equal spans of time, from the first step to the end of the last.
+    """At most `max_points` means over equal spans of time, with their ranges, from the first step to the last.
 
     Args:
         stretches: of one counter, at least one.
@@ -105,12 +114,21 @@ def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
     step_seconds = min(stretch.step_seconds for stretch in stretches)
     steps = ceil(span_seconds / step_seconds - _ROUNDING_STEPS)
     width_seconds = step_seconds * ceil(steps / max_points)
-    sums: dict[int, tuple[float, int]] = {}
+    spans: dict[int, list[float]] = defaultdict(list)
     for elapsed_seconds, value in _moments(stretches, started_at):
-        bucket = floor(elapsed_seconds / width_seconds)
-        total, count = sums.get(bucket, (0.0, 0))
-        sums[bucket] = (total + value, count + 1)
-    return ThinnedCurve(started_at, width_seconds, tuple(_means(sums)))
+        spans[floor(elapsed_seconds / width_seconds)].append(value)
+    is_thinned = any(len(values) > 1 for values in spans.values())
+    return ThinnedCurve(
+        started_at,
+        width_seconds,
+        values=_by_span(spans, fmean),
+        lows=_by_span(spans, min) if is_thinned else None,
+        highs=_by_span(spans, max) if is_thinned else None,
+    )
+
+
+def _by_span(spans: Mapping[int, list[float]], summary: Callable[[list[float]], float]) -> tuple[float | None, ...]:
+    return tuple(summary(spans[index]) if index in spans else None for index in range(max(spans) + 1))
 
 
 def _moments(stretches: Sequence[Stretch], origin: datetime) -> Iterator[tuple[float, float]]:
@@ -119,9 +137,3 @@ def _moments(stretches: Sequence[Stretch], origin: datetime) -> Iterator[tuple[f
         first_seconds = (stretch.started_at - origin).total_seconds()
         for index, value in enumerate(stretch.values):
             yield first_seconds + (index + 0.5) * stretch.step_seconds, value
-
-
-def _means(sums: dict[int, tuple[float, int]]) -> Iterator[float | None]:
-    for bucket in range(max(sums) + 1):
-        total, count = sums.get(bucket, (0.0, 0))
-        yield total / count if count else None

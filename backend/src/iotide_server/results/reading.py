@@ -67,7 +67,7 @@ def environment(session: Session, sha256: str | None) -> Mapping[str, Any]:
 
 
 def run_curves(session: Session, principal: Principal, run_id: int, max_points: int) -> list[Curve]:
-    """The curves of a run, each thinned to at most `max_points` means.
+    """The curves of a run, each thinned to at most `max_points` means with their ranges.
 
     Raises:
         RunNotFoundError: there is none that the caller may see.
@@ -83,6 +83,8 @@ def run_curves(session: Session, principal: Principal, run_id: int, max_points: 
                 started_at=thinned.started_at,
                 step_seconds=thinned.step_seconds,
                 values=list(thinned.values),
+                lows=thinned.lows and list(thinned.lows),
+                highs=thinned.highs and list(thinned.highs),
             )
         )
     return curves

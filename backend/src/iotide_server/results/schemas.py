@@ -90,13 +90,18 @@ class CellResult(Output):
 
 
 class Curve(Output):
-    """Per-second values of one counter, as means over `step_seconds`; null where nothing was measured."""
+    """Per-second values of one counter, as means over `step_seconds`; null where nothing was measured.
+
+    `lows` and `highs` are the smallest and largest of the values behind each mean; null where each stands for itself.
+    """
 
     order_id: int
     counter: Annotated[str, Field(examples=["write_bytes_per_second"])]
     started_at: datetime
     step_seconds: float
     values: list[float | None]
+    lows: list[float | None] | None
+    highs: list[float | None] | None
 
 
 class Artefact(Output):

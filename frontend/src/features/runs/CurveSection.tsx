@@ -2,13 +2,14 @@
 
 import { Group, NativeSelect, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Curve, RunDetail } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useScheme } from "@/components/scheme";
+import { formatDuration, type Unit } from "@/lib/units";
 import { type CurveLine, counterTitle, counterUnit, curveFigure } from "@/plots/curve";
 import { Plot } from "@/plots/Plot";
 import { curvesQuery } from "./queries";
@@ -16,7 +17,7 @@ import { curvesQuery } from "./queries";
 export function CurveSection({ run }: { run: RunDetail }) {
   const curves = useQuery(curvesQuery(run.id));
   return (
-    <Section description="Values of each second, as the node's own counters gave them." title="Curve">
+    <Section description={describeSteps(curves.data ?? [])} title="Curve">
       <Loaded
         empty={<Text c="dimmed">No curve: the run was too short or has not started.</Text>}
         isEmpty={(rows) => rows.length === 0}
@@ -26,6 +27,16 @@ export function CurveSection({ run }: { run: RunDetail }) {
       </Loaded>
     </Section>
   );
+}
+
+/** A long run has more seconds than a chart has room. */
+function describeSteps(curves: readonly Curve[]): string {
+  const stepSeconds = curves.reduce((longest, { step_seconds }) => Math.max(longest, step_seconds), 0);
+  const isThinned = curves.some(({ lows }) => lows !== null);
+  const values = isThinned
+    ? `Means over ${formatDuration(stepSeconds)}, in a band from the smallest to the largest value`
+    : "Values of each second";
+  return `${values}, as the node's own counters gave them.`;
 }
 
 function CurveChart({ curves, run }: { curves: readonly Curve[]; run: RunDetail }) {
@@ -89,27 +100,31 @@ function CurvePlot({
 }
 
 function CurveTable({ counter, lines }: { counter: string; lines: readonly CurveLine[] }) {
+  const hasRange = lines.some(({ range }) => range !== null);
   return (
     <ScrollTable
-      head={["Node", "Second", "Value"]}
+      head={["Second", ...(hasRange ? ["Mean", "Lowest", "Highest"] : ["Value"]), "Node"]}
       label={`${counterTitle(counter)} by second`}
       maxHeight={300}
     >
-      {lines.flatMap((line) =>
-        line.values.map((value, index) => {
-          const second = index * line.stepSeconds;
-          return (
-            <tr key={`${line.name} ${second}`}>
-              <td>{line.name}</td>
-              <td>{second}</td>
-              <td>
-                <Quantity unit={counterUnit(counter)} value={value} />
-              </td>
-            </tr>
-          );
-        }),
-      )}
+      {lines.flatMap((line) => line.values.map((_, index) => curveRow(line, index, counterUnit(counter))))}
     </ScrollTable>
+  );
+}
+
+function curveRow({ name, values, range, stepSeconds }: CurveLine, index: number, unit: Unit): ReactNode {
+  const second = index * stepSeconds;
+  return (
+    <tr key={`${name} ${second}`}>
+      <td>{second}</td>
+      {[values, ...(range ? [range.low, range.high] : [])].map((column, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
+        <td key={place}>
+          <Quantity unit={unit} value={column[index] ?? null} />
+        </td>
+      ))}
+      <td>{name}</td>
+    </tr>
   );
 }
 
@@ -128,5 +143,6 @@ function linesOf(curves: readonly Curve[], counter: string, run: RunDetail): Cur
       name: nodeOf.get(curve.order_id) ?? `order ${curve.order_id}`,
       stepSeconds: curve.step_seconds,
       values: curve.values,
+      range: curve.lows && curve.highs && { low: curve.lows, high: curve.highs },
     }));
 }

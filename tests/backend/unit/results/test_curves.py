@@ -83,11 +83,17 @@ def test_stored_rows_are_only_ever_grown(starts: list[int]) -> None:
 def test_a_short_curve_is_shown_as_it_is() -> None:
     curve = thin([stretch(0, 1, 2, 3)], max_points=600)
     assert (curve.started_at, curve.step_seconds, curve.values) == (START, 1.0, (1.0, 2.0, 3.0))
+    assert (curve.lows, curve.highs) == (None, None)
 
 
 def test_a_long_curve_is_shown_by_the_means_of_equal_spans() -> None:
     curve = thin([stretch(0, 1, 3, 5, 7, 10)], max_points=3)
     assert (curve.step_seconds, curve.values) == (2.0, (2.0, 6.0, 10.0))
+
+
+def test_a_stall_shorter_than_a_span_is_seen_in_its_lowest_value() -> None:
+    curve = thin([stretch(0, 9, 0, 9, 9), stretch(6, 9)], max_points=4)
+    assert (curve.values, curve.lows, curve.highs) == ((4.5, 9, None, 9), (0, 9, None, 9), (9, 9, None, 9))
 
 
 def test_a_gap_stays_a_gap() -> None:
