@@ -13,7 +13,13 @@ class StillObserver implements ResizeObserver {
   disconnect(): void {}
 }
 
+/** The news of a server that has none. */
+class SilentSource extends EventTarget {
+  close(): void {}
+}
+
 globalThis.ResizeObserver = StillObserver;
+Object.assign(globalThis, { EventSource: SilentSource, scrollTo: () => undefined });
 window.matchMedia = (query) =>
   Object.assign(new EventTarget(), {
     matches: false,

@@ -1,14 +1,18 @@
 /** /campaigns/new: gathers what the builder offers; ?from=ID starts from an earlier plan. */
 
-import { Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
 import type { CampaignPlan, Cluster } from "@/api/types";
+import ConfirmModal from "@/components/ConfirmModal";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
+import { OptionTitles } from "@/components/optionTitles";
 import { Page } from "@/components/Page";
+import { usePrincipal } from "@/components/session";
 import { CampaignBuilder } from "@/features/campaigns/builder/CampaignBuilder";
+import { draftKey, readKept } from "@/features/campaigns/builder/keptDraft";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
@@ -20,19 +24,17 @@ const route = getRouteApi("/shell/campaigns/new");
 
 export default function BuilderRoute() {
   const { cluster: wanted, from } = route.useSearch();
-  const navigate = route.useNavigate();
+  const key = draftKey(usePrincipal(), from);
   const clusters = useQuery(clustersQuery);
-  const chosen = clusters.data?.find(({ id }) => id === wanted) ?? clusters.data?.[0];
   const original = useQuery({ ...campaignQuery(from ?? 0), enabled: from !== undefined });
+  const chosenId = wanted ?? readKept(key)?.clusterId;
+  const chosen = clusters.data?.find(({ id }) => id === chosenId) ?? clusters.data?.[0];
+  const plan = original.data?.plan;
   return (
     <Page
       actions={
         chosen && (
-          <ClusterChoice
-            clusterId={chosen.id}
-            clusters={clusters.data ?? []}
-            onChoose={(cluster) => void navigate({ search: { cluster }, replace: true })}
-          />
+          <DraftCluster clusters={clusters.data ?? []} current={chosen} draftKey={key} original={plan} />
         )
       }
       title="New campaign"
@@ -47,8 +49,8 @@ export default function BuilderRoute() {
           chosen &&
           (from === undefined || !original.isPending) && (
             <>
-              {original.error && <ErrorNotice error={original.error} />}
-              <Builder cluster={chosen} key={`${chosen.id} ${from}`} original={original.data?.plan} />
+              {original.isLoadingError && <ErrorNotice error={original.error} />}
+              <Builder cluster={chosen} draftKey={key} key={`${chosen.id} ${from}`} original={plan} />
             </>
           )
         }
@@ -57,23 +59,72 @@ export default function BuilderRoute() {
   );
 }
 
-function Builder({ cluster, original }: { cluster: Cluster; original: CampaignPlan | undefined }) {
+interface DraftClusterProps {
+  readonly clusters: readonly Cluster[];
+  readonly current: Cluster;
+  readonly draftKey: string;
+  readonly original: CampaignPlan | undefined;
+}
+
+/** Another cluster has other nodes and targets, so it asks before those that are chosen go. */
+function DraftCluster({ clusters, current, draftKey, original }: DraftClusterProps) {
+  const navigate = route.useNavigate();
+  const [asked, setAsked] = useState<Cluster>();
+  function move(cluster: number): void {
+    void navigate({ search: (search) => ({ ...search, cluster }), replace: true });
+  }
+  function choose(id: number): void {
+    const { nodes = [], targets = [] } = readKept(draftKey)?.draft ?? original ?? {};
+    if (nodes.length + targets.length > 0) setAsked(clusters.find((cluster) => cluster.id === id));
+    else move(id);
+  }
+  return (
+    <>
+      <ClusterChoice clusterId={current.id} clusters={clusters} onChoose={choose} />
+      {asked && (
+        <ConfirmModal
+          body={`Nodes and targets of ${current.name} that ${asked.name} lacks are no longer chosen. The rest of the draft stays.`}
+          no={`Stay with ${current.name}`}
+          onClose={() => setAsked(undefined)}
+          onConfirm={() => move(asked.id)}
+          title={`Build it for ${asked.name}?`}
+          yes={`Change to ${asked.name}`}
+        />
+      )}
+    </>
+  );
+}
+
+interface BuilderProps {
+  readonly cluster: Cluster;
+  readonly original: CampaignPlan | undefined;
+  readonly draftKey: string;
+}
+
+function Builder({ cluster, ...props }: BuilderProps) {
   const navigate = route.useNavigate();
   const [nodes, targets, workloads] = useQueries({
     queries: [nodesQuery(cluster.id), targetsQuery(cluster.id), workloadsQuery(cluster.id)],
   });
-  const failed = [nodes, targets, workloads].find(({ error }) => error);
-  if (failed?.error) return <ErrorNotice error={failed.error} onRetry={failed.refetch} />;
-  if (!nodes.data || !targets.data || !workloads.data)
-    return <Text c="dimmed">Loading nodes, targets and workloads …</Text>;
+  const all = [nodes, targets, workloads];
+  const worst = all.find(({ isLoadingError }) => isLoadingError) ?? all.find(({ error }) => error) ?? nodes;
+  const offered = nodes.data &&
+    targets.data &&
+    workloads.data && { nodes: nodes.data, targets: targets.data, workloads: workloads.data };
   return (
-    <CampaignBuilder
-      cluster={cluster}
-      nodes={nodes.data}
-      onSubmitted={({ id }) => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: id } })}
-      original={original}
-      targets={targets.data}
-      workloads={workloads.data}
-    />
+    <Loaded lines={8} query={{ ...worst, data: offered }}>
+      {(found) => (
+        <OptionTitles workloads={found.workloads}>
+          <CampaignBuilder
+            {...found}
+            {...props}
+            cluster={cluster}
+            onSubmitted={({ id }) =>
+              void navigate({ to: "/campaigns/$campaignId", params: { campaignId: id } })
+            }
+          />
+        </OptionTitles>
+      )}
+    </Loaded>
   );
 }

@@ -6,6 +6,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "@/api/errors";
 import type { Campaign, CampaignPlan, Node, Target, Workload } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Section } from "@/components/Page";
 import { useMay } from "@/components/session";
@@ -13,6 +14,7 @@ import { previewQuery, submitCampaign } from "../queries";
 import { ConditionsSection } from "./ConditionsSection";
 import { type Draft, draftOf, EMPTY_DRAFT, missingParts, planOf, refusedOption } from "./draft";
 import { ExportSection } from "./ExportSection";
+import { useKeptDraft } from "./keptDraft";
 import { PlacesSection } from "./PlacesSection";
 import { PreviewPanel } from "./PreviewPanel";
 import { WorkloadsSection } from "./WorkloadsSection";
@@ -26,11 +28,19 @@ interface CampaignBuilderProps {
   readonly workloads: readonly Workload[];
   /** The plan to start from, when a campaign is duplicated. */
   readonly original: CampaignPlan | undefined;
+  /** Where the draft is kept. */
+  readonly draftKey: string;
   readonly onSubmitted: (campaign: Campaign) => void;
 }
 
-export function CampaignBuilder({ cluster, original, ...props }: CampaignBuilderProps) {
-  const [draft, setDraft] = useState<Draft>(original ? draftOf(original) : EMPTY_DRAFT);
+export function CampaignBuilder({ cluster, original, draftKey, ...props }: CampaignBuilderProps) {
+  const { draft, change, forget, isKept } = useKeptDraft({
+    key: draftKey,
+    clusterId: cluster.id,
+    start: original ? draftOf(original) : EMPTY_DRAFT,
+    nodes: props.nodes,
+    targets: props.targets,
+  });
   const missing = missingParts(draft, props.workloads);
   const plan = missing.length === 0 ? planOf(draft, cluster.name, props.workloads) : undefined;
   const preview = usePreview(plan);
@@ -38,23 +48,15 @@ export function CampaignBuilder({ cluster, original, ...props }: CampaignBuilder
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, lg: 7 }}>
         <Stack>
-          <Section title="Name">
-            <TextInput
-              aria-label="Campaign name"
-              description="Letters, digits, dots, dashes and underscores."
-              onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
-              placeholder="nightly-scratch"
-              value={draft.name}
-            />
-          </Section>
-          <PlacesSection draft={draft} nodes={props.nodes} onChange={setDraft} targets={props.targets} />
+          <NameSection draft={draft} onChange={change} />
+          <PlacesSection draft={draft} nodes={props.nodes} onChange={change} targets={props.targets} />
           <WorkloadsSection
             draft={draft}
-            onChange={setDraft}
+            onChange={change}
             refused={refusalOf(preview.error)}
             workloads={props.workloads}
           />
-          <ConditionsSection draft={draft} onChange={setDraft} />
+          <ConditionsSection draft={draft} onChange={change} />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, lg: 5 }}>
@@ -65,10 +67,49 @@ export function CampaignBuilder({ cluster, original, ...props }: CampaignBuilder
             missing={missing}
             preview={preview.data}
           />
-          <SubmitSection clusterId={cluster.id} onSubmitted={props.onSubmitted} plan={plan} />
+          <SubmitSection
+            clusterId={cluster.id}
+            onSubmitted={(campaign) => {
+              forget();
+              props.onSubmitted(campaign);
+            }}
+            plan={plan}
+          />
+          {isKept && <DiscardButton onDiscard={forget} />}
         </Stack>
       </Grid.Col>
     </Grid>
+  );
+}
+
+function NameSection({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
+  return (
+    <Section title="Name">
+      <TextInput
+        aria-label="Campaign name"
+        description="Letters, digits, dots, dashes and underscores."
+        onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
+        placeholder="nightly-scratch"
+        value={draft.name}
+      />
+    </Section>
+  );
+}
+
+function DiscardButton({ onDiscard }: { onDiscard: () => void }) {
+  return (
+    <ConfirmButton
+      onConfirm={onDiscard}
+      question={{
+        title: "Discard the draft?",
+        body: "What you entered is kept in this tab until you submit it. Discarded, the form starts anew.",
+        yes: "Discard it",
+        no: "Keep it",
+      }}
+      size="xs"
+    >
+      Discard draft
+    </ConfirmButton>
   );
 }
 

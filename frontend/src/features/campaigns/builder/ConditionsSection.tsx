@@ -3,7 +3,7 @@
 import { NumberInput, Select, SimpleGrid, Textarea, TextInput } from "@mantine/core";
 import type { CampaignPlan } from "@/api/types";
 import { Section } from "@/components/Page";
-import { type Draft, timeLimitProblem } from "./draft";
+import { type Count, type Draft, timeLimitProblem } from "./draft";
 
 const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
   { value: "node", label: "Alone on the node" },
@@ -21,7 +21,7 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
   return (
     <Section title="How">
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
-        <Count
+        <CountInput
           description="4 or more say how far results spread."
           label="Repeats"
           max={1000}
@@ -37,7 +37,7 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
           onChange={(event) => onChange({ ...draft, timeLimit: event.currentTarget.value })}
           value={draft.timeLimit}
         />
-        <Count
+        <CountInput
           description="After a lost or declined attempt."
           label="Attempts allowed"
           max={10}
@@ -45,7 +45,7 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
           onChange={(attemptsAllowed) => onChange({ ...draft, attemptsAllowed })}
           value={draft.attemptsAllowed}
         />
-        <Count
+        <CountInput
           description="0 to 9; a step counts as an hour of waiting."
           label="Priority"
           max={9}
@@ -78,21 +78,22 @@ function ExclusivitySelect({ draft, onChange }: ConditionsSectionProps) {
   );
 }
 
-interface CountProps {
+interface CountInputProps {
   readonly label: string;
   readonly description: string;
   readonly min: number;
   readonly max: number;
-  readonly value: number;
-  readonly onChange: (value: number) => void;
+  readonly value: Count;
+  readonly onChange: (value: Count) => void;
 }
 
-function Count({ onChange, ...input }: CountProps) {
+function CountInput({ onChange, ...input }: CountInputProps) {
   return (
     <NumberInput
       {...input}
       allowDecimal={false}
-      onChange={(entered) => onChange(Number(entered) || input.min)}
+      error={input.value === "" && "Give a number."}
+      onChange={(entered) => onChange(typeof entered === "number" ? entered : "")}
     />
   );
 }

@@ -40,6 +40,10 @@ describe("missingParts", () => {
     expect(missingParts({ ...complete, choices }, workloads)).toEqual(["Correct the options marked in red."]);
   });
 
+  it("holds back a number that is being typed anew, though 0 is one", () => {
+    expect(missingParts({ ...complete, repeats: "", priority: 0 }, workloads)).toEqual(["Give the repeats."]);
+  });
+
   it.each(["soon", "0 s", "-1 h"])("holds back the time limit %s", (timeLimit) => {
     expect(missingParts({ ...complete, timeLimit }, workloads)).toEqual(["Correct the time limit."]);
   });

@@ -10,16 +10,19 @@ export interface Choice extends FormValue {
   readonly workload: string;
 }
 
+/** A number, or nothing while it is being typed anew. */
+export type Count = number | "";
+
 export interface Draft {
   readonly name: string;
   readonly nodes: readonly string[];
   readonly targets: readonly string[];
   readonly choices: readonly Choice[];
-  readonly repeats: number;
+  readonly repeats: Count;
   readonly exclusive: CampaignPlan["exclusive"];
   readonly timeLimit: string;
-  readonly attemptsAllowed: number;
-  readonly priority: number;
+  readonly attemptsAllowed: Count;
+  readonly priority: Count;
   readonly note: string;
 }
 
@@ -70,6 +73,9 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
     [draft.nodes.length === 0, "Choose at least one node."],
     [draft.targets.length === 0, "Choose at least one target."],
     [draft.choices.length === 0, "Add at least one workload."],
+    [draft.repeats === "", "Give the repeats."],
+    [draft.attemptsAllowed === "", "Give the attempts allowed."],
+    [draft.priority === "", "Give the priority."],
     [timeLimitProblem(draft) !== null, "Correct the time limit."],
     [draft.choices.some((choice) => hasProblem(choice, workloads)), "Correct the options marked in red."],
   ] as const;
@@ -103,11 +109,11 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
       workload: choice.workload,
       ...toPlan(readFields(schemas.get(choice.workload) ?? {}), choice),
     })),
-    repeats: draft.repeats,
+    repeats: Number(draft.repeats),
     exclusive: draft.exclusive,
     time_limit_seconds: parseSeconds(draft.timeLimit),
-    attempts_allowed: draft.attemptsAllowed,
-    priority: draft.priority,
+    attempts_allowed: Number(draft.attemptsAllowed),
+    priority: Number(draft.priority),
     note: draft.note,
   };
 }

@@ -1,0 +1,41 @@
+/** For tests: the whole dashboard at an address, with what every page asks for. */
+
+import { MantineProvider } from "@mantine/core";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { render } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { HttpResponse, http } from "msw";
+import { createQueryClient } from "./queryClient";
+import { createAppRouter } from "./router";
+
+/** An answer with one page of a list. */
+export function listOf(items: readonly unknown[]) {
+  return HttpResponse.json({ items, next_cursor: null });
+}
+
+const ROLES = [{ role: "admin", cluster_id: null }];
+const LISTS = ["campaigns", "nodes", "targets", "workloads", "runs", "series", "samples"];
+
+/** An admin is logged in, there is a cluster hpc1, and nothing else. */
+export const USUAL_ANSWERS = [
+  http.get("*/api/v1/session", () =>
+    HttpResponse.json({ principal: { kind: "user", id: 1, name: "grace", roles: ROLES } }),
+  ),
+  http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "" }])),
+  ...LISTS.map((name) => http.get(`*/api/v1/${name}`, () => listOf([]))),
+];
+
+export function openDashboard(address: string) {
+  history.replaceState(null, "", address);
+  const client = createQueryClient(() => undefined);
+  const router = createAppRouter({ queryClient: client });
+  const { unmount } = render(
+    <QueryClientProvider client={client}>
+      <MantineProvider env="test">
+        <RouterProvider router={router} />
+      </MantineProvider>
+    </QueryClientProvider>,
+  );
+  return { client, router, unmount, user: userEvent.setup() };
+}

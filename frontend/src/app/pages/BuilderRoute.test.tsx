@@ -1,0 +1,74 @@
+import { screen, waitFor } from "@testing-library/react";
+import type userEvent from "@testing-library/user-event";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it } from "vitest";
+import { server } from "@/testing/server";
+import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+const CLUSTERS = [
+  { id: 1, name: "hpc1", description: "" },
+  { id: 2, name: "hpc2", description: "" },
+];
+
+beforeEach(() => {
+  sessionStorage.clear();
+  server.use(...USUAL_ANSWERS);
+  server.use(
+    http.get("*/api/v1/clusters", () => listOf(CLUSTERS)),
+    http.get("*/api/v1/nodes", ({ request }) => {
+      const id = Number(new URL(request.url).searchParams.get("cluster_id"));
+      return listOf([{ id, name: `node-${id}`, state: "online", workloads: [], active_orders: [] }]);
+    }),
+  );
+});
+
+async function enter(user: ReturnType<typeof userEvent.setup>): Promise<void> {
+  await user.type(await screen.findByRole("textbox", { name: "Campaign name" }), "nightly");
+  await user.click(screen.getByRole("checkbox", { name: "node-1" }));
+}
+
+it("keeps the draft on the page when a refetch of what it offers fails", async () => {
+  const { client, user } = openDashboard("/campaigns/new?cluster=1");
+  await enter(user);
+  server.use(http.get("*/api/v1/nodes", () => HttpResponse.json({}, { status: 500 })));
+  await client.invalidateQueries({ queryKey: ["node"] });
+  expect(await screen.findByText(/refreshing failed/)).toBeInTheDocument();
+  expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("nightly");
+  expect(screen.getByRole("checkbox", { name: "node-1" })).toBeChecked();
+});
+
+it("has the draft again after other pages and a reload, until it is discarded", async () => {
+  const first = openDashboard("/campaigns/new?cluster=1");
+  await enter(first.user);
+  await first.router.navigate({ to: "/campaigns" });
+  await screen.findByText("No campaign yet.", { exact: false });
+  first.unmount();
+  const { user } = openDashboard("/campaigns/new");
+  expect(await screen.findByRole("textbox", { name: "Campaign name" })).toHaveValue("nightly");
+  await user.click(screen.getByRole("button", { name: "Discard draft" }));
+  await user.click(await screen.findByRole("button", { name: "Discard it" }));
+  expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("");
+  expect(screen.queryByRole("button", { name: "Discard draft" })).not.toBeInTheDocument();
+});
+
+it("asks before another cluster takes the chosen nodes out of the draft, and keeps the rest", async () => {
+  const { router, user } = openDashboard("/campaigns/new?cluster=1");
+  await enter(user);
+  await user.selectOptions(screen.getByRole("combobox", { name: "Cluster" }), "hpc2");
+  await user.click(await screen.findByRole("button", { name: "Stay with hpc1" }));
+  expect(screen.getByRole("checkbox", { name: "node-1" })).toBeChecked();
+  await user.selectOptions(screen.getByRole("combobox", { name: "Cluster" }), "hpc2");
+  await user.click(await screen.findByRole("button", { name: "Change to hpc2" }));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ cluster: 2 }));
+  expect(await screen.findByRole("checkbox", { name: "node-2" })).not.toBeChecked();
+  expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("nightly");
+});
+
+it("lets a number be typed anew, and holds the plan back while there is none", async () => {
+  const { user } = openDashboard("/campaigns/new?cluster=1");
+  const repeats = await screen.findByRole("textbox", { name: "Repeats" });
+  await user.type(repeats, "{Backspace}");
+  expect(screen.getByText("Give the repeats.")).toBeInTheDocument();
+  await user.type(repeats, "8");
+  expect(repeats).toHaveValue("8");
+});

@@ -1,0 +1,72 @@
+/** Keeps a draft in the tab while the reader looks at other pages, reloads or logs in again. */
+
+import { useState } from "react";
+import * as z from "zod/mini";
+import type { Principal } from "@/api/types";
+import type { Draft } from "./draft";
+
+const Count = z.union([z.number(), z.literal("")]);
+const Kept = z.object({
+  clusterId: z.number(),
+  draft: z.object({
+    name: z.string(),
+    nodes: z.array(z.string()),
+    targets: z.array(z.string()),
+    choices: z.array(
+      z.object({
+        key: z.number(),
+        workload: z.string(),
+        options: z.record(z.string(), z.unknown()),
+        sweep: z.record(z.string(), z.array(z.unknown())),
+      }),
+    ),
+    repeats: Count,
+    exclusive: z.enum(["node", "node+target", "cluster", "none"]),
+    timeLimit: z.string(),
+    attemptsAllowed: Count,
+    priority: Count,
+    note: z.string(),
+  }),
+});
+
+/** Where a person's draft lies: one for a new campaign, and one for each campaign that is being duplicated. */
+export function draftKey({ kind, id }: Principal, from: number | undefined): string {
+  return `iotide draft of ${kind} ${id}, ${from === undefined ? "new" : `from ${from}`}`;
+}
+
+/** The draft that was left there, or null; also where an earlier release wrote what this one cannot read. */
+export function readKept(key: string): { readonly clusterId: number; readonly draft: Draft } | null {
+  const text = sessionStorage.getItem(key);
+  const kept = text === null ? null : Kept.safeParse(JSON.parse(text));
+  return kept?.success ? kept.data : null;
+}
+
+interface Place {
+  readonly key: string;
+  readonly clusterId: number;
+  /** The draft where nothing was kept. */
+  readonly start: Draft;
+  readonly nodes: readonly { readonly name: string }[];
+  readonly targets: readonly { readonly name: string }[];
+}
+
+/** A draft that is kept with each change; what the cluster does not offer is no longer chosen in it. */
+export function useKeptDraft({ key, clusterId, start, nodes, targets }: Place) {
+  const [draft, setDraft] = useState<Draft>(() => {
+    const found = readKept(key)?.draft ?? start;
+    return { ...found, nodes: onlyOffered(found.nodes, nodes), targets: onlyOffered(found.targets, targets) };
+  });
+  function change(next: Draft): void {
+    sessionStorage.setItem(key, JSON.stringify({ clusterId, draft: next }));
+    setDraft(next);
+  }
+  function forget(): void {
+    sessionStorage.removeItem(key);
+    setDraft(start);
+  }
+  return { draft, change, forget, isKept: readKept(key) !== null };
+}
+
+function onlyOffered(chosen: readonly string[], offered: readonly { readonly name: string }[]): string[] {
+  return chosen.filter((name) => offered.some((item) => item.name === name));
+}
