@@ -24,7 +24,7 @@ export function OverviewPage() {
   return (
     <Page actions={<NewCluster />} title="Overview">
       <RunningCampaigns />
-      <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} lines={6} query={clusters}>
+      <Loaded empty={<FirstCluster />} isEmpty={(rows) => rows.length === 0} lines={6} query={clusters}>
         {(rows) => rows.map((cluster) => <ClusterSection cluster={cluster} key={cluster.id} />)}
       </Loaded>
     </Page>
@@ -46,7 +46,14 @@ function NewCluster() {
   );
 }
 
-function NoCluster() {
+function FirstCluster() {
+  const mayCreate = useMay("admin", null);
+  if (!mayCreate)
+    return (
+      <Text c="dimmed">
+        There is no cluster that you may see. An admin makes one, or gives you a role in one.
+      </Text>
+    );
   return (
     <Section title="Start here">
       <Stack>

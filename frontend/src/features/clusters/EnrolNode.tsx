@@ -10,7 +10,13 @@ import { createJoinToken } from "./queries";
 
 const NODES_PER_TOKEN = 100;
 
-export default function EnrolNode({ clusterId }: { clusterId: number }) {
+interface EnrolNodeProps {
+  readonly clusterId: number;
+  /** There is a command to copy: it stays when the first node joins. */
+  readonly onToken: () => void;
+}
+
+export default function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
   const create = useMutation(createJoinToken);
   const mayEnrol = useMay("admin", clusterId);
   return (
@@ -34,7 +40,7 @@ export default function EnrolNode({ clusterId }: { clusterId: number }) {
         <Button
           disabled={!mayEnrol}
           loading={create.isPending}
-          onClick={() => create.mutate({ clusterId, uses: NODES_PER_TOKEN })}
+          onClick={() => create.mutate({ clusterId, uses: NODES_PER_TOKEN }, { onSuccess: onToken })}
           variant="light"
           w="fit-content"
         >

@@ -1,9 +1,10 @@
 /** The nodes of a cluster with what each is doing now. */
 
-import { Anchor, Box, Button, Group, Progress, Text } from "@mantine/core";
+import { Anchor, Box, Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Node } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { RunProgress } from "@/components/RunProgress";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
@@ -88,12 +89,7 @@ function Activity({ node }: { node: Node }) {
           {order.phase || order.state}
         </Text>
       </Group>
-      <Progress
-        animated={order.progress === null}
-        aria-label={`Progress of run ${order.run_id}`}
-        size="sm"
-        value={(order.progress ?? 1) * 100}
-      />
+      <RunProgress phase={order.phase} progress={order.progress} runId={order.run_id} />
     </Box>
   ));
 }

@@ -22,13 +22,14 @@ export function NodesPanel({ clusterId, openNodeId, onOpenNode }: NodesPanelProp
   const nodes = useQuery(nodesQuery(clusterId));
   const [isAdding, setIsAdding] = useState(false);
   const open = nodes.data?.find(({ id }) => id === openNodeId);
+  const isEmpty = nodes.data?.length === 0;
   return (
     <Stack gap="xs">
       <Group justify="space-between">
         <Title order={3} size="h5">
           Nodes
         </Title>
-        {nodes.data && nodes.data.length > 0 && (
+        {isEmpty === false && (
           <Button
             aria-expanded={isAdding}
             leftSection={<Icon name="plus" size={14} />}
@@ -40,8 +41,11 @@ export function NodesPanel({ clusterId, openNodeId, onOpenNode }: NodesPanelProp
           </Button>
         )}
       </Group>
-      <Suspense>{isAdding && <EnrolNode clusterId={clusterId} />}</Suspense>
-      <Loaded empty={<NoNodes clusterId={clusterId} />} isEmpty={(rows) => rows.length === 0} query={nodes}>
+      {isEmpty && <Text>No node has joined yet. A node is a host whose agent runs the benchmarks.</Text>}
+      <Suspense>
+        {(isAdding || isEmpty) && <EnrolNode clusterId={clusterId} onToken={() => setIsAdding(true)} />}
+      </Suspense>
+      <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>
         {(rows) => (
           <>
             <NodeTable nodes={rows} onOpen={onOpenNode} />
@@ -49,17 +53,6 @@ export function NodesPanel({ clusterId, openNodeId, onOpenNode }: NodesPanelProp
           </>
         )}
       </Loaded>
-    </Stack>
-  );
-}
-
-function NoNodes({ clusterId }: { clusterId: number }) {
-  return (
-    <Stack gap="xs">
-      <Text>No node has joined yet. A node is a host whose agent runs the benchmarks.</Text>
-      <Suspense>
-        <EnrolNode clusterId={clusterId} />
-      </Suspense>
     </Stack>
   );
 }

@@ -14,24 +14,35 @@ interface DiscoverTargetsProps {
   readonly clusterId: number;
   readonly nodes: readonly Node[];
   readonly targets: readonly Target[];
+  readonly onStart: () => void;
   readonly onDone: () => void;
 }
 
-export default function DiscoverTargets({ clusterId, nodes, targets, onDone }: DiscoverTargetsProps) {
+export default function DiscoverTargets({
+  clusterId,
+  nodes,
+  targets,
+  onStart,
+  onDone,
+}: DiscoverTargetsProps) {
   const candidates = useMemo(() => findCandidates(nodes, targets), [nodes, targets]);
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   const create = useMutation(createTarget);
 
   async function createTicked(): Promise<void> {
+    onStart();
+    const left = new Map(names);
     for (const candidate of candidates) {
-      const name = names.get(candidate.key);
-      if (name !== undefined) await create.mutateAsync(toTarget(clusterId, candidate, name));
+      const name = left.get(candidate.key);
+      if (name === undefined) continue;
+      await create.mutateAsync(toTarget(clusterId, candidate, name));
+      left.delete(candidate.key);
+      setNames(new Map(left));
     }
-    setNames(new Map());
     onDone();
   }
 
-  if (candidates.length === 0) return <NoCandidates hasNodes={nodes.length > 0} />;
+  if (candidates.length === 0 && !create.isPending) return <NoCandidates hasNodes={nodes.length > 0} />;
   return (
     <Stack gap="xs">
       <CandidateTable candidates={candidates} names={names} onNames={setNames} />

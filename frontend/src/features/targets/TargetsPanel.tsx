@@ -54,6 +54,8 @@ export function TargetsPanel({ clusterId, nodes }: { clusterId: number; nodes: r
             clusterId={clusterId}
             nodes={nodes}
             onDone={() => setIsAdding(false)}
+            // The first target makes the list no longer empty; the others are still to come.
+            onStart={() => setIsAdding(true)}
             targets={targets.data ?? []}
           />
         </Suspense>

@@ -47,6 +47,18 @@ it("leaves out what is a target already", () => {
   expect(findCandidates([node(1, [{}]), node(2, [{}])], targets)).toMatchObject([{ nodes: [{ id: 2 }] }]);
 });
 
+it("suggests a name of its own for each, also beside the targets that there are", () => {
+  const mounts = [
+    { path: "/scratch", fstype: "ext4" },
+    { path: "/scratch", fstype: "xfs" },
+    { path: "/data", fstype: "xfs" },
+  ];
+  const nodes = mounts.map((mount, id) => node(id, [mount]));
+  const targets = ["data", "data-xfs"].map((name) => ({ name, mounts: [] })) as unknown as Target[];
+  const names = findCandidates(nodes, targets).map(({ suggestedName }) => suggestedName);
+  expect(names).toEqual(["scratch", "scratch-xfs", "data-xfs-2"]);
+});
+
 it("suggests a name that the server accepts", () => {
   expect(suggestName("/srv/bench")).toBe("srv-bench");
   expect(suggestName("/mnt/data (old)/")).toBe("mnt-data-old");

@@ -2,6 +2,8 @@
 
 import type { Node, Target } from "@/api/types";
 
+const LONGEST_NAME = 63;
+
 /** A mount that runs may write below, seen on one or more nodes. */
 export interface Candidate {
   readonly key: string;
@@ -41,7 +43,19 @@ export function findCandidates(nodes: readonly Node[], targets: readonly Target[
       });
     }
   }
-  return [...candidates.values()];
+  return withNamesOfTheirOwn([...candidates.values()], new Set(targets.map(({ name }) => name)));
+}
+
+/** A name that another one has already gets the file system's type, and a number where that is not enough. */
+function withNamesOfTheirOwn(candidates: readonly Candidate[], taken: Set<string>): Candidate[] {
+  return candidates.map((candidate) => {
+    const name = candidate.suggestedName;
+    const typed = suggestName(`${name.slice(0, LONGEST_NAME - 16)}-${candidate.fstype}`);
+    const choices = [name, typed, ...Array.from(candidates, (_, index) => `${typed}-${index + 2}`)];
+    const suggestedName = choices.find((choice) => !taken.has(choice)) ?? name;
+    taken.add(suggestedName);
+    return { ...candidate, suggestedName };
+  });
 }
 
 function smaller(a: number | null, b: number | null): number | null {
@@ -51,5 +65,5 @@ function smaller(a: number | null, b: number | null): number | null {
 /** `/srv/bench` becomes `srv-bench`: letters, digits, dots, dashes and underscores only. */
 export function suggestName(path: string): string {
   const name = path.replace(/[^A-Za-z0-9._]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "");
-  return name.slice(0, 63) || "root";
+  return name.slice(0, LONGEST_NAME) || "root";
 }

@@ -1,0 +1,98 @@
+import { screen, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it } from "vitest";
+import { server } from "@/testing/server";
+import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+function node(mounts: object[] = [], orders: object[] = []) {
+  return {
+    id: 4,
+    cluster_id: 1,
+    name: "node-1",
+    role: "compute",
+    state: "online",
+    last_seen_at: null,
+    facts: {},
+    problem: null,
+    mounts,
+    workloads: [],
+    active_orders: orders,
+  };
+}
+
+beforeEach(() => server.use(...USUAL_ANSWERS));
+
+it("keeps the join command when the first node has joined", async () => {
+  const token = { command: "iotide-agent enrol --token secret", expires_at: "2026-11-21T10:00:00Z" };
+  server.use(http.post("*/api/v1/clusters/1/join-tokens", () => HttpResponse.json(token, { status: 201 })));
+  const { client, user } = openDashboard("/");
+  await user.click(await screen.findByRole("button", { name: "Make a join token" }));
+  expect(await screen.findByText(token.command)).toBeInTheDocument();
+  server.use(http.get("*/api/v1/nodes", () => listOf([node()])));
+  await client.invalidateQueries({ queryKey: ["node"] });
+  expect(await screen.findByRole("button", { name: "node-1" })).toBeInTheDocument();
+  expect(screen.getByText(token.command)).toBeInTheDocument();
+});
+
+it("shows why the second of several targets was refused, with the form still open", async () => {
+  const mount = { fstype: "xfs", source: "/dev/vdb", approved: true, free_bytes: 1 };
+  const targets: object[] = [];
+  server.use(
+    http.get("*/api/v1/nodes", () =>
+      listOf([
+        node([
+          { ...mount, path: "/a" },
+          { ...mount, path: "/b" },
+        ]),
+      ]),
+    ),
+    http.get("*/api/v1/targets", () => listOf(targets)),
+    http.post("*/api/v1/targets", async ({ request }) => {
+      const { name } = (await request.json()) as { name: string };
+      if (name === "b")
+        return HttpResponse.json({ error: { code: "conflict", message: "b is taken" } }, { status: 409 });
+      const mounts = [{ node_id: 4, node_name: "node-1", path: "/a", fstype: "xfs", free_bytes: 1 }];
+      targets.push({ id: 1, cluster_id: 1, name, path: "/a", scope: "node", mounts, retired_at: null });
+      return HttpResponse.json(targets[0], { status: 201 });
+    }),
+  );
+  const { user } = openDashboard("/");
+  const mounts = within(await screen.findByRole("table", { name: "Discovered mounts" }));
+  await user.click(mounts.getByRole("checkbox", { name: "/a" }));
+  await user.click(mounts.getByRole("checkbox", { name: "/b" }));
+  await user.click(screen.getByRole("button", { name: "Make 2 targets" }));
+  expect(await screen.findByText("b is taken")).toBeInTheDocument();
+  expect(screen.getByRole("button", { name: "Make target" })).toBeEnabled();
+  expect(screen.getByRole("checkbox", { name: "/b" })).toBeChecked();
+});
+
+it("draws unknown progress as an empty track that claims no number", async () => {
+  const order = { order_id: 1, run_id: 7, state: "running", phase: "writing" };
+  const orders = [
+    { ...order, progress: null },
+    { ...order, order_id: 2, run_id: 8, progress: 0.4 },
+  ];
+  server.use(http.get("*/api/v1/nodes", () => listOf([node([], orders)])));
+  openDashboard("/");
+  const unknown = await screen.findByRole("progressbar", { name: "Progress of run 7" });
+  expect(unknown).not.toHaveAttribute("aria-valuenow");
+  expect(unknown).toBeEmptyDOMElement();
+  expect(unknown).toHaveAttribute("aria-valuetext", "writing");
+  expect(screen.getByRole("progressbar", { name: "Progress of run 8" })).toHaveAttribute(
+    "aria-valuenow",
+    "40",
+  );
+});
+
+it("offers no form for a cluster to those who may not make one", async () => {
+  const roles = [{ role: "viewer", cluster_id: null }];
+  server.use(
+    http.get("*/api/v1/session", () =>
+      HttpResponse.json({ principal: { kind: "user", id: 1, name: "grace", roles } }),
+    ),
+    http.get("*/api/v1/clusters", () => listOf([])),
+  );
+  openDashboard("/");
+  expect(await screen.findByText(/An admin makes one/)).toBeInTheDocument();
+  expect(screen.queryByRole("form", { name: "New cluster" })).not.toBeInTheDocument();
+});

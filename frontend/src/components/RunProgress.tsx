@@ -1,0 +1,24 @@
+/** How far a run is; where its workload cannot tell, an empty track, and its phase says what it does. */
+
+import { Progress } from "@mantine/core";
+
+interface RunProgressProps {
+  readonly runId: number;
+  readonly progress: number | null;
+  readonly phase: string | null;
+}
+
+export function RunProgress({ runId, progress, phase }: RunProgressProps) {
+  const label = `Progress of run ${runId}`;
+  if (progress === null)
+    return (
+      <Progress.Root
+        aria-label={label}
+        aria-valuetext={phase || "unknown"}
+        mt={4}
+        role="progressbar"
+        size="sm"
+      />
+    );
+  return <Progress animated aria-label={label} mt={4} size="sm" value={progress * 100} />;
+}
