@@ -10,7 +10,8 @@ export interface PageQuery {
   readonly cursor: string | null;
 }
 
-const LARGEST_PAGE = 500;
+/** Items that the server puts on a page at most. */
+export const LARGEST_PAGE = 500;
 
 /** Every item of a list that is short enough to be shown or searched as a whole. */
 export async function everyItem<Item>(load: (query: PageQuery) => Promise<PageOf<Item>>): Promise<Item[]> {

@@ -1,14 +1,27 @@
 import { expect, it } from "vitest";
-import { describeAmong, describeValues, optionValue, varyingNames } from "./options";
+import {
+  describerAmong,
+  describerByWorkload,
+  describeValues,
+  optionValue,
+  plainTitle,
+  varyingNames,
+} from "./options";
 
 it("shows values with the unit that their name tells", () => {
-  expect(describeValues({ file_size_bytes: 268_435_456, limit_seconds: 90, direct: "auto" })).toBe(
-    "file size 256 MiB, limit 1 min 30 s, direct auto",
-  );
+  expect(
+    describeValues({ file_size_bytes: 268_435_456, limit_seconds: 90, direct: "auto" }, plainTitle),
+  ).toBe("File size 256 MiB, Limit 1 min 30 s, Direct auto");
   expect(optionValue("file_size_bytes", "64 MiB")).toBe("64 MiB");
   expect(optionValue("operations", ["write", "read"])).toBe("write + read");
   expect(optionValue("limit_seconds", null)).toBe("none");
   expect(optionValue("fsync", false)).toBe("no");
+  expect(optionValue("percentile", "p99_9")).toBe("p99.9");
+});
+
+it("calls options what their workload calls them", () => {
+  const titleOf = (name: string) => ({ rw: "Pattern" })[name] ?? plainTitle(name);
+  expect(describeValues({ rw: "randread", jobs: 4 }, titleOf)).toBe("Pattern randread, Jobs 4");
 });
 
 it("names only what differs between rows, also where a row lacks it", () => {
@@ -27,6 +40,15 @@ it("describes a row by what tells it from the others, and fully where nothing do
     { size_bytes: 1024, mode: "a" },
     { size_bytes: 2048, mode: "a" },
   ];
-  expect(describeAmong({ size_bytes: 1024, mode: "a" }, rows)).toBe("size 1 KiB");
-  expect(describeAmong({ mode: "a" }, [{ mode: "a" }])).toBe("mode a");
+  expect(describerAmong(rows, plainTitle)({ size_bytes: 1024, mode: "a" })).toBe("Size 1 KiB");
+  expect(describerAmong([{ mode: "a" }], plainTitle)({ mode: "a" })).toBe("Mode a");
+});
+
+it("compares a row with those of its own workload alone", () => {
+  const rows = [
+    { workload: "dd", options: { jobs: 1, flush: "none" } },
+    { workload: "dd", options: { jobs: 2, flush: "none" } },
+    { workload: "fio", options: { jobs: 8 } },
+  ];
+  expect(rows.map(describerByWorkload(rows, () => plainTitle))).toEqual(["Jobs 1", "Jobs 2", "Jobs 8"]);
 });

@@ -4,26 +4,31 @@ import { exactBytes, formatDuration } from "./units";
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** `file_size_bytes` is read as “file size”: the unit stands with the value. */
-export function optionTitle(name: string): string {
-  return name.replace(/_(bytes|seconds)$/, "").replaceAll("_", " ");
+/** What a person calls an option or label. */
+export type TitleOf = (name: string) => string;
+
+/** `file_size_bytes` is read as “File size”, for what no workload's schema gives a title: the unit stands with the value. */
+export function plainTitle(name: string): string {
+  const words = name.replace(/_(bytes|seconds)$/, "").replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A value with the unit that its name tells: `256 MiB`, `write + read`, `yes`. */
+/** A value with the unit that its name tells: `256 MiB`, `write + read`, `yes`, `p99.9`. */
 export function optionValue(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.map((item) => optionValue(name, item)).join(" + ");
   if (value === null || value === undefined || value === "") return "none";
+  if (name === "percentile") return String(value).replace("_", ".");
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number" && name.endsWith("_bytes")) return exactBytes(value);
   if (typeof value === "number" && name.endsWith("_seconds")) return formatDuration(value);
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** All values in one line: `file size 256 MiB, direct auto`. */
-export function describeValues(values: Values, names: readonly string[] = Object.keys(values)): string {
+/** The named values in one line: `File size 256 MiB, Jobs 4`. */
+export function describeValues(values: Values, titleOf: TitleOf, names = Object.keys(values)): string {
   return names
     .filter((name) => name in values)
-    .map((name) => `${optionTitle(name)} ${optionValue(name, values[name])}`)
+    .map((name) => `${titleOf(name)} ${optionValue(name, values[name])}`)
     .join(", ");
 }
 
@@ -33,8 +38,28 @@ export function varyingNames(rows: readonly Values[]): string[] {
   return names.filter((name) => new Set(rows.map((row) => JSON.stringify(row[name]))).size > 1);
 }
 
-/** What tells the rows of one workload apart; everything where nothing does. */
-export function describeAmong(values: Values, rows: readonly Values[]): string {
+/** Says of a row what tells it from the others, and everything where nothing does. */
+export function describerAmong(rows: readonly Values[], titleOf: TitleOf): (values: Values) => string {
   const varying = varyingNames(rows);
-  return varying.length > 0 ? describeValues(values, varying) : describeValues(values);
+  return (values) => describeValues(values, titleOf, varying.length > 0 ? varying : Object.keys(values));
+}
+
+interface Configured {
+  readonly workload: string;
+  readonly options: Values;
+}
+
+/** The same of rows of several workloads: each among those of its own. */
+export function describerByWorkload(
+  rows: readonly Configured[],
+  titlesOf: (workload: string) => TitleOf,
+): (row: Configured) => string {
+  const options = new Map<string, Values[]>();
+  for (const row of rows) {
+    const alike = options.get(row.workload) ?? [];
+    alike.push(row.options);
+    options.set(row.workload, alike);
+  }
+  const among = new Map([...options].map(([name, alike]) => [name, describerAmong(alike, titlesOf(name))]));
+  return (row) => among.get(row.workload)?.(row.options) ?? "";
 }

@@ -1,7 +1,9 @@
-import { expect, it } from "vitest";
-import { elapsedSeconds, formatWhen } from "./time";
+import { afterEach, expect, it, vi } from "vitest";
+import { elapsedSeconds, formatWhen, localTime, timeZone } from "./time";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
+
+afterEach(() => vi.unstubAllEnvs());
 
 it.each([
   ["2026-11-21T11:59:55Z", "just now"],
@@ -21,4 +23,11 @@ it("shows the date of what is older than a day or still to come", () => {
 it("measures what has passed, never less than nothing", () => {
   expect(elapsedSeconds("2026-11-21T11:59:00Z", NOW)).toBe(60);
   expect(elapsedSeconds("2026-11-21T12:00:01Z", NOW)).toBe(0);
+});
+
+it("reads a moment on the reader's clock, in summer as in winter", () => {
+  vi.stubEnv("TZ", "Europe/Berlin");
+  expect(localTime("2026-11-21T11:07:15.250000Z")).toBe("2026-11-21T12:07:15.250");
+  expect(localTime("2026-07-31T23:30:00Z")).toBe("2026-08-01T01:30:00.000");
+  expect(timeZone()).toBe("Europe/Berlin");
 });

@@ -6,6 +6,13 @@ const DAY_SECONDS = 86_400;
 /** Clocks of server and browser differ a little: so far ahead is still now. */
 const CLOCK_SKEW_SECONDS = 30;
 const dateAndTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const logTime = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
 const exactTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
 
 /** `just now`, `3 min ago` within a day, else `21 Nov 2026, 10:46`. */
@@ -26,7 +33,24 @@ export function formatExactTime(iso: string): string {
   return exactTime.format(Date.parse(iso));
 }
 
+/** The time to the second, for what happened in quick succession: `21 Nov, 14:07:15`. */
+export function formatLogTime(at: string | number): string {
+  return logTime.format(new Date(at));
+}
+
 /** Seconds from `start` to a moment; 0 where the clocks of server and browser disagree about the order. */
 export function elapsedSeconds(start: string, untilMilliseconds: number): number {
   return Math.max(0, (untilMilliseconds - Date.parse(start)) / 1000);
+}
+
+/** The reader's clock at a moment, without a zone: for plotly, which passes over the offset of a time that has one. */
+export function localTime(iso: string): string {
+  const at = Date.parse(iso);
+  const aheadMilliseconds = new Date(at).getTimezoneOffset() * -60_000;
+  return new Date(at + aheadMilliseconds).toISOString().slice(0, -1);
+}
+
+/** The zone of the reader's clock, for instance `Europe/Berlin`. */
+export function timeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

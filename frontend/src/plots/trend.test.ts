@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
+import { localTime, timeZone } from "@/lib/time";
 import { type TrendLine, type TrendOptions, trendFigure } from "./trend";
 
 const line: TrendLine = {
   name: "disk write",
-  seriesId: 5,
   at: ["2026-11-20T10:00:00Z", "2026-11-21T10:00:00Z"],
   median: [100e6, 200e6],
   low: [90e6, 200e6],
@@ -22,7 +22,7 @@ const options: TrendOptions = {
 
 it("draws one dot a point at the median, with whiskers over the range of its runs", () => {
   expect(trendFigure([line], options).data[0]).toMatchObject({
-    x: line.at,
+    x: line.at.map(localTime),
     y: [100, 200],
     error_y: { array: [20, 0], arrayminus: [10, 0] },
   });
@@ -30,6 +30,12 @@ it("draws one dot a point at the median, with whiskers over the range of its run
 
 it("names metric and unit on the axis, in the scale of the largest value", () => {
   expect(trendFigure([line], options).layout.yaxis?.title).toEqual({ text: "Throughput (MB/s)" });
+});
+
+it("draws times on the reader's clock and names its zone, as plotly itself knows none", () => {
+  expect(trendFigure([line], options).layout.xaxis?.title).toEqual({
+    text: `Start of the cell's first run (${timeZone()})`,
+  });
 });
 
 it("gives all lines one scale", () => {

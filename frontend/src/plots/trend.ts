@@ -1,6 +1,7 @@
 /** The trend of a metric: one dot a point (the median of a cell's runs), whiskers over the range of its runs. */
 
 import type { Data } from "plotly.js";
+import { localTime, timeZone } from "@/lib/time";
 import type { Unit } from "@/lib/units";
 import {
   axisScale,
@@ -13,10 +14,9 @@ import {
   traceSymbol,
 } from "./figure";
 
-/** Columns of one series in time order; values in `unit`. */
+/** Columns of one series in time order; times are UTC, values in `unit`. */
 export interface TrendLine {
   readonly name: string;
-  readonly seriesId: number;
   readonly at: readonly string[];
   readonly median: readonly number[];
   readonly low: readonly number[];
@@ -47,7 +47,11 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
     layout: {
       ...layout,
       showlegend: lines.length > 1,
-      xaxis: { ...layout.xaxis, type: "date", title: { text: "Time of the campaign" } },
+      xaxis: {
+        ...layout.xaxis,
+        type: "date",
+        title: { text: `Start of the cell's first run (${timeZone()})` },
+      },
       yaxis: {
         ...layout.yaxis,
         title: { text: axisTitle(options.metricTitle, scale) },
@@ -69,7 +73,7 @@ function trendTrace(
     type: "scatter",
     mode: "lines+markers",
     name: line.name,
-    x: [...line.at],
+    x: line.at.map(localTime),
     y: line.median.map((value) => value / divisor),
     error_y: {
       type: "data",
@@ -87,7 +91,7 @@ function trendTrace(
       size: line.cellId.map((cell) => (cell === options.chosenCellId ? 14 : 8)),
     },
     text: line.n.map((runs, point) => describePoint(runs, line.flags[point] ?? [])),
-    hovertemplate: `%{y:.4~g} ${unitName}, %{text}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
+    hovertemplate: `%{y:,.4~r} ${unitName}, %{text}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
   };
 }
 

@@ -1,11 +1,19 @@
 /** /runs/ID */
 
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { runQuery } from "@/features/runs/queries";
 import { RunPage } from "@/features/runs/RunPage";
+import { ClusterTitles } from "./ClusterTitles";
 
 const route = getRouteApi("/shell/runs/$runId");
 
 export default function RunRoute() {
   const { runId } = route.useParams();
-  return <RunPage key={runId} runId={runId} />;
+  const run = useQuery(runQuery(runId));
+  return (
+    <ClusterTitles clusterId={run.data?.cluster_id}>
+      <RunPage key={runId} runId={runId} />
+    </ClusterTitles>
+  );
 }

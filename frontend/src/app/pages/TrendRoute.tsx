@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Workload } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
+import { OptionTitles } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
 import { clustersQuery } from "@/features/clusters/queries";
 import { PointRuns } from "@/features/runs/RunsSection";
@@ -37,7 +38,11 @@ export default function TrendRoute() {
         lines={8}
         query={workloads}
       >
-        {(rows) => <WorkloadTrend workloads={rows} />}
+        {(rows) => (
+          <OptionTitles workloads={rows}>
+            <WorkloadTrend workloads={rows} />
+          </OptionTitles>
+        )}
       </Loaded>
     </Page>
   );

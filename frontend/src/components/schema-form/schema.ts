@@ -1,6 +1,7 @@
 /** Reads a workload's JSON Schema into fields, and checks what was entered as far as that needs no server. */
 
 import * as z from "zod/mini";
+import { plainTitle } from "@/lib/options";
 import { exactBytes, exactSeconds, parseBytes, parseSeconds, UnitError } from "@/lib/units";
 
 const PropertySchema = z.object({
@@ -78,7 +79,7 @@ function toField(
   const unit = property["x-unit"];
   return {
     name,
-    title: property.title ?? name.replaceAll("_", " "),
+    title: property.title ?? plainTitle(name),
     description: property.description,
     kind: kindOf(property, choices),
     unit: unit === "bytes" || unit === "seconds" ? unit : undefined,

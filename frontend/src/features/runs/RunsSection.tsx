@@ -1,17 +1,17 @@
 /** Runs of a campaign, filtered by state; and those that load right now. */
 
 import { Stack, Text } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
-import type { Run } from "@/api/types";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { STATES, type State } from "@/api/states";
+import type { Sample } from "@/api/types";
+import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
 import { ShowMore } from "@/components/ShowMore";
 import { StateFilter } from "@/components/StateFilter";
-import { runsQuery } from "./queries";
+import { runsQuery, valuesQuery } from "./queries";
 import { RunsTable } from "./RunsTable";
-
-type State = Run["state"];
-const RUN_STATES: readonly State[] = ["waiting", "active", "finished", "failed", "cancelled"];
 
 interface RunsSectionProps {
   readonly campaignId: number;
@@ -22,7 +22,7 @@ interface RunsSectionProps {
 export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, state }));
   return (
-    <Section actions={<StateFilter onState={onState} state={state} states={RUN_STATES} />} title="Runs">
+    <Section actions={<StateFilter onState={onState} state={state} states={STATES} />} title="Runs">
       <Loaded
         empty={<Text c="dimmed">No run is {state ?? "planned"}.</Text>}
         isEmpty={(rows) => rows.length === 0}
@@ -41,11 +41,11 @@ export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
 
 const MOST_ACTIVE_SHOWN = 8;
 
-/** The runs that load now, the first few of them; nothing where none does. */
-export function ActiveRuns({ campaignId }: { campaignId: number }) {
+/** The runs that load now, the first few of `count`; nothing where none does. */
+export function ActiveRuns({ campaignId, count }: { campaignId: number; count: number }) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, state: "active" }));
   if (!runs.data || runs.data.length === 0) return null;
-  const more = runs.data.length - MOST_ACTIVE_SHOWN;
+  const more = count - Math.min(MOST_ACTIVE_SHOWN, runs.data.length);
   return (
     <>
       <RunsTable label="Active runs" runs={runs.data.slice(0, MOST_ACTIVE_SHOWN)} />
@@ -58,24 +58,51 @@ export function ActiveRuns({ campaignId }: { campaignId: number }) {
   );
 }
 
-/** The runs behind one point of a trend. */
-export function PointRuns({
-  seriesId,
-  campaignId,
-  cellId,
-}: {
-  seriesId: number;
-  campaignId: number;
-  cellId: number;
-}) {
+interface PointRunsProps {
+  readonly seriesId: number;
+  readonly campaignId: number;
+  readonly cellId: number;
+}
+
+/** The runs behind one point of a trend, with what each of them measured. */
+export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, seriesId }));
+  const ofCell = runs.data?.filter((run) => run.cell_id === cellId);
+  const runIds = (ofCell ?? []).map(({ id }) => id);
+  const values = useQuery({ ...valuesQuery(seriesId, runIds), enabled: runIds.length > 0 });
+  const title = values.data?.[0]?.title ?? "Value";
   return (
-    <Loaded
-      empty={<Text c="dimmed">Its runs are not among the first ones of the campaign.</Text>}
-      isEmpty={(rows) => rows.length === 0}
-      query={{ ...runs, data: runs.data?.filter((run) => run.cell_id === cellId) }}
-    >
-      {(rows) => <RunsTable label="Runs of the point" runs={rows} />}
-    </Loaded>
+    <Stack>
+      {values.error && <ErrorNotice error={values.error} onRetry={values.refetch} />}
+      <Loaded
+        empty={
+          <Text c="dimmed">
+            {runs.hasNextPage ? "Its runs are not among these yet." : "Its runs are no longer there."}
+          </Text>
+        }
+        isEmpty={(rows) => rows.length === 0}
+        query={{ ...runs, data: ofCell }}
+      >
+        {(rows) => (
+          <RunsTable
+            label="Runs of the point"
+            runs={rows}
+            value={{ title, of: (run) => <Values runId={run.id} samples={values.data ?? []} /> }}
+          />
+        )}
+      </Loaded>
+      <ShowMore query={runs} />
+    </Stack>
   );
+}
+
+/** One number, or several where a run measured the series in several places. */
+function Values({ runId, samples }: { runId: number; samples: readonly Sample[] }) {
+  return samples
+    .filter(({ run_id }) => run_id === runId)
+    .map(({ id, unit, value }) => (
+      <div key={id}>
+        <Quantity unit={unit} value={value} />
+      </div>
+    ));
 }

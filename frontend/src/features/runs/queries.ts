@@ -7,7 +7,8 @@ import {
   queryOptions,
 } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
-import type { Run } from "@/api/types";
+import { LARGEST_PAGE, type PageOf } from "@/api/pages";
+import type { Run, Sample } from "@/api/types";
 
 const PAGE_SIZE = 100;
 const CURVE_POINTS = 600;
@@ -88,6 +89,26 @@ export function curvesQuery(runId: number) {
     queryFn: async ({ signal }) => {
       const params = { path: { run_id: runId }, query: { max_points: CURVE_POINTS } };
       return (await answer(api.GET("/api/v1/runs/{run_id}/curves", { params, signal }))).items;
+    },
+  });
+}
+
+/** What each of these runs measured in a series; walks back from its newest sample until all are found. */
+export function valuesQuery(seriesId: number, runIds: readonly number[]) {
+  return queryOptions({
+    queryKey: ["series", seriesId, "samples", runIds],
+    queryFn: async ({ signal }) => {
+      const found: Sample[] = [];
+      const missing = new Set(runIds);
+      let cursor: string | null = null;
+      do {
+        const query = { limit: LARGEST_PAGE, cursor, series_id: seriesId };
+        const page: PageOf<Sample> = await answer(api.GET("/api/v1/samples", { params: { query }, signal }));
+        found.push(...page.items.filter(({ run_id }) => runIds.includes(run_id)));
+        for (const { run_id } of page.items) missing.delete(run_id);
+        cursor = page.next_cursor;
+      } while (cursor !== null && missing.size > 0);
+      return found;
     },
   });
 }

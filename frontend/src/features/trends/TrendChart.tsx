@@ -1,13 +1,13 @@
 /** The chart of a trend and, behind it, the table of its points. */
 
-import { Anchor, Badge } from "@mantine/core";
-import { useMemo } from "react";
+import { Anchor, Badge, Button, Stack } from "@mantine/core";
+import { useMemo, useState } from "react";
 import type { Points } from "@/api/types";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useScheme } from "@/components/scheme";
 import { When } from "@/components/When";
-import { scaleFor } from "@/lib/units";
+import { type Scale, scaleFor } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { type TrendLine, trendFigure } from "@/plots/trend";
 
@@ -47,14 +47,14 @@ export function TrendChart({ lines, metricTitle, fromZero, chosenCellId, onChoos
         const cellId = clicked?.cell_id[point];
         if (clicked && cellId !== undefined) onChoose({ seriesId: clicked.series.id, cellId });
       }}
-      viewKey={`${metricTitle} ${fromZero} ${lines.map(({ points }) => points.series.id).join(" ")}`}
+      viewKey={`${metricTitle} ${fromZero}`}
     />
   );
 }
 
 function toLine({ name, points }: NamedPoints): TrendLine {
   const { at, median, low, high, n, flags } = points;
-  return { name, seriesId: points.series.id, at, median, low, high, n, cellId: points.cell_id, flags };
+  return { name, at, median, low, high, n, cellId: points.cell_id, flags };
 }
 
 interface TrendTableProps {
@@ -62,17 +62,21 @@ interface TrendTableProps {
   readonly onChoose: (point: ChosenPoint) => void;
 }
 
+const ROWS_AT_ONCE = 200;
+
+/** All points, the newest first, as many as a page shows without delay. */
 export function TrendTable({ lines, onChoose }: TrendTableProps) {
-  const unit = lines[0]?.points.series.unit ?? "count";
-  const scale = scaleFor(unit, Math.max(0, ...lines.flatMap(({ points }) => points.high)));
+  const [shownRows, setShownRows] = useState(ROWS_AT_ONCE);
+  const rows = useMemo(() => newestFirst(lines), [lines]);
+  const scale = useMemo(() => commonScale(lines), [lines]);
   return (
-    <ScrollTable
-      head={["Time", "Series", "Median", "Min", "Max", "Runs", "Flags"]}
-      label="Points of the trend"
-      maxHeight={440}
-    >
-      {lines.flatMap(({ name, points }) =>
-        points.at.map((at, index) => (
+    <Stack gap="xs">
+      <ScrollTable
+        head={["Time", "Median", "Series", "Min", "Max", "Runs", "Flags"]}
+        label="Points of the trend"
+        maxHeight={440}
+      >
+        {rows.slice(0, shownRows).map(({ name, points, index, at }) => (
           <tr key={`${points.series.id} ${points.cell_id[index]}`}>
             <td>
               <Anchor
@@ -84,32 +88,45 @@ export function TrendTable({ lines, onChoose }: TrendTableProps) {
                 <When at={at} />
               </Anchor>
             </td>
-            <td>{name}</td>
-            <Values index={index} points={points} scale={scale} />
+            <td className="iotide-strong">
+              <Quantity scale={scale} unit={points.series.unit} value={points.median[index] ?? null} />
+            </td>
+            <td className="iotide-name">{name}</td>
+            <Spread index={index} points={points} scale={scale} />
             <td>{points.flags[index]?.join(", ")}</td>
           </tr>
-        )),
+        ))}
+      </ScrollTable>
+      {shownRows < rows.length && (
+        <Button onClick={() => setShownRows(shownRows + ROWS_AT_ONCE)} variant="default" w="fit-content">
+          Show older points, {rows.length - shownRows} left
+        </Button>
       )}
-    </ScrollTable>
+    </Stack>
   );
 }
 
-function Values({
-  points,
-  index,
-  scale,
-}: {
-  points: Points;
-  index: number;
-  scale: ReturnType<typeof scaleFor>;
-}) {
+function newestFirst(lines: readonly NamedPoints[]) {
+  return lines
+    .flatMap(({ name, points }) =>
+      points.at.map((at, index) => ({ name, points, index, at, milliseconds: Date.parse(at) })),
+    )
+    .sort((a, b) => b.milliseconds - a.milliseconds);
+}
+
+function commonScale(lines: readonly NamedPoints[]): Scale {
+  const high = lines.flatMap(({ points }) => points.high);
+  return scaleFor(
+    lines[0]?.points.series.unit ?? "count",
+    high.reduce((most, value) => Math.max(most, value), 0),
+  );
+}
+
+function Spread({ points, index, scale }: { points: Points; index: number; scale: Scale }) {
   const { unit } = points.series;
   const runs = points.n[index] ?? 0;
   return (
     <>
-      <td className="iotide-strong">
-        <Quantity scale={scale} unit={unit} value={points.median[index] ?? null} />
-      </td>
       <td>{runs > 1 && <Quantity scale={scale} unit={unit} value={points.low[index] ?? null} />}</td>
       <td>{runs > 1 && <Quantity scale={scale} unit={unit} value={points.high[index] ?? null} />}</td>
       <td>

@@ -2,12 +2,13 @@
 
 import { Group, MultiSelect, NativeSelect, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
 import { type UseQueryResult, useQueries, useQuery } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useMemo } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo } from "react";
 import type { Points, Series, Workload } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
+import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
-import { optionTitle } from "@/lib/options";
+import { plainTitle } from "@/lib/options";
 import { MAX_TRACES } from "@/plots/figure";
 import { nameSeries } from "./names";
 import { pointsQuery, seriesQuery } from "./queries";
@@ -52,12 +53,18 @@ function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
     [all, workload, view],
   );
   const metricTitle =
-    workload.metrics.find(({ name }) => name === selection.metric)?.title ?? optionTitle(selection.metric);
-  const { lines, failed, isPending } = useLines(selection);
+    workload.metrics.find(({ name }) => name === selection.metric)?.title ?? plainTitle(selection.metric);
+  const titlesOf = useTitlesOf();
+  const names = useMemo(
+    () => nameSeries(selection.candidates, titlesOf(workload.name)),
+    [selection, titlesOf, workload],
+  );
+  useKeptChoice(selection, onView);
+  const { lines, failed, isPending } = useLines(selection, names);
   const chosen = chosenPoint(lines, view);
   return (
     <Stack>
-      <Pickers onView={onView} selection={selection} view={view} workload={workload} />
+      <Pickers names={names} onView={onView} selection={selection} view={view} workload={workload} />
       {failed && <ErrorNotice error={failed} />}
       {isPending && <Text c="dimmed">Loading points …</Text>}
       {view.view === "table" ? (
@@ -88,9 +95,17 @@ function NotAll({ selection }: { selection: Selection }) {
   );
 }
 
+/** Puts a first choice into the address: another one would be made as soon as points come in. */
+function useKeptChoice({ drawn, isFirstChoice, metric, target }: Selection, onView: TrendProps["onView"]) {
+  const keep = useEffectEvent(() => onView({ series: drawn.map(({ id }) => id) }));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another metric or target is another first choice
+  useEffect(() => {
+    if (isFirstChoice) keep();
+  }, [isFirstChoice, metric, target]);
+}
+
 /** The points of the drawn series, as far as they have come. */
-function useLines({ drawn, candidates }: Selection) {
-  const names = useMemo(() => nameSeries(candidates), [candidates]);
+function useLines({ drawn }: Selection, names: SeriesNames) {
   const combine = useCallback(
     (results: readonly UseQueryResult<Points>[]) => ({
       lines: results.flatMap(({ data }): NamedPoints[] =>
@@ -114,15 +129,17 @@ function chosenPoint(lines: readonly NamedPoints[], { cell }: TrendView) {
   return undefined;
 }
 
+type SeriesNames = ReadonlyMap<number, string>;
+
 interface PickersProps {
+  readonly names: SeriesNames;
   readonly workload: Workload;
   readonly selection: Selection;
   readonly view: TrendView;
   readonly onView: (change: TrendView) => void;
 }
 
-function Pickers({ workload, selection, view, onView }: PickersProps) {
-  const names = useMemo(() => nameSeries(selection.candidates), [selection.candidates]);
+function Pickers({ names, workload, selection, view, onView }: PickersProps) {
   const titles = new Map(workload.metrics.map(({ name, title }) => [name, title]));
   return (
     <Stack gap="xs">
@@ -130,7 +147,7 @@ function Pickers({ workload, selection, view, onView }: PickersProps) {
         <NativeSelect
           data={selection.metrics.map((name) => ({
             value: name,
-            label: titles.get(name) ?? optionTitle(name),
+            label: titles.get(name) ?? plainTitle(name),
           }))}
           label="Metric"
           onChange={(event) =>

@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
 import type { Series } from "@/api/types";
-import { nameSeries } from "./names";
+import { plainTitle } from "@/lib/options";
+import { nameSeries as nameTitled } from "./names";
+
+const nameSeries = (rows: readonly Series[]) => nameTitled(rows, plainTitle);
 
 function series(id: number, parts: Partial<Series>): Series {
   const usual = {
@@ -17,20 +20,23 @@ it("leaves out what all have in common", () => {
     series(1, { target_names: ["disk"], labels: { operation: "write", file_size_bytes: 268_435_456 } }),
     series(2, { target_names: ["shm"], labels: { operation: "write", file_size_bytes: 1_073_741_824 } }),
   ]);
-  expect([...names.values()]).toEqual(["disk · 256 MiB", "shm · 1 GiB"]);
+  expect([...names.values()]).toEqual(["disk · File size 256 MiB", "shm · File size 1 GiB"]);
 });
 
-it("names options that do not speak for themselves", () => {
-  const names = nameSeries([series(1, { options: { jobs: 1 } }), series(2, { options: { jobs: 4 } })]);
-  expect(names.get(2)).toBe("jobs 4");
+it("names each option, since a size alone may be that of a file or of a block", () => {
+  const names = nameSeries([
+    series(1, { options: { jobs: 1, block_size_bytes: 65_536 } }),
+    series(2, { options: { jobs: 4, block_size_bytes: 65_536 } }),
+  ]);
+  expect(names.get(2)).toBe("Jobs 4");
 });
 
 it("gives a lone series all its parts", () => {
   expect(nameSeries([series(1, {})]).get(1)).toBe("write · node-a · disk");
 });
 
-it("still tells apart a series that lacks an option which another has", () => {
+it("says that a series keeps the default of an option which another changes", () => {
   const names = nameSeries([series(1, {}), series(2, { options: { direct: "never" } })]);
-  expect(names.get(1)).toBe("series 1");
-  expect(names.get(2)).toBe("direct never");
+  expect(names.get(1)).toBe("Direct default");
+  expect(names.get(2)).toBe("Direct never");
 });

@@ -1,14 +1,20 @@
 /** Short names for series: what they have in common is left out. */
 
 import type { Series } from "@/api/types";
-import { optionTitle, optionValue, type Values, varyingNames } from "@/lib/options";
+import { optionValue, type TitleOf, type Values, varyingNames } from "@/lib/options";
 
-/** By series id, for instance `disk · write · 256 MiB`; a lone series gets all its parts. */
-export function nameSeries(series: readonly Series[]): Map<number, string> {
+/** By series id, for instance `disk · write · File size 256 MiB`; a lone series gets all its parts. */
+export function nameSeries(series: readonly Series[], titleOf: TitleOf): Map<number, string> {
   const parts = series.map(partsOf);
   const varying = varyingNames(parts);
-  const names = varying.length > 0 ? varying : Object.keys(parts[0] ?? {});
-  return new Map(series.map(({ id }, index) => [id, joinParts(parts[index] ?? {}, names) || `series ${id}`]));
+  const ordered = inOrder(varying.length > 0 ? varying : Object.keys(parts[0] ?? {}));
+  const options = new Set(series.flatMap((one) => Object.keys(one.options)));
+  const name = (values: Values) =>
+    ordered
+      .map((part) => namePart(part, values[part], titleOf(part), options.has(part)))
+      .filter(Boolean)
+      .join(" · ");
+  return new Map(series.map(({ id }, index) => [id, name(parts[index] ?? {}) || `series ${id}`]));
 }
 
 /** Labels repeat options of the same name; one of them is enough. */
@@ -16,18 +22,16 @@ function partsOf({ node_names, target_names, options, labels }: Series): Values 
   return { ...options, ...labels, nodes: node_names.join("+"), targets: target_names.join("+") };
 }
 
-const SPEAKS_FOR_ITSELF = new Set(["nodes", "targets", "operation"]);
+const SPEAKS_FOR_ITSELF = new Set(["nodes", "targets", "operation", "percentile"]);
 
-function joinParts(parts: Values, names: readonly string[]): string {
-  const ordered = [...names].sort(
-    (a, b) => Number(SPEAKS_FOR_ITSELF.has(b)) - Number(SPEAKS_FOR_ITSELF.has(a)),
-  );
-  return ordered
-    .filter((name) => parts[name] !== undefined && parts[name] !== "")
-    .map((name) => {
-      const value = optionValue(name, parts[name]);
-      const hasUnit = /_(bytes|seconds)$/.test(name);
-      return SPEAKS_FOR_ITSELF.has(name) || hasUnit ? value : `${optionTitle(name)} ${value}`;
-    })
-    .join(" · ");
+/** What needs no title stands first. */
+function inOrder(names: readonly string[]): string[] {
+  return [...names].sort((a, b) => Number(SPEAKS_FOR_ITSELF.has(b)) - Number(SPEAKS_FOR_ITSELF.has(a)));
+}
+
+/** A series holds only options that differ from their defaults. */
+function namePart(name: string, value: unknown, title: string, isOption: boolean): string {
+  if (value === undefined || value === "") return isOption ? `${title} default` : "";
+  const text = optionValue(name, value);
+  return SPEAKS_FOR_ITSELF.has(name) ? text : `${title} ${text}`;
 }

@@ -40,3 +40,10 @@ it("draws the fullest series where there are too many to read", () => {
 it("has nothing to draw where nothing was measured", () => {
   expect(selectSeries([], ORDER, {})).toMatchObject({ metric: "", drawn: [] });
 });
+
+it("tells a choice of its own from one that the address makes", () => {
+  expect(selectSeries(all, ORDER, {}).isFirstChoice).toBe(true);
+  expect(selectSeries(all, ORDER, { series: [99] }).isFirstChoice).toBe(true);
+  expect(selectSeries(all, ORDER, { series: [2] }).isFirstChoice).toBe(false);
+  expect(selectSeries([], ORDER, {}).isFirstChoice).toBe(false);
+});

@@ -23,6 +23,8 @@ export interface Selection {
   /** Series of the metric and target, drawn or not. */
   readonly candidates: readonly Series[];
   readonly drawn: readonly Series[];
+  /** The address names none of them: they are the first choice. */
+  readonly isFirstChoice: boolean;
 }
 
 /**
@@ -41,5 +43,7 @@ export function selectSeries(all: readonly Series[], order: readonly string[], v
   const wanted = candidates.filter(({ id }) => view.series?.includes(id));
   const fullest = [...candidates].sort((a, b) => b.point_count - a.point_count).slice(0, MAX_TRACES);
   const ids = new Set((wanted.length > 0 ? wanted : fullest).slice(0, MAX_TRACES).map(({ id }) => id));
-  return { metrics, metric, targets, target, candidates, drawn: candidates.filter(({ id }) => ids.has(id)) };
+  const drawn = candidates.filter(({ id }) => ids.has(id));
+  const isFirstChoice = wanted.length === 0 && drawn.length > 0;
+  return { metrics, metric, targets, target, candidates, drawn, isFirstChoice };
 }

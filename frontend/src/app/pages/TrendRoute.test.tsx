@@ -1,0 +1,94 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it } from "vitest";
+import { server } from "@/testing/server";
+import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+const DD = {
+  id: 1,
+  name: "dd",
+  title: "dd",
+  options_schema: { properties: { flush: { type: "string", title: "Flush at the end" } } },
+  metrics: [{ name: "throughput", title: "Throughput" }],
+};
+
+function series(id: number, pointCount: number, options = {}) {
+  return {
+    id,
+    cluster_id: 1,
+    node_names: ["node-1"],
+    target_names: ["disk"],
+    workload: "dd",
+    metric: "throughput",
+    unit: "bytes_per_second",
+    labels: {},
+    options,
+    point_count: pointCount,
+  };
+}
+const MANY = Array.from({ length: 12 }, (_, id) => series(id + 1, 12 - id, { flush: `way ${id}` }));
+
+function points(id: number) {
+  const found = MANY.find((one) => one.id === id);
+  const rate = [100e6];
+  const point = { at: ["2026-11-21T10:00:00Z"], median: rate, low: rate, high: rate, n: [2], flags: [[]] };
+  return { series: found, ...point, cell_id: [100 + id], campaign_id: [9] };
+}
+
+beforeEach(() => {
+  server.use(...USUAL_ANSWERS);
+  server.use(
+    http.get("*/api/v1/workloads", () => listOf([DD])),
+    http.get("*/api/v1/series", () => listOf(MANY)),
+    http.get("*/api/v1/series/:id/points", ({ params }) => HttpResponse.json(points(Number(params.id)))),
+  );
+});
+
+it("keeps to the series that it chose first, also when others get more points", async () => {
+  const { client, router } = openDashboard("/clusters/1/trend?view=table");
+  const chosen = [1, 2, 3, 4, 5, 6, 7, 8];
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ series: chosen }));
+  const others = MANY.map((one) => ({ ...one, point_count: one.id }));
+  server.use(http.get("*/api/v1/series", () => listOf(others)));
+  await client.invalidateQueries({ queryKey: ["series", "list"] });
+  expect(router.state.location.search).toMatchObject({ series: chosen });
+  const table = within(await screen.findByRole("table", { name: "Points of the trend" }));
+  await waitFor(() => expect(table.getAllByRole("row")).toHaveLength(1 + chosen.length));
+  expect(table.getByText("Flush at the end way 0")).toBeInTheDocument();
+});
+
+it("shows what each run of a point measured, and only the runs of its cell", async () => {
+  const run = {
+    campaign_id: 9,
+    cell_id: 103,
+    node_names: ["node-1"],
+    target_names: ["disk"],
+    workload: "dd",
+    options: {},
+    state: "finished",
+    flags: [],
+    started_at: null,
+  };
+  const sample = { title: "Throughput", unit: "bytes_per_second" };
+  server.use(
+    http.get("*/api/v1/runs", () =>
+      listOf([
+        { ...run, id: 71 },
+        { ...run, id: 72 },
+        { ...run, id: 80, cell_id: 5 },
+      ]),
+    ),
+    http.get("*/api/v1/samples", ({ request }) => {
+      const isSecondPage = new URL(request.url).searchParams.get("cursor") === "next";
+      return isSecondPage
+        ? listOf([{ ...sample, id: 1, run_id: 71, value: 90e6 }])
+        : HttpResponse.json({ items: [{ ...sample, id: 2, run_id: 72, value: 110e6 }], next_cursor: "next" });
+    }),
+  );
+  openDashboard("/clusters/1/trend?view=table&series=[3]&cell=103");
+  const table = within(await screen.findByRole("table", { name: "Runs of the point" }));
+  expect(await table.findByText("90 MB/s")).toBeInTheDocument();
+  expect(table.getByText("110 MB/s")).toBeInTheDocument();
+  expect(table.getByRole("columnheader", { name: "Throughput" })).toBeInTheDocument();
+  expect(table.queryByText("80")).not.toBeInTheDocument();
+});

@@ -1,0 +1,40 @@
+/** What the workloads of a cluster call their options, for all that shows options below it. */
+
+import { createContext, type ReactNode, useContext, useMemo } from "react";
+import type { Workload } from "@/api/types";
+import { describerByWorkload, plainTitle, type TitleOf, type Values } from "@/lib/options";
+import { readFields } from "./schema-form/schema";
+
+type Titles = ReadonlyMap<string, ReadonlyMap<string, string>>;
+const TitlesContext = createContext<Titles>(new Map());
+
+interface OptionTitlesProps {
+  readonly workloads: readonly Workload[];
+  readonly children: ReactNode;
+}
+
+export function OptionTitles({ workloads, children }: OptionTitlesProps) {
+  const titles = useMemo(
+    () =>
+      new Map(
+        workloads.map(({ name, options_schema }) => [
+          name,
+          new Map(readFields(options_schema).map((field) => [field.name, field.title])),
+        ]),
+      ),
+    [workloads],
+  );
+  return <TitlesContext value={titles}>{children}</TitlesContext>;
+}
+
+/** The titles of one workload's options; a plain reading of the name where no schema is known. */
+export function useTitlesOf(): (workload: string) => TitleOf {
+  const titles = useContext(TitlesContext);
+  return useMemo(() => (workload) => (name) => titles.get(workload)?.get(name) ?? plainTitle(name), [titles]);
+}
+
+/** Says of a row what tells it from the others of its workload. */
+export function useDescriber(rows: readonly { readonly workload: string; readonly options: Values }[]) {
+  const titlesOf = useTitlesOf();
+  return useMemo(() => describerByWorkload(rows, titlesOf), [rows, titlesOf]);
+}
