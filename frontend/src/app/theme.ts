@@ -53,6 +53,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-error": "#b42020",
     "--mantine-color-disabled-color": "#666e76",
     "--iotide-ground": "#f6f8f9",
+    "--iotide-shadow": "rgba(0, 0, 0, 0.22)",
   },
   dark: {
     "--mantine-color-dimmed": "#adb5bd",
@@ -60,5 +61,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-error": "#ff8f8f",
     "--mantine-color-disabled-color": "#9aa2aa",
     "--iotide-ground": "#1a1b1d",
+    "--iotide-shadow": "rgba(0, 0, 0, 0.65)",
   },
 });

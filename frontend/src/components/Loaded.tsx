@@ -2,6 +2,7 @@
 
 import { Alert, Skeleton, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
+import { formatLogTime } from "@/lib/time";
 import { ErrorNotice } from "./ErrorNotice";
 
 /** What is asked of a query or an infinite query. */
@@ -50,7 +51,7 @@ function Loading({ lines }: { lines: number }) {
 function NotFresh({ at, error }: { at: number; error: Error }) {
   return (
     <Alert color="orange" mb="sm" role="status" variant="light">
-      Shown as of {new Date(at).toLocaleTimeString()}; refreshing failed: {error.message}
+      Shown as of {formatLogTime(at)}; refreshing failed: {error.message}
     </Alert>
   );
 }

@@ -1,4 +1,4 @@
-/** A table that scrolls sideways inside its card; the scrolling part can be reached by keyboard. */
+/** A table that scrolls sideways inside its card, with a shadow where it goes on; it can be scrolled by keyboard. */
 
 import { Box, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -14,7 +14,7 @@ interface ScrollTableProps {
 
 export function ScrollTable({ label, head, children, maxHeight }: ScrollTableProps) {
   return (
-    <Box aria-label={label} mah={maxHeight} role="group" style={{ overflow: "auto" }} tabIndex={0}>
+    <Box aria-label={label} className="iotide-scroll" mah={maxHeight} role="group" tabIndex={0}>
       <table aria-label={label} className="iotide-table" data-scrolls={maxHeight !== undefined}>
         <thead>
           <tr>

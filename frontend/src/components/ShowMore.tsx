@@ -1,17 +1,22 @@
 /** Asks for the next page of a list. */
 
 import { Button } from "@mantine/core";
+import { ErrorNotice } from "./ErrorNotice";
 
 interface ShowMoreProps {
   readonly query: {
     readonly hasNextPage: boolean;
     readonly isFetchingNextPage: boolean;
+    readonly isFetchNextPageError: boolean;
+    readonly error: Error | null;
     readonly fetchNextPage: () => unknown;
   };
 }
 
 export function ShowMore({ query }: ShowMoreProps) {
   if (!query.hasNextPage) return null;
+  if (query.isFetchNextPageError && query.error && !query.isFetchingNextPage)
+    return <ErrorNotice error={query.error} onRetry={() => query.fetchNextPage()} />;
   return (
     <Button
       loading={query.isFetchingNextPage}

@@ -6,6 +6,7 @@ import { LoadedPage } from "@/components/LoadedPage";
 import { CampaignView } from "@/features/campaigns/CampaignView";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { ActiveRuns, RunsSection } from "@/features/runs/RunsSection";
+import { ClusterTitles } from "./ClusterTitles";
 
 const route = getRouteApi("/shell/campaigns/$campaignId");
 
@@ -15,22 +16,24 @@ export default function CampaignRoute() {
   const navigate = route.useNavigate();
   const campaign = useQuery(campaignQuery(campaignId));
   return (
-    <LoadedPage query={campaign} title={`Campaign ${campaignId}`}>
-      {(found) => (
-        <CampaignView
-          activeRuns={<ActiveRuns campaignId={campaignId} />}
-          campaign={found}
-          onTab={(chosen) => void navigate({ search: { tab: chosen }, replace: true })}
-          runs={
-            <RunsSection
-              campaignId={campaignId}
-              onState={(chosen) => void navigate({ search: { tab: "runs", state: chosen }, replace: true })}
-              state={state}
-            />
-          }
-          tab={tab}
-        />
-      )}
-    </LoadedPage>
+    <ClusterTitles clusterId={campaign.data?.cluster_id}>
+      <LoadedPage query={campaign} title={`Campaign ${campaignId}`}>
+        {(found) => (
+          <CampaignView
+            activeRuns={<ActiveRuns campaignId={campaignId} count={found.counts.active} />}
+            campaign={found}
+            onTab={(chosen) => void navigate({ search: { tab: chosen }, replace: true })}
+            runs={
+              <RunsSection
+                campaignId={campaignId}
+                onState={(chosen) => void navigate({ search: { tab: "runs", state: chosen }, replace: true })}
+                state={state}
+              />
+            }
+            tab={tab}
+          />
+        )}
+      </LoadedPage>
+    </ClusterTitles>
   );
 }

@@ -33,15 +33,12 @@ export function CampaignBar({ campaign, size = "lg" }: { campaign: Campaign; siz
 export function CampaignProgress({ campaign }: { campaign: Campaign }) {
   const { counts, progress, seconds_remaining_estimated: secondsLeft } = campaign;
   const isRunning = campaign.state === "active" || campaign.state === "waiting";
-  const words = [...PARTS.map(({ state }) => state), "waiting" as const]
-    .filter((state) => counts[state] > 0)
-    .map((state) => `${counts[state]} ${state}`);
   return (
     <div>
       <CampaignBar campaign={campaign} />
       <Group justify="space-between" mt={4}>
         <Text size="sm">
-          {totalRuns(campaign)} runs: {words.join(", ")}
+          {totalRuns(campaign)} runs: {describeCounts(counts)}
         </Text>
         <Text c="dimmed" size="sm">
           {Math.floor(progress * 100)} %
@@ -50,6 +47,14 @@ export function CampaignProgress({ campaign }: { campaign: Campaign }) {
       </Group>
     </div>
   );
+}
+
+/** `3 finished, 1 failed` */
+export function describeCounts(counts: Campaign["counts"]): string {
+  return [...PARTS.map(({ state }) => state), "waiting" as const]
+    .filter((state) => counts[state] > 0)
+    .map((state) => `${counts[state]} ${state}`)
+    .join(", ");
 }
 
 function totalRuns({ counts }: Campaign): number {

@@ -10,7 +10,7 @@ import { CampaignBar } from "./CampaignProgress";
 
 export function CampaignTable({ campaigns, label }: { campaigns: readonly Campaign[]; label: string }) {
   return (
-    <ScrollTable head={["Campaign", "Cluster", "State", "Progress", "Owner", "Submitted"]} label={label}>
+    <ScrollTable head={["Campaign", "State", "Progress", "Cluster", "Owner", "Submitted"]} label={label}>
       {campaigns.map((campaign) => (
         <CampaignRow campaign={campaign} key={campaign.id} />
       ))}
@@ -23,12 +23,11 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
   const ended = counts.finished + counts.failed + counts.cancelled;
   return (
     <tr>
-      <td>
+      <td className="iotide-name">
         <TextLink fw={600} params={{ campaignId: campaign.id }} to="/campaigns/$campaignId">
           {campaign.name}
         </TextLink>
       </td>
-      <td>{campaign.cluster_name}</td>
       <td>
         <StateBadge state={campaign.state} />
       </td>
@@ -41,6 +40,7 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
           </Text>
         </Box>
       </td>
+      <td>{campaign.cluster_name}</td>
       <td>{campaign.owner}</td>
       <td>
         <When at={campaign.created_at} />

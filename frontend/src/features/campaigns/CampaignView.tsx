@@ -36,7 +36,7 @@ export function CampaignView({ campaign, tab, onTab, activeRuns, runs }: Campaig
       trail={<Trail campaign={campaign} />}
     >
       {campaign.plan.note && <Text>{campaign.plan.note}</Text>}
-      {campaign.counts.failed > 0 && <FailedHint campaign={campaign} onShow={() => onTab("runs")} />}
+      {campaign.counts.failed > 0 && <FailedHint campaign={campaign} />}
       <Section actions={<StateBadge state={campaign.state} />} title="Progress">
         <Stack gap="sm">
           <CampaignProgress campaign={campaign} />
@@ -54,7 +54,7 @@ export function CampaignView({ campaign, tab, onTab, activeRuns, runs }: Campaig
         </Tabs.List>
         <Tabs.Panel value="results">
           <Section title="Results">
-            <ResultsTable campaignId={campaign.id} clusterId={campaign.cluster_id} />
+            <ResultsTable campaign={campaign} />
           </Section>
         </Tabs.Panel>
         <Tabs.Panel value="runs">{runs}</Tabs.Panel>
@@ -79,13 +79,20 @@ function Trail({ campaign }: { campaign: Campaign }) {
   );
 }
 
-function FailedHint({ campaign, onShow }: { campaign: Campaign; onShow: () => void }) {
+function FailedHint({ campaign }: { campaign: Campaign }) {
   return (
     <Alert color="red" title={`${campaign.counts.failed} failed`} variant="light">
       Each run says why, with the output of its commands.{" "}
-      <Button onClick={onShow} size="compact-xs" variant="default">
+      <ButtonLink
+        params={{ campaignId: campaign.id }}
+        replace
+        search={{ tab: "runs", state: "failed" }}
+        size="compact-xs"
+        to="/campaigns/$campaignId"
+        variant="default"
+      >
         Show the runs
-      </Button>
+      </ButtonLink>
     </Alert>
   );
 }

@@ -2,7 +2,7 @@
 
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { Campaign } from "@/api/types";
+import { STATES, type State } from "@/api/states";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
@@ -10,9 +10,6 @@ import { ShowMore } from "@/components/ShowMore";
 import { StateFilter } from "@/components/StateFilter";
 import { CampaignTable } from "./CampaignTable";
 import { campaignsQuery } from "./queries";
-
-type State = Campaign["state"];
-const STATES: readonly State[] = ["active", "waiting", "finished", "failed", "cancelled"];
 
 interface CampaignsPageProps {
   readonly state: State | undefined;

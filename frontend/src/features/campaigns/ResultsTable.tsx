@@ -2,35 +2,35 @@
 
 import { Badge, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { CellResult } from "@/api/types";
+import type { Campaign, CellResult } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
+import { useTitlesOf } from "@/components/optionTitles";
+import { Place } from "@/components/Place";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
 import { formatValue, type Scale } from "@/lib/units";
+import { describeCounts } from "./CampaignProgress";
 import { cellsQuery } from "./queries";
 import { groupResults, type ResultGroup, type ResultRow } from "./results";
 
-interface ResultsTableProps {
-  readonly campaignId: number;
-  readonly clusterId: number;
-}
+const HEAD = ["Of", "Median", "Runs", "Min", "Max", "Node and target", ""];
 
-const HEAD = ["Node", "Target", "Of", "Runs", "Median", "Min", "Max", ""];
-
-export function ResultsTable({ campaignId, clusterId }: ResultsTableProps) {
-  const cells = useInfiniteQuery(cellsQuery(campaignId));
+export function ResultsTable({ campaign }: { campaign: Campaign }) {
+  const cells = useInfiniteQuery(cellsQuery(campaign.id));
+  const titlesOf = useTitlesOf();
   return (
     <Loaded
-      empty={<Text c="dimmed">No result yet: the first row appears when the first run has finished.</Text>}
-      isEmpty={(rows) => rows.every(({ results }) => results.length === 0)}
+      empty={<NoResult campaign={campaign} />}
+      // Cells of a later page may have results: they are asked for below the empty tables.
+      isEmpty={(rows) => !cells.hasNextPage && rows.every(({ results }) => results.length === 0)}
       query={cells}
     >
       {(rows) => (
         <Stack>
-          {groupResults(rows).map((group) => (
-            <GroupTable clusterId={clusterId} group={group} key={group.key} />
+          {groupResults(rows, titlesOf).map((group) => (
+            <GroupTable clusterId={campaign.cluster_id} group={group} key={group.key} />
           ))}
           <Text c="dimmed" size="xs">
             {rows.filter(({ results }) => results.length > 0).length} of {rows.length} cells have results.
@@ -40,6 +40,29 @@ export function ResultsTable({ campaignId, clusterId }: ResultsTableProps) {
         </Stack>
       )}
     </Loaded>
+  );
+}
+
+/** Why there is no number: not yet, or never. */
+function NoResult({ campaign }: { campaign: Campaign }) {
+  const { id, state, counts } = campaign;
+  if (state === "waiting" || state === "active")
+    return <Text c="dimmed">No result yet: the first row appears when the first run has finished.</Text>;
+  return (
+    <Text c="dimmed">
+      The campaign ended without a result: {describeCounts(counts)}.{" "}
+      {counts.finished > 0 && "Rejected runs do not count. "}
+      {counts.failed > 0 && (
+        <TextLink
+          params={{ campaignId: id }}
+          search={{ tab: "runs", state: "failed" }}
+          to="/campaigns/$campaignId"
+          underline="always"
+        >
+          See why the runs failed
+        </TextLink>
+      )}
+    </Text>
   );
 }
 
@@ -69,17 +92,18 @@ function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterI
   const { unit, n } = result;
   return (
     <tr>
-      <td>{cell.node_names.join(", ")}</td>
-      <td>{cell.target_names.join(", ")}</td>
-      <td className="iotide-wrap">{what}</td>
-      <td>
-        <RunCount result={result} />
-      </td>
+      <td className="iotide-name">{what}</td>
       <td className="iotide-strong">
         <Quantity scale={scale} unit={unit} value={result.median} />
       </td>
+      <td>
+        <RunCount result={result} />
+      </td>
       <td>{n > 1 && <Quantity scale={scale} unit={unit} value={result.low} />}</td>
       <td>{n > 1 && <Quantity scale={scale} unit={unit} value={result.high} />}</td>
+      <td className="iotide-name">
+        <Place of={cell} />
+      </td>
       <td>
         <TextLink
           params={{ clusterId }}

@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
 import type { Cell, CellResult } from "@/api/types";
-import { groupResults } from "./results";
+import { plainTitle } from "@/lib/options";
+import { groupResults as groupTitled } from "./results";
+
+const groupResults = (cells: readonly Cell[]) => groupTitled(cells, () => plainTitle);
 
 function result(metric: string, better: string, high: number, labels = {}): CellResult {
   const unit = better === "higher" ? "bytes_per_second" : "seconds";
@@ -29,9 +32,9 @@ it("tells rows apart by the options and labels that differ, in the order of the 
     cell(0, 1024, [operation("write"), operation("read")]),
   ]);
   expect(group?.rows.map(({ what }) => what)).toEqual([
-    "size 1 KiB, operation read",
-    "size 1 KiB, operation write",
-    "size 2 KiB, operation write",
+    "Size 1 KiB, Operation read",
+    "Size 1 KiB, Operation write",
+    "Size 2 KiB, Operation write",
   ]);
 });
 
@@ -45,4 +48,9 @@ it("takes the scale of a table from its largest value", () => {
 
 it("leaves out cells without results", () => {
   expect(groupResults([cell(0, 1, [])])).toEqual([]);
+});
+
+it("says all of a cell that stands alone", () => {
+  const [group] = groupResults([cell(0, 1024, [result("rate", "higher", 1, { operation: "write" })])]);
+  expect(group?.rows[0]?.what).toBe("Size 1 KiB, Direct no, Operation write");
 });

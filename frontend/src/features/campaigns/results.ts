@@ -1,7 +1,7 @@
 /** The results of a campaign in tables: one a workload and metric, so that the numbers of a column compare. */
 
 import type { Cell, CellResult } from "@/api/types";
-import { describeValues, varyingNames } from "@/lib/options";
+import { describerAmong, type TitleOf } from "@/lib/options";
 import { type Scale, scaleFor } from "@/lib/units";
 
 /** One metric of one cell. */
@@ -21,17 +21,15 @@ export interface ResultGroup {
 }
 
 /** Metrics of which more is better first: they are what most campaigns are run for. */
-export function groupResults(cells: readonly Cell[]): ResultGroup[] {
+export function groupResults(cells: readonly Cell[], titlesOf: (workload: string) => TitleOf): ResultGroup[] {
   const members = cells.flatMap((cell) => cell.results.map((result) => ({ cell, result })));
-  const keys = [...new Set(members.map(groupKey))];
-  return keys
-    .map((key) =>
-      toGroup(
-        key,
-        members.filter((member) => groupKey(member) === key),
-      ),
-    )
-    .sort((a, b) => rank(a) - rank(b));
+  const groups = new Map<string, Member[]>();
+  for (const member of members) {
+    const group = groups.get(groupKey(member)) ?? [];
+    group.push(member);
+    groups.set(groupKey(member), group);
+  }
+  return [...groups].map(([key, group]) => toGroup(key, group, titlesOf)).sort((a, b) => rank(a) - rank(b));
 }
 
 type Member = Pick<ResultRow, "cell" | "result">;
@@ -44,14 +42,15 @@ function rank({ rows }: ResultGroup): number {
   return rows[0]?.result.better === "higher" ? 0 : 1;
 }
 
-function toGroup(key: string, members: readonly Member[]): ResultGroup {
+function toGroup(
+  key: string,
+  members: readonly Member[],
+  titlesOf: (workload: string) => TitleOf,
+): ResultGroup {
   const values = members.map(({ cell, result }) => ({ ...cell.options, ...result.labels }));
-  const varying = varyingNames(values);
-  const rows = members.map((member, index) => ({
-    ...member,
-    what: describeValues(values[index] ?? {}, varying),
-  }));
   const [first] = members;
+  const describeMember = describerAmong(values, titlesOf(first?.cell.workload ?? ""));
+  const rows = members.map((member, index) => ({ ...member, what: describeMember(values[index] ?? {}) }));
   const largest = members.reduce((most, { result }) => Math.max(most, Math.abs(result.high)), 0);
   return {
     key,

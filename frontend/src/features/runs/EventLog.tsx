@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
-import { formatExactTime } from "@/lib/time";
+import { formatExactTime, formatLogTime } from "@/lib/time";
 import { runEventsQuery } from "./queries";
 
 export function EventLog({ runId }: { runId: number }) {
@@ -21,7 +21,7 @@ export function EventLog({ runId }: { runId: number }) {
           <ScrollTable head={["Time", "Event", "What"]} label="Event log" maxHeight={400}>
             {rows.map(({ at, kind, text }) => (
               <tr key={`${at} ${kind} ${text}`}>
-                <td title={formatExactTime(at)}>{new Date(at).toLocaleTimeString()}</td>
+                <td title={formatExactTime(at)}>{formatLogTime(at)}</td>
                 <td>{kind}</td>
                 <td className="iotide-wrap">{text}</td>
               </tr>

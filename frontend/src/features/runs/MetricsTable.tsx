@@ -3,19 +3,25 @@
 import { Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { useTitlesOf } from "@/components/optionTitles";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
 import { exactValue } from "@/lib/units";
 
 export function MetricsTable({ run }: { run: RunDetail }) {
+  const titleOf = useTitlesOf()(run.workload);
   if (run.samples.length === 0) return <NoSample run={run} />;
   return (
-    <ScrollTable head={["Metric", "Labels", "Value", "Exact value", "Better", ""]} label="Metrics">
+    <ScrollTable head={["Metric", "Value", "Exact value", "Better", ""]} label="Metrics">
       {run.samples.map((sample) => (
         <tr key={`${sample.metric} ${JSON.stringify(sample.labels)} ${sample.target_id}`}>
-          <td>{sample.title}</td>
-          <td className="iotide-wrap">{describeValues(sample.labels)}</td>
+          <td className="iotide-name">
+            {sample.title}
+            <Text c="dimmed" size="xs">
+              {describeValues(sample.labels, titleOf)}
+            </Text>
+          </td>
           <td className="iotide-strong">
             <Quantity unit={sample.unit} value={sample.value} />
           </td>

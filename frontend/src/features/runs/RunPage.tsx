@@ -8,11 +8,12 @@ import { Definition } from "@/components/Definition";
 import { FactsTable } from "@/components/FactsTable";
 import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
+import { useTitlesOf } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
-import { optionTitle, optionValue } from "@/lib/options";
+import { optionValue } from "@/lib/options";
 import { ArtefactsSection } from "./ArtefactsSection";
 import { CurveSection } from "./CurveSection";
 import { EventLog } from "./EventLog";
@@ -95,7 +96,7 @@ function StateList({ run }: { run: RunDetail }) {
       <Definition label="State">
         <RunState run={run} />
       </Definition>
-      <Definition label="Validity">{run.validity ?? "not known yet"}</Definition>
+      {run.state === "finished" && <Definition label="Validity">{run.validity}</Definition>}
       <Definition label="Started">{run.started_at ? <When at={run.started_at} /> : "not yet"}</Definition>
       <Definition label="Ended">{run.ended_at ? <When at={run.ended_at} /> : "not yet"}</Definition>
       <Definition label="Attempts">{run.attempts_made}</Definition>
@@ -104,12 +105,13 @@ function StateList({ run }: { run: RunDetail }) {
 }
 
 function OptionList({ run }: { run: RunDetail }) {
+  const titleOf = useTitlesOf()(run.workload);
   const options = Object.entries(run.options);
   if (options.length === 0) return <Text c="dimmed">All at their defaults.</Text>;
   return (
     <DataList size="sm">
       {options.map(([name, value]) => (
-        <Definition key={name} label={optionTitle(name)}>
+        <Definition key={name} label={titleOf(name)}>
           {optionValue(name, value)}
         </Definition>
       ))}

@@ -1,29 +1,55 @@
 /** Runs in a table: state, progress, flags and why one failed. */
 
-import { Badge, Box, Group, Progress, Text } from "@mantine/core";
+import { Badge, Box, Group, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import type { Run } from "@/api/types";
 import { useNow } from "@/components/clock";
 import { TextLink } from "@/components/links";
+import { useDescriber, useTitlesOf } from "@/components/optionTitles";
+import { Place } from "@/components/Place";
+import { RunProgress } from "@/components/RunProgress";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
-import { describeAmong, describeValues } from "@/lib/options";
+import { describeValues } from "@/lib/options";
 import { elapsedSeconds } from "@/lib/time";
 import { formatDuration } from "@/lib/units";
 
-const HEAD = ["Run", "Node", "Target", "Workload", "Repeat", "State", "Duration", "Remarks"];
+interface RunsTableProps {
+  readonly runs: readonly Run[];
+  readonly label: string;
+  /** One more column, beside the state: what each run measured. */
+  readonly value?: { readonly title: string; readonly of: (run: Run) => ReactNode };
+}
 
-export function RunsTable({ runs, label }: { runs: readonly Run[]; label: string }) {
+export function RunsTable({ runs, label, value }: RunsTableProps) {
+  const describeRun = useDescriber(runs);
+  const head = [
+    "Run",
+    "State",
+    ...(value ? [value.title] : []),
+    "Node and target",
+    "Workload",
+    "Repeat",
+    "Duration",
+    "Remarks",
+  ];
   return (
-    <ScrollTable head={HEAD} label={label}>
+    <ScrollTable head={head} label={label}>
       {runs.map((run) => (
-        <RunRow key={run.id} run={run} runs={runs} />
+        <RunRow describeRun={describeRun} key={run.id} run={run} value={value?.of} />
       ))}
     </ScrollTable>
   );
 }
 
-function RunRow({ run, runs }: { run: Run; runs: readonly Run[] }) {
-  const alike = runs.filter(({ workload }) => workload === run.workload).map(({ options }) => options);
+interface RunRowProps {
+  readonly run: Run;
+  readonly describeRun: (run: Run) => string;
+  readonly value: ((run: Run) => ReactNode) | undefined;
+}
+
+function RunRow({ run, describeRun, value }: RunRowProps) {
+  const full = describeValues(run.options, useTitlesOf()(run.workload));
   return (
     <tr>
       <td>
@@ -31,18 +57,20 @@ function RunRow({ run, runs }: { run: Run; runs: readonly Run[] }) {
           {run.id}
         </TextLink>
       </td>
-      <td>{run.node_names.join(", ")}</td>
-      <td>{run.target_names.join(", ")}</td>
+      <td style={{ minWidth: run.state === "active" ? 160 : undefined }}>
+        <RunState run={run} />
+      </td>
+      {value && <td className="iotide-strong">{value(run)}</td>}
+      <td className="iotide-name">
+        <Place of={run} />
+      </td>
       <td>
         {run.workload}
-        <Text c="dimmed" lineClamp={1} maw={280} size="xs" title={describeValues(run.options)}>
-          {describeAmong(run.options, alike)}
+        <Text c="dimmed" lineClamp={1} maw={280} size="xs" title={full}>
+          {describeRun(run)}
         </Text>
       </td>
       <td>{run.repeat}</td>
-      <td style={{ minWidth: 160 }}>
-        <RunState run={run} />
-      </td>
       <td>
         <Duration run={run} />
       </td>
@@ -64,13 +92,7 @@ export function RunState({ run }: { run: Run }) {
           {run.phase}
         </Text>
       </Group>
-      <Progress
-        animated
-        aria-label={`Progress of run ${run.id}`}
-        mt={4}
-        size="sm"
-        value={(run.progress ?? 1) * 100}
-      />
+      <RunProgress phase={run.phase} progress={run.progress} runId={run.id} />
     </Box>
   );
 }

@@ -4,10 +4,10 @@ import { Alert, DataList, Stack, Text } from "@mantine/core";
 import type { Preview } from "@/api/types";
 import { Definition } from "@/components/Definition";
 import { ErrorNotice } from "@/components/ErrorNotice";
+import { useDescriber } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
-import { describeValues, varyingNames } from "@/lib/options";
 import { formatDuration } from "@/lib/units";
 
 interface PreviewPanelProps {
@@ -70,6 +70,7 @@ function Warnings({ preview: { warnings } }: { preview: Preview }) {
 
 function Matrix({ preview }: { preview: Preview }) {
   const { cells, cell_count } = preview;
+  const describeCell = useDescriber(cells);
   return (
     <>
       <ScrollTable head={["Node", "Target", "Workload", "Options"]} label="Run matrix" maxHeight={320}>
@@ -78,9 +79,7 @@ function Matrix({ preview }: { preview: Preview }) {
             <td>{cell.node}</td>
             <td>{cell.target}</td>
             <td>{cell.workload}</td>
-            <td className="iotide-wrap">
-              {describeValues(cell.options, varyingFor(cell.workload, preview))}
-            </td>
+            <td className="iotide-wrap">{describeCell(cell)}</td>
           </tr>
         ))}
       </ScrollTable>
@@ -91,9 +90,4 @@ function Matrix({ preview }: { preview: Preview }) {
       )}
     </>
   );
-}
-
-/** Within one workload only what differs is worth reading. */
-function varyingFor(workload: string, { cells }: Preview): string[] {
-  return varyingNames(cells.filter((cell) => cell.workload === workload).map(({ options }) => options));
 }
