@@ -5,7 +5,6 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Artefact = Schemas["Artefact"];
-export type Attempt = Schemas["Attempt"];
 export type Campaign = Schemas["Campaign"];
 export type CampaignPlan = Schemas["CampaignPlan"];
 export type Cell = Schemas["Cell"];
@@ -26,4 +25,3 @@ export type TargetInput = Schemas["TargetInput"];
 export type Token = Schemas["Token"];
 export type TokenCreated = Schemas["TokenCreated"];
 export type Workload = Schemas["Workload"];
-export type WorkloadChoice = Schemas["WorkloadChoice"];

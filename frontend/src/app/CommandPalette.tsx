@@ -72,7 +72,7 @@ function useCommands(): Command[] {
   const { data: campaigns = [] } = useInfiniteQuery(campaignsQuery({}));
   const { data: clusters = [] } = useQuery(clustersQuery);
   return useMemo(() => {
-    const page = (label: string, to: "/" | "/campaigns" | "/settings"): Command => ({
+    const page = (label: string, to: "/" | "/campaigns" | "/trends" | "/settings"): Command => ({
       id: to,
       label,
       group: "Page",
@@ -87,6 +87,7 @@ function useCommands(): Command[] {
     return [
       page("Overview", "/"),
       page("Campaigns", "/campaigns"),
+      page("Trends", "/trends"),
       page("Settings", "/settings"),
       { id: "new", label: "New campaign", group: "Do", run: () => void navigate({ to: "/campaigns/new" }) },
       ...clusters.map(

@@ -3,7 +3,7 @@
 import { ActionIcon, Group, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Outlet } from "@tanstack/react-router";
+import { Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
@@ -14,11 +14,12 @@ import { useLive } from "./useLive";
 
 const CommandPalette = lazy(() => import("./CommandPalette"));
 
+/** What the menu leads to; `holds` begins the addresses of pages that belong there too. */
 const PLACES = [
-  { to: "/", label: "Overview", icon: "overview" },
-  { to: "/campaigns", label: "Campaigns", icon: "list" },
-  { to: "/trends", label: "Trends", icon: "trend" },
-  { to: "/settings", label: "Settings", icon: "settings" },
+  { to: "/", label: "Overview", icon: "overview", holds: null },
+  { to: "/campaigns", label: "Campaigns", icon: "list", holds: "/runs/" },
+  { to: "/trends", label: "Trends", icon: "trend", holds: "/clusters/" },
+  { to: "/settings", label: "Settings", icon: "settings", holds: null },
 ] as const;
 
 export function Shell() {
@@ -32,23 +33,35 @@ export function Shell() {
       </a>
       <div className="iotide-shell">
         <Header onPalette={palette.open} />
-        <nav aria-label="Main">
-          {PLACES.map(({ to, label, icon }) => (
-            <MenuLink
-              activeOptions={{ exact: to === "/" }}
-              key={to}
-              label={label}
-              leftSection={<Icon name={icon} />}
-              to={to}
-            />
-          ))}
-        </nav>
+        <Menu />
         <main id="main" tabIndex={-1}>
           <Outlet />
         </main>
       </div>
       <Suspense>{isPaletteOpen && <CommandPalette onClose={palette.close} />}</Suspense>
     </SessionProvider>
+  );
+}
+
+function Menu() {
+  const { pathname } = useLocation();
+  return (
+    <nav aria-label="Main">
+      {PLACES.map(({ to, label, icon, holds }) => {
+        const isAround = holds !== null && pathname.startsWith(holds);
+        return (
+          <MenuLink
+            active={isAround}
+            activeOptions={{ exact: to === "/" }}
+            aria-current={isAround || undefined}
+            key={to}
+            label={label}
+            leftSection={<Icon name={icon} />}
+            to={to}
+          />
+        );
+      })}
+    </nav>
   );
 }
 

@@ -6,10 +6,12 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  notFound,
   redirect,
 } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { ApiError } from "@/api/errors";
+import { STATES } from "@/api/states";
 import { logInByLink, sessionQuery } from "@/features/accounts/queries";
 import { localPath } from "./localPath";
 import { NotFound } from "./NotFound";
@@ -21,8 +23,16 @@ interface Context {
   readonly queryClient: QueryClient;
 }
 
-const RUN_STATE = z.enum(["waiting", "active", "finished", "failed", "cancelled"]);
+const stateParam = z.enum(STATES);
 const idParam = z.coerce.number().check(z.int(), z.positive());
+
+/** An id in the path; what is no id leads nowhere. */
+function idIn(text: string): number {
+  const id = idParam.safeParse(text);
+  if (!id.success) throw notFound();
+  return id.data;
+}
+
 /** An unreadable parameter is as good as none. */
 const optional = <Schema extends z.core.$ZodType>(schema: Schema) => z.catch(z.optional(schema), undefined);
 
@@ -77,7 +87,7 @@ const overview = createRoute({
 const campaigns = createRoute({
   getParentRoute: () => shell,
   path: "campaigns",
-  validateSearch: z.object({ state: optional(RUN_STATE) }),
+  validateSearch: z.object({ state: optional(stateParam) }),
   component: lazyRouteComponent(() => import("./pages/CampaignsRoute")),
 });
 
@@ -91,10 +101,10 @@ const builder = createRoute({
 const campaign = createRoute({
   getParentRoute: () => shell,
   path: "campaigns/$campaignId",
-  params: { parse: ({ campaignId }) => ({ campaignId: idParam.parse(campaignId) }) },
+  params: { parse: ({ campaignId }) => ({ campaignId: idIn(campaignId) }) },
   validateSearch: z.object({
     tab: optional(z.enum(["results", "runs", "plan"])),
-    state: optional(RUN_STATE),
+    state: optional(stateParam),
   }),
   component: lazyRouteComponent(() => import("./pages/CampaignRoute")),
 });
@@ -102,14 +112,14 @@ const campaign = createRoute({
 const run = createRoute({
   getParentRoute: () => shell,
   path: "runs/$runId",
-  params: { parse: ({ runId }) => ({ runId: idParam.parse(runId) }) },
+  params: { parse: ({ runId }) => ({ runId: idIn(runId) }) },
   component: lazyRouteComponent(() => import("./pages/RunRoute")),
 });
 
 const trend = createRoute({
   getParentRoute: () => shell,
   path: "clusters/$clusterId/trend",
-  params: { parse: ({ clusterId }) => ({ clusterId: idParam.parse(clusterId) }) },
+  params: { parse: ({ clusterId }) => ({ clusterId: idIn(clusterId) }) },
   validateSearch: z.object({
     workload: optional(z.string()),
     metric: optional(z.string()),

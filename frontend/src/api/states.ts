@@ -1,0 +1,13 @@
+/** The states of a run and, as the sum of its runs, of a campaign. */
+
+import type { Campaign, Run } from "./types";
+
+export type State = Run["state"] & Campaign["state"];
+
+export const STATES = [
+  "waiting",
+  "active",
+  "finished",
+  "failed",
+  "cancelled",
+] as const satisfies readonly State[];
