@@ -1,12 +1,14 @@
 /** Every page in light and dark, wide and narrow: nothing that axe objects to, nothing wider than the screen. */
 
 import AxeBuilder from "@axe-core/playwright";
-import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
+import { type APIRequestContext, type Browser, expect, type Page, test } from "@playwright/test";
 import { given } from "./surroundings";
 
 const PICTURES = `${__dirname}/../../frontend/test-results/pages`;
-const WIDTHS = [1440, 390] as const;
+const WIDE = { width: 1440, height: 900 };
+const NARROW = { width: 390, height: 900 };
 const SCHEMES = ["light", "dark"] as const;
+type Scheme = (typeof SCHEMES)[number];
 
 interface Place {
   readonly name: string;
@@ -23,35 +25,56 @@ function heading(name: string | RegExp) {
   };
 }
 
+async function chart(page: Page): Promise<void> {
+  await expect(page.locator("figure .scatterlayer .trace").first()).toBeVisible();
+}
+
+async function refusal(page: Page): Promise<void> {
+  await expect(page.getByRole("alert").first()).toBeVisible();
+}
+
+/** A cluster that nobody has joined. */
+const EMPTY_CLUSTER = `empty-${Date.now()}`;
+
+test.beforeAll(async ({ request }) => {
+  await post(request, "clusters", { name: EMPTY_CLUSTER });
+});
+
 /** Every page, with the ids of things that exist. */
 async function places(request: APIRequestContext): Promise<Place[]> {
   const [campaign] = await items(request, "campaigns?state=finished");
   const [node] = await items(request, "nodes");
   const [finished] = await items(request, "runs?state=finished&workload=fio");
   const [failed] = await items(request, "runs?state=failed");
-  const [cluster] = await items(request, "clusters");
-  const chart = async (page: Page) => {
-    await expect(page.locator("figure .scatterlayer .trace").first()).toBeVisible();
-  };
+  const clusters = await items(request, "clusters");
+  const cluster = clusters.find(({ name }) => name === "e2e")?.id;
+  const empty = clusters.find(({ name }) => name === EMPTY_CLUSTER)?.id;
   return [
-    { name: "overview", path: "/", sign: heading("Cluster e2e") },
-    { name: "node", path: `/?node=${node}`, sign: heading("node-1") },
+    { name: "overview", path: "/", sign: heading(`Cluster ${EMPTY_CLUSTER}`) },
+    { name: "node", path: `/?node=${node?.id}`, sign: heading("node-1") },
     { name: "campaigns", path: "/campaigns", sign: heading("Campaigns") },
-    { name: "builder", path: `/campaigns/new?cluster=${cluster}&from=${campaign}`, sign: heading("Preview") },
-    { name: "campaign-results", path: `/campaigns/${campaign}`, sign: heading("Results") },
-    { name: "campaign-runs", path: `/campaigns/${campaign}?tab=runs`, sign: heading("Runs") },
-    { name: "campaign-plan", path: `/campaigns/${campaign}?tab=plan`, sign: heading("Plan") },
-    { name: "run", path: `/runs/${finished}`, sign: chart },
-    { name: "run-failed", path: `/runs/${failed}`, sign: heading(`Run ${failed}`) },
+    {
+      name: "builder",
+      path: `/campaigns/new?cluster=${cluster}&from=${campaign?.id}`,
+      sign: heading("Preview"),
+    },
+    { name: "builder-empty", path: `/campaigns/new?cluster=${empty}`, sign: heading("Preview") },
+    { name: "campaign-results", path: `/campaigns/${campaign?.id}`, sign: heading("Results") },
+    { name: "campaign-runs", path: `/campaigns/${campaign?.id}?tab=runs`, sign: heading("Runs") },
+    { name: "campaign-plan", path: `/campaigns/${campaign?.id}?tab=plan`, sign: heading("Plan") },
+    { name: "run", path: `/runs/${finished?.id}`, sign: chart },
+    { name: "run-failed", path: `/runs/${failed?.id}`, sign: heading(`Run ${failed?.id}`) },
+    { name: "run-missing", path: "/runs/999999999", sign: refusal },
     { name: "trend", path: `/clusters/${cluster}/trend?workload=fio`, sign: chart },
     {
       name: "trend-table",
       path: `/clusters/${cluster}/trend?workload=fio&view=table`,
       sign: heading(/Runs of/),
     },
+    { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
     { name: "trends", path: "/trends", sign: heading("Trends") },
-    { name: "settings", path: "/settings", sign: heading(/Settings|Access/) },
-    { name: "no-such-page", path: "/nowhere", sign: heading(/./) },
+    { name: "settings", path: "/settings", sign: heading("Settings") },
+    { name: "no-such-page", path: "/runs/abc", sign: heading("There is nothing here") },
     {
       name: "command-palette",
       path: "/campaigns",
@@ -64,51 +87,104 @@ async function places(request: APIRequestContext): Promise<Place[]> {
   ];
 }
 
-async function items(request: APIRequestContext, path: string): Promise<number[]> {
-  const headers = { Authorization: `Bearer ${given("IOTIDE_TOKEN")}` };
-  const answer = await request.get(`/api/v1/${path}`, { headers });
-  const { items } = (await answer.json()) as { items: { id: number }[] };
-  return items.map(({ id }) => id);
+interface Item {
+  readonly id: number;
+  readonly name?: string;
+}
+
+function headers() {
+  return { Authorization: `Bearer ${given("IOTIDE_TOKEN")}` };
+}
+
+async function items(request: APIRequestContext, path: string): Promise<Item[]> {
+  const answer = await request.get(`/api/v1/${path}`, { headers: headers() });
+  return ((await answer.json()) as { items: Item[] }).items;
+}
+
+async function post(request: APIRequestContext, path: string, data: object = {}): Promise<Item> {
+  const answer = await request.post(`/api/v1/${path}`, { headers: headers(), data });
+  expect(answer.ok(), await answer.text()).toBe(true);
+  return (await answer.json()) as Item;
+}
+
+async function openPage(browser: Browser, colorScheme: Scheme): Promise<Page> {
+  const context = await browser.newContext({ colorScheme, viewport: WIDE, reducedMotion: "reduce" });
+  return context.newPage();
+}
+
+async function openLoggedIn(browser: Browser, scheme: Scheme): Promise<Page> {
+  const page = await openPage(browser, scheme);
+  const session = { name: "iotide_session", value: given("IOTIDE_SESSION"), url: given("IOTIDE_URL") };
+  await page.context().addCookies([session]);
+  return page;
 }
 
 for (const scheme of SCHEMES) {
-  for (const width of WIDTHS) {
-    test(`every page at ${width} px in ${scheme}`, async ({ browser, request }) => {
-      const context = await browser.newContext({
-        colorScheme: scheme,
-        viewport: { width, height: 900 },
-        reducedMotion: "reduce",
-      });
-      await context.addCookies([
-        { name: "iotide_session", value: given("IOTIDE_SESSION"), url: given("IOTIDE_URL") },
-      ]);
-      const page = await context.newPage();
-      for (const place of await places(request)) await look(page, place, `${place.name}-${width}-${scheme}`);
-      await context.close();
-    });
+  test(`every page in ${scheme}`, async ({ browser, request }) => {
+    const page = await openLoggedIn(browser, scheme);
+    for (const place of await places(request)) await look(page, place, scheme);
+    await page.context().close();
+  });
 
-    test(`the login at ${width} px in ${scheme}`, async ({ browser }) => {
-      const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 900 } });
-      const page = await context.newPage();
-      const place = { name: "login", path: "/", sign: heading("Log in to iotide") };
-      await look(page, place, `login-${width}-${scheme}`);
-      await context.close();
-    });
-  }
+  test(`the login in ${scheme}`, async ({ browser }) => {
+    const page = await openPage(browser, scheme);
+    await look(page, { name: "login", path: "/", sign: heading("Log in to iotide") }, scheme);
+    await page.context().close();
+  });
+
+  test(`what shows a running campaign in ${scheme}`, async ({ browser, request }) => {
+    const fio = {
+      rw: "randwrite",
+      block_size_bytes: "4 KiB",
+      file_size_bytes: "4 MiB",
+      runtime_seconds: 120,
+    };
+    const plan = { cluster: "e2e", nodes: ["node-1"], targets: ["scratch"], repeats: 2 };
+    const workloads = [{ workload: "fio", options: fio }];
+    const { id } = await post(request, "campaigns", { ...plan, name: `running-${scheme}`, workloads });
+    const page = await openLoggedIn(browser, scheme);
+    const bar = async () => {
+      const runs = page.getByRole("progressbar", { name: /^Progress of run/ });
+      await expect(runs.first()).toHaveAttribute("aria-valuenow", /[1-9]/);
+    };
+    await look(page, { name: "campaign-running", path: `/campaigns/${id}`, sign: bar }, scheme);
+    await look(page, { name: "overview-running", path: "/", sign: bar }, scheme);
+    await post(request, `campaigns/${id}/cancel`);
+    await page.context().close();
+  });
 }
 
-async function look(page: Page, place: Place, picture: string): Promise<void> {
+/** Wide, where all is shown, axe looks too; what it sees does not depend on the width. */
+async function look(page: Page, place: Place, scheme: Scheme): Promise<void> {
   await test.step(place.name, async () => {
+    await page.setViewportSize(WIDE);
     await page.goto(place.path);
     await place.sign(page);
     await place.act?.(page);
-    await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage: !place.act });
-    const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    expect.soft(width, `${picture} is wider than the screen`).toBeLessThanOrEqual(0);
+    await photograph(page, place, scheme);
     const { violations } = await new AxeBuilder({ page }).analyze();
     const found = violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(" | ")}`,
     );
-    expect.soft(found, picture).toEqual([]);
+    expect.soft(found, `${place.name} in ${scheme}`).toEqual([]);
+    await page.setViewportSize(NARROW);
+    await photograph(page, place, scheme);
+  });
+}
+
+async function photograph(page: Page, { name, act }: Place, scheme: Scheme): Promise<void> {
+  const picture = `${name}-${page.viewportSize()?.width}-${scheme}`;
+  await page.waitForFunction(isSettled, null, { polling: "raf" });
+  await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage: !act });
+  const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect.soft(width, `${picture} is wider than the screen`).toBeLessThanOrEqual(0);
+}
+
+/** In the page: nothing is being loaded, and every chart fills its place. */
+function isSettled(): boolean {
+  if (document.querySelector("[aria-busy=true], [aria-label='Loading the chart']")) return false;
+  return [...document.querySelectorAll("figure")].every((figure) => {
+    const drawn = figure.querySelector(".main-svg");
+    return drawn !== null && Math.abs(drawn.clientWidth - figure.clientWidth) < 2;
   });
 }
