@@ -29,7 +29,7 @@ _ReplyT = TypeVar("_ReplyT", bound=BaseModel)
 
 
 class Unreachable(Exception):  # noqa: N818 - it is what the server is, and no error of ours
-    """No answer, or one that says "later": try again after a while."""
+    """No answer of the server's own, or one that says "later": try again after a while."""
 
 
 class Refusal(Exception):  # noqa: N818 - an answer of the server, and no error of ours
@@ -144,9 +144,18 @@ def trust(ca_pem: str | None) -> ssl.SSLContext:
 
 
 def _refusal(response: httpx.Response) -> Refusal:
+    """What the server's own error says.
+
+    Raises:
+        Unreachable: the body is none of the server's: a proxy's 404 or 413 decides nothing about an order.
+    """
     try:
         error: dict[str, Any] = response.json()["error"]
         sentence = str(error["message"]) + (f"; {error['remedy']}" if error.get("remedy") else "")
         return Refusal(response.status_code, str(error["code"]), sentence)
-    except (ValueError, KeyError, TypeError):
-        return Refusal(response.status_code, "not_understood", response.text[:500] or "an answer without a body")
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        said = response.text[:500] or "nothing"
+        raise Unreachable(
+            f"{response.request.url} answered {response.status_code}, but not in iotide's words: {said!r}; "
+            "a proxy between may be at fault"
+        ) from error
