@@ -3,7 +3,10 @@ from pathlib import Path
 import pytest
 from factories.recorded import Recorded
 
-from iotide_agent.probes.registry import MountsUnknownError, collect_facts
+from iotide_agent.probes.generic import GenericProbe
+from iotide_agent.probes.mounts import Mount, parse_mountinfo
+from iotide_agent.probes.registry import MountsUnknownError, collect_facts, mount_facts
+from iotide_wire.facts import Facts
 
 MOUNTINFO = """\
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -69,6 +72,39 @@ def test_space_of_a_mount_that_does_not_answer_is_unknown_and_told() -> None:
     _, [dead, *_] = collect_facts(["/mnt/dead"], Recorded(TEXTS))
     assert (dead.total_bytes, dead.free_bytes) == (None, None)
     assert str(dead.facts["mount.space"]).startswith("unavailable, because ")
+
+
+class Raising(GenericProbe):
+    name = "raising"
+
+    def facts(self, mount: Mount, texts: object) -> Facts:
+        del mount, texts
+        raise RuntimeError("what it did not expect")
+
+
+class Shouting(GenericProbe):
+    name = "shouting"
+
+    def facts(self, mount: Mount, texts: object) -> Facts:
+        del mount, texts
+        return {"NOT A NAME": 1}
+
+
+def test_probe_that_fails_says_so_and_takes_nothing_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = {"raising": Raising(), "shouting": Shouting(), "generic": GenericProbe()}
+    monkeypatch.setattr("iotide_agent.probes.registry.all_probes", lambda: probes)
+    facts = mount_facts(parse_mountinfo(MOUNTINFO)[0], Recorded(TEXTS))
+    assert "what it did not expect" in str(facts["raising.probe"])
+    assert str(facts["shouting.probe"]).startswith("unavailable, because ")
+    assert facts["mount.fstype"] == "ext4"
+
+
+def test_mount_with_more_options_than_a_message_holds_is_told_cut() -> None:
+    layers = ":".join(f"/layers/{number}" for number in range(1000))
+    overlay = f"33 27 0:33 / /merged rw - overlay overlay rw,lowerdir={layers}\n"
+    _, mounts = collect_facts([], Recorded(TEXTS | {"/proc/self/mountinfo": MOUNTINFO + overlay}))
+    [merged] = [mount for mount in mounts if mount.path == "/merged"]
+    assert len(merged.mount_options) == 4000
 
 
 def test_node_without_mountinfo_cannot_guard_and_says_so() -> None:

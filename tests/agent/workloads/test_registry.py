@@ -86,6 +86,8 @@ def test_installed_plug_in_is_announced_like_our_own(tmp_path: Path, monkeypatch
     [
         ("raise RuntimeError('broken')", "Blob"),
         ("Blob = 3", "Blob"),
+        (PLUG_IN.replace("NAME", "blob").replace("title = description", "description"), "Blob"),
+        (PLUG_IN.replace("NAME", "no name"), "Blob"),
         (PLUG_IN.replace("NAME", "dd"), "Blob"),
         ("", "X"),
     ],

@@ -1,25 +1,30 @@
 """The probes of this agent and the facts that they find on the node, for hello and for the environment of each run."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import entry_points
-from itertools import chain
+from itertools import islice
 from typing import Final
 
+from pydantic import TypeAdapter
+
 from iotide_agent.probes import node
-from iotide_agent.probes.base import Probe, Texts, gather, unavailable_fact
+from iotide_agent.probes.base import Probe, gather, unavailable_fact
 from iotide_agent.probes.block import BlockProbe
 from iotide_agent.probes.generic import GenericProbe
 from iotide_agent.probes.local import BtrfsProbe, ExtProbe, XfsProbe
 from iotide_agent.probes.mounts import MOUNTINFO, PSEUDO_FSTYPES, Mount, holding, parse_mountinfo
-from iotide_agent.probes.reader import CommandWant, Reader, SystemReader, Unavailable, Want
+from iotide_agent.probes.reader import CommandWant, Reader, SystemReader, Unavailable
 from iotide_agent.probes.tmpfs import TmpfsProbe
 from iotide_wire.facts import Facts, MountFacts
 
 ENTRY_POINT_GROUP: Final = "iotide.probes"
 MAX_MOUNTS: Final = 1000
+MAX_FACTS: Final = 400
 
+_MAX_TEXT: Final = 4000
+_FACTS: Final[TypeAdapter[Facts]] = TypeAdapter(Facts)
 _logger = logging.getLogger(__name__)
 _OWN: Final[tuple[type[Probe], ...]] = (GenericProbe, ExtProbe, XfsProbe, BtrfsProbe, TmpfsProbe, BlockProbe)
 
@@ -34,13 +39,21 @@ def all_probes() -> Mapping[str, Probe]:
     probes: dict[str, Probe] = {own.name: own() for own in _OWN}
     for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         try:
-            probe: Probe = entry_point.load()()
+            probe = _instance(entry_point.load())
         except Exception:
             # Whatever a third party's module raises at import must not take the agent's own probes with it.
             _logger.exception("probe_plug_in_broken entry_point=%s", entry_point.value)
             continue
         probes.setdefault(probe.name, probe)
     return probes
+
+
+def _instance(plug_in: object) -> Probe:
+    if not (isinstance(plug_in, type) and issubclass(plug_in, Probe)):
+        raise TypeError(f"{plug_in!r} is no subclass of iotide_agent.probes.base.Probe")
+    probe = plug_in()
+    _FACTS.validate_python({_failure_name(probe): None})  # raises where the name is missing or cannot be part of a fact
+    return probe
 
 
 def collect_facts(approved_directories: Sequence[str], reader: Reader | None = None) -> tuple[Facts, list[MountFacts]]:
@@ -73,22 +86,32 @@ def collect_facts(approved_directories: Sequence[str], reader: Reader | None = N
 
 def mount_facts(mount: Mount, reader: Reader) -> Facts:
     """What every probe that knows the mount says of it."""
-    probes = [probe for probe in all_probes().values() if probe.matches(mount)]
-    texts = gather(reader, partial(_all_wants, probes, mount))
     facts: Facts = {}
-    for probe in probes:
-        facts |= probe.facts(mount, texts)
-    return facts
+    for probe in all_probes().values():
+        facts |= _facts_of(probe, mount, reader)
+    return dict(islice(facts.items(), MAX_FACTS))
 
 
-def _all_wants(probes: Iterable[Probe], mount: Mount, texts: Texts) -> Iterable[Want]:
-    return chain.from_iterable(probe.wants(mount, texts) for probe in probes)
+def _facts_of(probe: Probe, mount: Mount, reader: Reader) -> Facts:
+    try:
+        if not probe.matches(mount):
+            return {}
+        return _FACTS.validate_python(probe.facts(mount, gather(reader, partial(probe.wants, mount))))
+    except Exception as error:
+        # One probe that meets what it did not expect must not keep the agent from starting.
+        _logger.exception("probe_failed probe=%s mount_point=%s", probe.name, mount.mount_point)
+        return {_failure_name(probe): f"unavailable, because the probe met {error!r}"}
+
+
+def _failure_name(probe: Probe) -> str:
+    return f"{probe.name}.probe"
 
 
 def _visible(mounts: Sequence[Mount]) -> list[Mount]:
     """The mounts that hold files and are not covered by a later one at the same place, by mount point."""
     last = {mount.mount_point: mount for mount in mounts}
-    return [last[point] for point in sorted(last) if last[point].fstype not in PSEUDO_FSTYPES]
+    points = (point for point in sorted(last) if len(point) <= _MAX_TEXT)
+    return [last[point] for point in points if last[point].fstype not in PSEUDO_FSTYPES]
 
 
 def _is_below(mount: Mount, directories: Sequence[str]) -> bool:
@@ -115,8 +138,8 @@ def _as_message(path: str, mount: Mount, facts: Facts, *, approved: bool) -> Mou
         path=path,
         mount_point=mount.mount_point,
         fstype=mount.fstype,
-        source=mount.source,
-        mount_options=",".join(mount.options),
+        source=mount.source[:_MAX_TEXT],
+        mount_options=",".join(mount.options)[:_MAX_TEXT],  # an overlay names each of its layers
         total_bytes=None,
         free_bytes=None,
         approved=approved,

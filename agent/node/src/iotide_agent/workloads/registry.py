@@ -65,7 +65,10 @@ def announcements(reader: Reader) -> list[WorkloadAnnouncement]:
 
 def announcement(found: Workload[Any], reader: Reader) -> WorkloadAnnouncement:
     """What the agent tells the server of one workload."""
-    version = _tool_version(found, reader)
+    return _announced(found, _tool_version(found, reader))
+
+
+def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnnouncement:
     absent = isinstance(version, Unavailable)
     return WorkloadAnnouncement(
         name=found.name,
@@ -89,6 +92,7 @@ def _instance(plug_in: object) -> Workload[Any]:
     if not (isinstance(plug_in, type) and issubclass(plug_in, Workload)):
         raise TypeError(f"{plug_in!r} is no subclass of iotide_agent.workloads.base.Workload")
     instance: Workload[Any] = plug_in()
+    _announced(instance, Unavailable("not asked for yet"))  # raises where something of what is announced is missing
     return instance
 
 
