@@ -104,6 +104,33 @@ def test_pieces_cover_every_second_once_and_do_not_depend_on_what_was_acknowledg
     assert seen == [float(second) for second in range(rows)]
 
 
+def test_a_cut_batch_of_pieces_loses_no_second_of_any_counter(tmp_path: Path) -> None:
+    watched = watch(tmp_path, *(row(second) for second in range(400)))
+    seen: dict[str, list[float]] = {name: [] for name in COUNTERS}
+    while sent := pieces(watched, at_most=200):
+        assert len(sent) <= 200
+        for piece in sent:
+            seen[piece.counter] += piece.values
+        watched.acknowledge(sent)
+    assert seen == {name: [float(second) for second in range(400)] for name in COUNTERS}
+
+
+@pytest.mark.parametrize("answer", [RuntimeError("a plug-in's own fault"), float("nan"), -1.0])
+def test_a_plug_in_that_cannot_tell_its_progress_costs_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: float | Exception
+) -> None:
+    def progress(*_: object) -> float:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(type(workload("dd")), "progress", progress)
+    watched = watch(tmp_path, row(0, step_written_bytes=500))
+    assert not watched.progress
+    assert watched.phase == "writing 1 KiB"
+    assert len(pieces(watched, is_complete=True)) == len(COUNTERS)
+
+
 def test_pieces_are_short_at_first_and_stand_at_their_time(tmp_path: Path) -> None:
     watched = watch(tmp_path, *(row(second) for second in range(720)))
     load = [piece for piece in pieces(watched) if piece.counter == "load1"]

@@ -1,6 +1,6 @@
 """What a run amounts to: a tool's own words, partial results, flags, and a digest that stands for all of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from iotide_agent.plan import Plan
 from iotide_agent.results import MAX_FILE_BYTES, Collector, Verdict, environment_of, refusal
 from iotide_agent.runner.card import output_name
 from iotide_agent.spool import order_files
-from iotide_agent.workloads.base import Place
+from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
+from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.registry import workload
-from iotide_wire.messages import FinishRequest, FlagCode, Outcome
+from iotide_wire.messages import FinishRequest, Flag, FlagCode, FlagEffect, Outcome
 
 SIZE_BYTES = DD_OPTIONS["file_size_bytes"]
 GOOD = f"8+0 records in\n8+0 records out\n{SIZE_BYTES} bytes (8.4 MB, 8.0 MiB) copied, 0.5 s, 16.8 MB/s\n"
@@ -38,6 +39,17 @@ def record(name: str, **changes: object) -> dict[str, Any]:
     return values | changes
 
 
+class Faulty(DdWorkload):
+    """A plug-in whose parser yields too much, or what is no number."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+
+    def parse(self, options: DdOptions, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
+        del options, place, outcomes
+        return self.parsed
+
+
 Collect = Callable[..., FinishRequest]
 
 
@@ -50,7 +62,9 @@ def collect(tmp_path: Path) -> Collect:
     options = found.options_type.model_validate(DD_OPTIONS)
     plan = Plan((place,), tuple((step,) for step in found.steps(options, place)))
 
-    def run(records: list[dict[str, Any]], outputs: list[str], **ended: object) -> FinishRequest:
+    def run(
+        records: list[dict[str, Any]], outputs: list[str], faulty: Faulty | None = None, **ended: object
+    ) -> FinishRequest:
         for ordinal, (one, text) in enumerate(zip(records, outputs, strict=True)):
             (files.output / f"{output_name(ordinal, one['name'])}.stderr").write_text(text)
         values: dict[str, Any] = {
@@ -62,7 +76,7 @@ def collect(tmp_path: Path) -> Collect:
             "mount_problems": [],
             "steps": records,
         }
-        collector = Collector(files, values | ended, plan, found, options)
+        collector = Collector(files, values | ended, plan, faulty or found, options)
         return collector.result(make_order(), "instance-1", environment_of(plan, make_order(), "dd 9.1"), [])
 
     return run
@@ -108,6 +122,28 @@ def test_a_mount_that_changed_rejects_the_numbers(collect: Collect) -> None:
     result = collect([record("write"), record("read")], [GOOD, GOOD], mount_problems=["/t stands on ext4"])
     [flag] = [flag for flag in result.flags if flag.code is FlagCode.WRONG_MOUNT]
     assert (flag.effect, flag.measured) == ("rejected", "/t stands on ext4")
+
+
+def test_a_number_that_is_none_costs_the_samples_but_not_the_raw_output(collect: Collect) -> None:
+    sample = Sample("throughput", float("nan"), {"operation": "write"}, 1)
+    result = collect([record("write"), record("read")], [GOOD, GOOD], Faulty(Parsed((sample,), ())))
+    assert (result.outcome, result.reason_code, result.samples) == (Outcome.FAILED, "parser_fault", ())
+    assert "000-write.stderr" in {artefact.name for artefact in result.artefacts}
+    assert len(result.steps) == 2
+
+
+def test_equal_flags_are_told_once_and_too_many_once_for_each_limit_those_that_reject_first(collect: Collect) -> None:
+    marked = [
+        Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured=f"writer {number // 2}", limit="30 s")
+        for number in range(400)
+    ]
+    rejecting = Flag(code=FlagCode.FSYNC, effect=FlagEffect.REJECTED, measured="m", limit="l")
+    for flags in ([*marked[:10], rejecting], [*marked, rejecting]):
+        result = collect([record("write"), record("read")], [GOOD, GOOD], Faulty(Parsed((), flags)))
+        if len(flags) == 11:
+            assert [flag.measured for flag in result.flags] == [f"writer {number}" for number in range(5)] + ["m"]
+        else:
+            assert [(flag.code, flag.measured) for flag in result.flags] == [("FSYNC", "m"), ("DURATION", "writer 0")]
 
 
 def test_the_digest_stands_for_everything_in_the_result(collect: Collect) -> None:

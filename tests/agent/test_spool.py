@@ -1,5 +1,6 @@
 """The state directory: one agent, one holder of the node, nothing half-written taken for whole."""
 
+import json
 import os
 from pathlib import Path
 
@@ -60,12 +61,25 @@ def test_a_kept_order_is_found_again_and_a_half_forgotten_one_is_not(spool: Spoo
     assert not spool.files(1).directory.exists()
 
 
-def test_an_order_whose_runner_was_started_is_kept_even_if_it_cannot_be_read(spool: Spool) -> None:
+def test_an_order_of_another_version_is_still_held_by_number_and_fence(spool: Spool) -> None:
     spool.keep_order(make_order())
-    spool.files(1).order.write_text("{}")
+    spool.files(1).order.write_text(json.dumps(json.loads(spool.files(1).order.read_text()) | {"later": 1}))
+    spool.files(1).card.write_text('{"order_id": 1, "fence": 10, "later": 1}')
+    assert [(order.order_id, order.fence) for order in spool.orders()] == [(1, 10)]
+    assert spool.order(1).fence == 10
+
+
+@pytest.mark.parametrize("text", [None, "{}", ""])
+def test_what_is_no_order_any_more_but_had_a_runner_is_set_aside(spool: Spool, text: str | None) -> None:
+    spool.keep_order(make_order())
     spool.files(1).card.write_text("{}")
+    if text is None:
+        spool.files(1).order.unlink()  # killed while it was forgotten
+    else:
+        spool.files(1).order.write_text(text)
     assert list(spool.orders()) == []
-    assert spool.files(1).directory.exists()
+    assert [directory.name for directory in spool.leftovers()] == ["1"]
+    assert not spool.files(1).directory.exists()
 
 
 def test_what_a_target_would_not_give_up_is_remembered(spool: Spool) -> None:
@@ -90,3 +104,12 @@ def test_used_space_is_that_of_the_orders(spool: Spool) -> None:
     spool.files(1).artefacts.mkdir()
     (spool.files(1).artefacts / "out").write_bytes(bytes(1000))
     assert spool.used_bytes() - before == 1000
+
+
+def test_a_file_that_goes_while_the_space_is_counted_is_not_missed(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool.keep_order(make_order())
+    before = spool.used_bytes()
+    monkeypatch.setattr(os, "walk", lambda top: [(top / "1", [], ["order.json", "phase.json.99.new"])])
+    assert spool.used_bytes() == before

@@ -20,7 +20,7 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import is_order_alive
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
-from iotide_agent.runner.files import read_json
+from iotide_agent.runner.record import read_phase
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import Options, Workload
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
@@ -111,7 +111,7 @@ class Executor:
         work = self.work(order)
         files = self._spool.files(order.order_id)
         try:
-            return make_plan(files, read_json(files.phase) or {}, work.workload, work.options, self.inventory)
+            return make_plan(files, read_phase(files.directory), work.workload, work.options, self.inventory)
         except Exception as error:
             # A plug-in's own fault: the run fails with its words and the agent goes on.
             _logger.exception("plan_failed run_id=%d", order.run_id)
@@ -133,6 +133,9 @@ class Executor:
             field = ".".join(map(str, first["loc"]))
             reason = f"option {field} = {first['input']!r}: {first['msg']}"
             raise DeclinedError("invalid_options", reason, Outcome.FAILED) from error
+        except Exception as error:
+            # A plug-in's own fault: its validators may raise anything.
+            raise DeclinedError("plan_fault", f"{order.workload} met {error!r}", Outcome.FAILED) from error
 
     def release(self, order_id: int, plan: Plan, at_epoch_seconds: float | None) -> None:
         """Lets the load of a prepared order start at a time of this node's clock."""
@@ -148,7 +151,7 @@ class Executor:
 
     def find_runner(self, files: OrderFiles) -> RunnerProcess | None:
         """The runner that an earlier agent process started, if it still lives."""
-        phase: dict[str, Any] = read_json(files.phase) or {}
+        phase = read_phase(files.directory)
         if phase.get("boot_id") == processes.boot_id() and processes.is_alive(phase["pid"], phase["start_ticks"]):
             return _adopted(phase["pid"])
         if not phase and is_order_alive(files.directory):
@@ -160,6 +163,18 @@ class Executor:
     def clean_up_after(self, directory: Path) -> RunnerProcess:
         """Starts the process that ends, removes and reports what a dead runner left."""
         return _start(directory, ("--aftermath",), ())
+
+    def remove_leftovers(self, directory: Path) -> RunnerProcess:
+        """The same for an order that was set aside: it can wait, so it shares the node with no measurement.
+
+        Raises:
+            NodeBusyError: something runs here; try again later.
+        """
+        lock = self._spool.lock_node("shared")
+        try:
+            return _start(directory, ("--aftermath", str(lock)), (lock,))
+        finally:
+            os.close(lock)
 
     def _work_here(self, order: Order) -> Work:
         if order.role is not OrderRole.LOAD:

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from iotide_agent.inventory import Inventory
 from iotide_agent.runner.card import Go, StepCard
+from iotide_agent.runner.files import replace_file
 from iotide_agent.spool import OrderFiles
 from iotide_agent.workloads.base import Options, Place, Step, Workload
 
@@ -49,7 +50,7 @@ def make_plan(
     places = tuple(_place(made, files, inventory) for made in phase["places"])
     steps = [step for place in places for step in workload.steps(options, place)]
     plan = Plan(places, tuple(_groups(steps)))
-    files.plan.write_bytes(_PLAN.dump_json(plan))
+    replace_file(files.plan, _PLAN.dump_json(plan).decode(), durable=True)
     return plan
 
 

@@ -1,12 +1,14 @@
 """Follows what the runner samples: how far a run is, what it is doing, and the pieces of its curves."""
 
 import json
+import logging
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, chain, islice, repeat
+from math import isnan
 from typing import Any, Final
 
 from iotide_agent.plan import Plan
@@ -24,6 +26,7 @@ COUNTERS: Final = (
     "sampler_cpu_ratio",
 )
 STEP_SECONDS: Final = 1.0
+_logger = logging.getLogger(__name__)
 _PIECE_ENDS: Final = tuple(accumulate(chain(repeat(10, 60), repeat(60, 590), repeat(600, 7200))))
 """Rows at which pieces end: 10 s long at first, for a live curve, and 10 min long after 10 h, for few rows.
 
@@ -46,9 +49,10 @@ class RunWatch:
     _offset_bytes: int = 0
     _values: "dict[str, array[float]]" = field(default_factory=lambda: {name: array("f") for name in COUNTERS})
     _acknowledged_rows: int = 0
+    _has_complained: bool = False
 
-    def look(self, plan: Plan, workload: Workload[Any]) -> None:
-        """Reads what was sampled since the last look."""
+    def look(self, plan: Plan, workload: Workload[Any] | None) -> None:
+        """Reads what was sampled since the last look; without its workload a run has curves but no progress."""
         last: dict[str, Any] | None = None
         for last in self._new_rows():
             for name, values in self._values.items():
@@ -61,7 +65,7 @@ class RunWatch:
 
         Args:
             started_at: of the load.
-            at_most: how many pieces.
+            at_most: how many pieces; all counters of a time are sent together.
             is_complete: no further rows come, so the last piece may be short.
         """
         rows = len(self._values[COUNTERS[0]])
@@ -72,7 +76,8 @@ class RunWatch:
                 CurvePiece(counter=name, started_at=at, step_seconds=STEP_SECONDS, values=tuple(values[begin:end]))
                 for name, values in self._values.items()
             ]
-        return found[:at_most]
+        # Whole bounds only: a bound counts as acknowledged for all counters as soon as it is for one.
+        return found[: at_most - at_most % len(self._values)]
 
     def acknowledge(self, pieces: Iterable[CurvePiece]) -> None:
         """The server has these; they are not sent again."""
@@ -89,7 +94,7 @@ class RunWatch:
         self._offset_bytes += len(whole)
         yield from map(json.loads, whole.splitlines())
 
-    def _judge(self, row: dict[str, Any], plan: Plan, workload: Workload[Any]) -> None:
+    def _judge(self, row: dict[str, Any], plan: Plan, workload: Workload[Any] | None) -> None:
         group_begins = row["step"]
         steps = list(chain.from_iterable(plan.groups))
         running = plan.group_at(group_begins)
@@ -97,7 +102,7 @@ class RunWatch:
         weights = [_weight(step, steps) for step in steps]
         done = sum(weights[:group_begins])
         # Side by side the counters are those of all steps together, and so is their fraction.
-        fraction = workload.progress(_together(running), counters, row["tail"]) if running else None
+        fraction = self._fraction(workload, _together(running), counters, row["tail"]) if workload and running else None
         share = sum(weights[group_begins : group_begins + len(running)])
         known = (done + share * (fraction or 0.0)) / sum(weights)
         if fraction is not None or done:
@@ -105,6 +110,17 @@ class RunWatch:
         self.phase = ", ".join(dict.fromkeys(step.phase for step in running))
         if row["waits"]:
             self.phase += f"; nothing has moved for {row['still_seconds']:.0f} s: {row['waits']}"
+
+    def _fraction(self, workload: Workload[Any], step: Step, counters: Counters, tail: str) -> float | None:
+        try:
+            fraction = workload.progress(step, counters, tail)
+            return None if fraction is None or isnan(fraction) else max(0.0, fraction)
+        except Exception:
+            # A plug-in's own fault: neither the run nor the agent ends because nobody knows how far it is.
+            if not self._has_complained:
+                _logger.exception("progress_failed workload=%s", workload.name)
+            self._has_complained = True
+            return None
 
 
 def read_started_at(phase: dict[str, Any]) -> datetime | None:

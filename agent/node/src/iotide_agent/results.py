@@ -4,9 +4,9 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from iotide_agent.plan import Plan
 from iotide_agent.progress import read_started_at
 from iotide_agent.runner.card import output_name
 from iotide_agent.spool import OrderFiles
-from iotide_agent.workloads.base import Before, OutputRefusedError, Parsed, Place, Sample, Step, StepOutcome, Workload
+from iotide_agent.workloads.base import Before, OutputRefusedError, Place, Sample, Step, StepOutcome, Workload
 from iotide_wire.facts import Facts
 from iotide_wire.messages import (
     ArtefactFact,
@@ -32,7 +32,8 @@ from iotide_wire.messages import (
 MAX_FILE_BYTES: Final = 8 * 1024**2
 """Kept of an output file that a tool wrote itself; its streams are capped by the runner."""
 _MAX_TEXT: Final = 4000
-_MAX_CURVES: Final = 20_000
+_MAX_FLAGS: Final = 100
+_MAX_OUTPUTS: Final = 998
 _NO_DIGEST: Final = "0" * 64
 _logger = logging.getLogger(__name__)
 
@@ -48,11 +49,12 @@ class Verdict:
     outcome: Outcome
     code: str | None
     reason: str | None
-    parsed: Parsed = field(default_factory=lambda: Parsed((), ()))
+    samples: tuple[SampleMessage, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
 
-def refusal(order: Order, instance: str, verdict: Verdict) -> FinishRequest:
-    """The result of an order that never got as far as a runner."""
+def refusal(order: Order, instance: str, verdict: Verdict, artefacts: tuple[ArtefactFact, ...] = ()) -> FinishRequest:
+    """The result of an order whose output cannot be read, or that never got as far as a runner."""
     return _sealed(
         FinishRequest(
             fence=order.fence,
@@ -67,7 +69,7 @@ def refusal(order: Order, instance: str, verdict: Verdict) -> FinishRequest:
             samples=(),
             flags=(),
             environment={},
-            artefacts=(),
+            artefacts=artefacts,
             curves=(),
         )
     )
@@ -100,6 +102,7 @@ class Collector:
 
     def result(self, order: Order, instance: str, environment: Facts, curves: Sequence[CurvePiece]) -> FinishRequest:
         """The result, and its artefacts beside it."""
+        artefacts = keep_artefacts(self.files, self.exit, self.plan)
         outcomes = list(self._outcomes())
         verdict = self._verdict(outcomes)
         return _sealed(
@@ -113,11 +116,11 @@ class Collector:
                 started_at=read_started_at(self.exit),
                 ended_at=datetime.fromtimestamp(self.exit["ended_at_epoch_seconds"], UTC),
                 steps=tuple(map(_record, outcomes)),
-                samples=tuple(map(_sample, verdict.parsed.samples)),
-                flags=(*verdict.parsed.flags, *self._flags(verdict)),
+                samples=verdict.samples,
+                flags=_merged([*self._flags(verdict), *verdict.flags]),
                 environment=environment,
-                artefacts=tuple(self._keep_artefacts(outcomes)),
-                curves=tuple(curves[-_MAX_CURVES:]),
+                artefacts=artefacts,
+                curves=tuple(curves),
             )
         )
 
@@ -146,16 +149,16 @@ class Collector:
     def _verdict(self, outcomes: Sequence[StepOutcome]) -> Verdict:
         outcome, code, reason = Outcome(self.exit["outcome"]), self.exit["code"], self.exit["reason"]
         good: list[StepOutcome] = []
-        for done in outcomes:
-            failure = self.workload.failure(done)
-            if failure is None:
-                good.append(done)
-            elif outcome is Outcome.FINISHED or code == "step_failed":
-                # The tool's own words say more than its exit status, and some tools exit with 0 after an error.
-                outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {done.step.name}: {failure}"
-                break
         try:
-            parsed = self._parse(good)
+            for done in outcomes:
+                failure = self.workload.failure(done)
+                if failure is None:
+                    good.append(done)
+                elif outcome is Outcome.FINISHED or code == "step_failed":
+                    # The tool's own words say more than its exit status, and some tools exit with 0 after an error.
+                    outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {done.step.name}: {failure}"
+                    break
+            samples, flags = self._parse(good)
         except OutputRefusedError as error:
             if outcome is Outcome.FINISHED:
                 return Verdict(Outcome.FAILED, "output_refused", str(error))
@@ -164,36 +167,55 @@ class Collector:
             # A plug-in's own fault must not lose the run: its raw output is kept and can be parsed again.
             _logger.exception("parser_failed workload=%s", self.workload.name)
             return Verdict(Outcome.FAILED, "parser_fault", f"the parser of {self.workload.name} met {error!r}")
-        return Verdict(outcome, code, reason, parsed)
+        return Verdict(outcome, code, reason, samples, flags)
 
-    def _parse(self, outcomes: Sequence[StepOutcome]) -> Parsed:
-        samples: list[Sample] = []
+    def _parse(self, outcomes: Sequence[StepOutcome]) -> tuple[tuple[SampleMessage, ...], tuple[Flag, ...]]:
+        samples: list[SampleMessage] = []
         flags: list[Flag] = []
         for place in self.plan.places if self.plan and outcomes else ():
             parsed = self.workload.parse(self.options, place, [done for done in outcomes if _is_at(done.step, place)])
-            samples += parsed.samples
+            samples += map(_sample, parsed.samples)
             flags += parsed.flags
-        return Parsed(samples, flags)
+        return tuple(samples), tuple(flags)
 
     def _flags(self, verdict: Verdict) -> Iterator[Flag]:
         for problem in self.exit["mount_problems"]:
             yield _rejected(FlagCode.WRONG_MOUNT, problem, "the target's own mount, before and after the run")
-        if verdict.outcome is Outcome.FAILED and verdict.parsed.samples:
+        if verdict.outcome is Outcome.FAILED and verdict.samples:
             yield _rejected(FlagCode.ERRORS, verdict.reason or "the run failed", "no error in the whole run")
 
-    def _keep_artefacts(self, outcomes: Sequence[StepOutcome]) -> Iterator[ArtefactFact]:
-        """Raw output, without which no number could be checked later, and the runner's own record."""
-        self.files.artefacts.mkdir(mode=0o700, exist_ok=True)
-        texts = {file.name: _read_bytes(file) for file in sorted(self.files.output.glob("*"))}
-        for ordinal, done in enumerate(outcomes):
-            texts |= {output_name(ordinal, name): text.encode() for name, text in done.files.items()}
-        texts["runner.log"] = _read_bytes(self.files.directory / "runner.log")
-        texts["runner.json"] = json.dumps(self.exit, indent=1).encode()
-        for name, content in texts.items():
-            if content:
-                (self.files.artefacts / name).write_bytes(content)
-                digest = hashlib.sha256(content).hexdigest()
-                yield ArtefactFact(name=name, sha256=digest, size_bytes=len(content))
+
+def keep_artefacts(files: OrderFiles, ended: dict[str, Any], plan: Plan | None) -> tuple[ArtefactFact, ...]:
+    """Keeps raw output, without which no number could be checked later, and the runner's own record `ended`."""
+    files.artefacts.mkdir(mode=0o700, exist_ok=True)
+    return tuple(_keep(files.artefacts / name, content) for name, content in _raw(files, ended, plan) if content)
+
+
+def _raw(files: OrderFiles, ended: dict[str, Any], plan: Plan | None) -> Iterator[tuple[str, bytes]]:
+    steps = enumerate(chain.from_iterable(plan.groups if plan else ()))
+    printed = ((file.name, file) for file in sorted(files.output.glob("*")))
+    written = ((output_name(ordinal, file.name), file) for ordinal, step in steps for file in step.output_files)
+    for name, file in islice(chain(printed, written), _MAX_OUTPUTS):
+        if _is_plain(file):
+            yield name, _read_bytes(file)
+    yield "runner.log", _read_bytes(files.directory / "runner.log")
+    yield "runner.json", json.dumps(ended, indent=1).encode()
+
+
+def _keep(file: Path, content: bytes) -> ArtefactFact:
+    file.write_bytes(content)
+    return ArtefactFact(name=file.name, sha256=hashlib.sha256(content).hexdigest(), size_bytes=len(content))
+
+
+def _merged(flags: Sequence[Flag]) -> tuple[Flag, ...]:
+    """Each flag once; where many writers still yield too many, one of those that crossed the same limit."""
+    once = tuple(dict.fromkeys(flags))
+    if len(once) <= _MAX_FLAGS:
+        return once
+    one_of_each: dict[tuple[FlagCode, FlagEffect, str], Flag] = {}
+    for flag in sorted(once, key=lambda flag: flag.effect is not FlagEffect.REJECTED):
+        one_of_each.setdefault((flag.code, flag.effect, flag.limit), flag)
+    return tuple(one_of_each.values())[:_MAX_FLAGS]
 
 
 def _sealed(unsealed: FinishRequest) -> FinishRequest:

@@ -21,14 +21,15 @@ from iotide_agent.protocol import (
     RunnerEnded,
     Stage,
 )
-from iotide_agent.results import Collector, Verdict, environment_of, refusal
+from iotide_agent.results import Collector, Verdict, environment_of, keep_artefacts, refusal
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import read_card
 from iotide_agent.runner.files import read_json
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
-from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
-from iotide_agent.spool import OrderFiles, Spool
+from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
+from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
+from iotide_agent.workloads.base import Workload
 from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, Outcome
 
 _MAX_AFTERMATHS: Final = 3
@@ -56,7 +57,7 @@ class ActiveRun:
 
     def phase(self) -> dict[str, Any]:
         """What the runner noted last."""
-        return read_json(self.files.phase) or {}
+        return read_phase(self.files.directory)
 
 
 class Runs:
@@ -76,7 +77,7 @@ class Runs:
     def recover(self) -> list[Recovered]:
         """Adopts what an earlier agent process left: running loads and unsent results; ends what a reboot cut off."""
         self.clean_leftovers()
-        return [recovered for order in self._spool.orders() if (recovered := self._recover_order(order))]
+        return [recovered for order in self._spool.orders() if (recovered := self._recover_safely(order))]
 
     def clean_leftovers(self) -> None:
         """Tries again to remove what targets would not give up before; a try that hangs is not joined by a second."""
@@ -92,6 +93,11 @@ class Runs:
             self._watch(run, self._executor.begin(order, others))
         except DeclinedError as error:
             self._refuse(run, error.verdict)
+        except Exception as error:
+            # A plug-in's fault or ours: this order fails with its words and the agent goes on.
+            _logger.exception("begin_failed order_id=%d run_id=%d", order.order_id, order.run_id)
+            reason = f"the agent could not begin the run: {error!r}"
+            self._refuse(run, Verdict(Outcome.FAILED, "agent_fault", reason))
 
     def look(self) -> None:
         """Reads how far each runner is; called whenever one of them rang."""
@@ -143,10 +149,11 @@ class Runs:
         try:
             result = self._result(run)
         except Exception as error:
-            # A fault of ours must not leave the server waiting for ever; the raw files stay until it knows.
+            # A fault of ours must not leave the server waiting for ever, and the raw output can be parsed again.
             _logger.exception("collect_failed run_id=%d", run.order.run_id)
             verdict = Verdict(Outcome.FAILED, "agent_fault", f"the agent could not read the run's output: {error!r}")
-            result = refusal(run.order, self._instance, verdict)
+            artefacts = keep_artefacts(run.files, read_json(run.files.exit) or {}, run.plan)
+            result = refusal(run.order, self._instance, verdict, artefacts)
         self._spool.keep_result(order_id, result)
         _logger.info("collected order_id=%d run_id=%d outcome=%s", order_id, run.order.run_id, result.outcome)
         return ResultReady(order_id)
@@ -154,7 +161,9 @@ class Runs:
     def forget(self, order_id: int) -> None:
         """Removes all of an order, but keeps what is needed to remove later what its target would not give up now."""
         run = self._active.pop(order_id)
-        leftovers = (read_json(run.files.exit) or {}).get("leftovers")
+        ended = read_json(run.files.exit)
+        # Without the runner's last word its files may still be where it was to make them.
+        leftovers = ended["leftovers"] if ended else run.files.card.exists()
         if leftovers:
             _logger.error("files_left order_id=%d paths=%s", order_id, leftovers)
             self._spool.set_aside(order_id)
@@ -167,9 +176,19 @@ class Runs:
         self._active[order.order_id] = run
         return run
 
+    def _recover_safely(self, order: Order) -> Recovered | None:
+        try:
+            return self._recover_order(order)
+        except Exception:
+            # Whatever one order's files hold, the node's other orders go on; this one is ended and its files removed.
+            _logger.exception("recovery_failed order_id=%d", order.order_id)
+            run = self._add(order)
+            self._watch(run, self._executor.clean_up_after(run.files.directory))
+            return Recovered(order.order_id, order.fence, Stage.RUNNING)
+
     def _recover_order(self, order: Order) -> Recovered | None:
         files = self._spool.files(order.order_id)
-        phase = read_json(files.phase) or {}
+        phase = read_phase(files.directory)
         is_unfinished = not (files.result.exists() or files.exit.exists())
         if is_unfinished and phase and phase["boot_id"] != processes.boot_id():
             # Not among the orders that hello names, so the server counts it as lost; only its files are left to remove.
@@ -183,7 +202,11 @@ class Runs:
         return self._adopt(self._add(order), phase)
 
     def _adopt(self, run: ActiveRun, phase: dict[str, Any]) -> Recovered:
-        run.plan = read_plan(run.files)
+        try:
+            run.plan = read_plan(run.files)
+        except ValueError:
+            # Of another version of the agent: the load goes on, and its raw output will be kept.
+            _logger.exception("plan_unreadable order_id=%d", run.order.order_id)
         stage = _stage(run, phase)
         run.was_started = stage is Stage.RUNNING
         _logger.info("adopted order_id=%d run_id=%d stage=%s", run.order.order_id, run.order.run_id, stage)
@@ -217,7 +240,11 @@ class Runs:
             process.child.wait()
 
     def _clean_aside(self, directory: Path) -> None:
-        process = self._executor.clean_up_after(directory)
+        try:
+            process = self._executor.remove_leftovers(directory)
+        except (NodeBusyError, OSError) as error:
+            _logger.info("leftovers_wait directory=%s because=%s", directory, error)
+            return
         self._cleaning.add(directory)
 
         def take_end() -> None:
@@ -246,7 +273,7 @@ class Runs:
         started_at = None
         curves: list[CurvePiece] = []
         if stage is Stage.RUNNING and run.plan is not None:
-            run.watch.look(run.plan, self._executor.work(run.order).workload)
+            run.watch.look(run.plan, self._workload(run))
             started_at = read_started_at(run.phase())
             if started_at is not None:
                 curves = run.watch.pieces(started_at, at_most=_MAX_PIECES, is_complete=False)
@@ -260,9 +287,17 @@ class Runs:
             curves=tuple(curves),
         )
 
+    def _workload(self, run: ActiveRun) -> Workload[Any] | None:
+        try:
+            return self._executor.work(run.order).workload
+        except DeclinedError:
+            return None  # a plug-in that was removed or changed while its run went on
+
     def _result(self, run: ActiveRun) -> FinishRequest:
         ended: dict[str, Any] = read_json(run.files.exit) or {}
-        plan = run.plan or read_plan(run.files)
+        plan = run.plan
+        if plan is None and ended.get("steps"):
+            raise ValueError("the stored plan cannot be read; it may be of another version of the agent")
         work = self._executor.work(run.order)
         started_at = read_started_at(ended)
         curves: list[CurvePiece] = []
@@ -288,7 +323,11 @@ def _stage(run: ActiveRun, phase: dict[str, Any]) -> Stage:
 def _give_up(run: ActiveRun) -> None:
     """Writes the last word that neither the runner nor three attempts to clean up after it could write."""
     reason = "the runner was killed, and so was each process that was to clean up after it"
-    leftovers = Places(read_card(run.files.directory)).possible()
-    phase = run.phase()
-    ending, measured = Ending("failed", "runner_died", reason), Measured(phase.get("steps", []))
-    write_exit(run.files.directory, phase, ending, Settled([], leftovers), measured)
+    try:
+        leftovers = Places(read_card(run.files.directory)).possible()
+        phase = run.phase()
+        ending, measured = Ending("failed", "runner_died", reason), Measured(phase.get("steps", []))
+        write_exit(run.files.directory, phase, ending, Settled([], leftovers), measured)
+    except (OSError, ValueError, LookupError, TypeError):
+        # A full disk or a damaged card; the result then says that nothing could be read.
+        _logger.exception("give_up_failed order_id=%d", run.order.order_id)

@@ -12,14 +12,14 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json, replace_file
-from iotide_wire.messages import FinishRequest, Order
+from iotide_wire.messages import FinishRequest, HeldOrder, Order
 
 _OFFER: Final = re.compile(r"^(?P<order>[0-9]{1,19})-(?P<fence>[0-9]{1,19})\.json$")
 _MAX_ID: Final = 2**63 - 1
@@ -179,19 +179,27 @@ class Spool:
         replace_file(files.order, order.model_dump_json(), durable=True)
 
     def orders(self) -> Iterator[Order]:
-        """The orders that are held, lowest number first."""
+        """The orders that are held, lowest number first; what is no order any more is removed or set aside."""
         for directory in sorted(self._orders.iterdir(), key=lambda path: (len(path.name), path.name)):
-            try:
-                yield Order.model_validate_json(order_files(directory).order.read_bytes())
-            except (OSError, ValidationError) as error:
-                _logger.warning("order_unreadable directory=%s error=%s", directory, error)
+            files = order_files(directory)
+            if files.order.exists() and (order := _read_order(files)):
+                yield order
+            elif files.card.exists():
+                self._set_aside(directory)
+            else:
                 # Without a card no runner was started, so nothing on a target can depend on this directory.
-                if not (directory / "card.json").exists():
-                    shutil.rmtree(directory, ignore_errors=True)
+                shutil.rmtree(directory, ignore_errors=True)
 
     def order(self, order_id: int) -> Order:
-        """An order that is held."""
-        return Order.model_validate_json(self.files(order_id).order.read_bytes())
+        """An order that is held.
+
+        Raises:
+            LookupError: not even its number and fence can be read.
+        """
+        order = _read_order(self.files(order_id))
+        if order is None:
+            raise LookupError(f"order {order_id} is not held")
+        return order
 
     def keep_result(self, order_id: int, result: FinishRequest) -> None:
         """Keeps a result, durably, until the server acknowledges it."""
@@ -209,10 +217,11 @@ class Spool:
 
     def set_aside(self, order_id: int) -> None:
         """Keeps what is needed to remove an order's files from its target later, and forgets the rest."""
-        files = self.files(order_id)
-        files.order.unlink(missing_ok=True)
+        self._set_aside(self.files(order_id).directory)
+
+    def _set_aside(self, directory: Path) -> None:
         self._leftovers.mkdir(mode=0o700, exist_ok=True)
-        files.directory.rename(self.aside(order_id))
+        directory.rename(self._leftovers / directory.name)
 
     def aside(self, order_id: int) -> Path:
         """Where an order that was set aside is kept."""
@@ -228,9 +237,34 @@ class Spool:
 
     def used_bytes(self) -> int:
         """What orders and unsent results take on the agent's disk."""
-        return sum(
-            (Path(parent) / name).lstat().st_size for parent, _, names in os.walk(self._orders) for name in names
-        )
+        files = (Path(parent) / name for parent, _, names in os.walk(self._orders) for name in names)
+        return sum(map(_size_bytes, files))
+
+
+def _read_order(files: OrderFiles) -> Order | None:
+    """The order; of one that another version of the agent wrote at least what the server knows it by.
+
+    A load may be running for it, and an order that hello does not name counts as lost, its node as free.
+    """
+    try:
+        return Order.model_validate_json(files.order.read_bytes())
+    except ValidationError as error:
+        _logger.warning("order_unreadable directory=%s error=%s", files.directory, error)
+    try:
+        card = json.loads(files.card.read_bytes())
+        known = HeldOrder(order_id=card["order_id"], fence=card["fence"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        _logger.warning("card_unreadable directory=%s error=%s", files.directory, error)
+        return None
+    values: dict[str, Any] = dict.fromkeys(Order.model_fields) | {"run_id": 0, "workload": "of-another-version"}
+    return Order.model_construct(**(values | known.model_dump()))
+
+
+def _size_bytes(file: Path) -> int:
+    try:
+        return file.lstat().st_size
+    except FileNotFoundError:
+        return 0  # a runner replaces its files, and a result may be acknowledged meanwhile
 
 
 def _open_lock(file: Path) -> int:

@@ -11,11 +11,10 @@ from typing import Any, Final
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, read_card
 from iotide_agent.runner.doorbell import ring
-from iotide_agent.runner.files import read_json
 from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
-from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
+from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
 
 _NAP_SECONDS: Final = 0.02
 _REMOVE_SECONDS: Final = 600.0
@@ -45,19 +44,27 @@ def is_order_alive(directory: Path) -> bool:
     return False
 
 
-def clean_up_after(directory: Path) -> None:
-    """Kills what still runs of the order, removes its directories and leaves `exit.json` in the dead runner's place."""
+def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
+    """Kills what still runs of the order, removes its directories and leaves `exit.json` in the dead runner's place.
+
+    Args:
+        locks: descriptors of the node's lock, held meanwhile so that nothing is measured beside the removal.
+    """
     processes.become_subreaper()
     card = read_card(directory)
-    phase: dict[str, Any] = read_json(directory / "phase.json") or {}
+    phase = read_phase(directory)
     same_boot = phase.get("boot_id") == processes.boot_id()
     ending = _why(phase, same_boot=same_boot)
     if same_boot and not _kill(directory, phase, card.patience_seconds):
         left = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat]
         names = "; ".join(str(found) for found in processes.stuck(left))
         ending = Ending("failed", "stuck", f"{ending.reason}; cannot be killed, still holding the node: {names}")
-    made_on = [place["target_id"] for place in phase.get("places", [])]
-    settled = Settled([], Places(card).possible() if ending.code == "stuck" else _remove(card, made_on))
+    if phase.get("is_torn"):
+        made_on = [target.target_id for target in card.targets]
+    else:
+        made_on = [place["target_id"] for place in phase.get("places", [])]
+    leftovers = Places(card).possible() if ending.code == "stuck" else _remove(card, made_on, locks)
+    settled = Settled([], leftovers)
     write_exit(directory, phase, ending, settled, Measured(phase.get("steps", [])))
     ring(Path(card.agent_bell))
 
@@ -85,10 +92,10 @@ def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bo
     return False
 
 
-def _remove(card: Card, made: list[int]) -> list[str]:
+def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> list[str]:
     places = Places(card, made)
     try:
-        return places.settle(Hands(Loop()), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds)).leftovers
+        return places.settle(Hands(Loop(), locks), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds)).leftovers
     except (HandHungError, HandFailedError) as error:
         sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")
         return places.possible()

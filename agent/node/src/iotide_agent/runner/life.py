@@ -189,12 +189,12 @@ class Runner:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the runner: ORDER_DIRECTORY, then descriptors of the node's lock, or `--aftermath` of one that died."""
+    """Runs the runner: ORDER_DIRECTORY, `--aftermath` if another died, then descriptors of the node's lock."""
     directory = Path(arguments[0])
-    if arguments[1:] == ["--aftermath"]:
-        clean_up_after(directory)
+    inherited = tuple(int(number) for number in arguments[1:] if number != "--aftermath")
+    if "--aftermath" in arguments:
+        clean_up_after(directory, inherited)
         return 0
-    inherited = tuple(int(number) for number in arguments[1:])
     for descriptor in inherited:
         os.set_inheritable(descriptor, False)  # until a load is started
     own_lock = lock_order(directory)

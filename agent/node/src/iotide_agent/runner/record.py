@@ -1,11 +1,13 @@
-"""`exit.json`: the last word on an order's run, by its runner or by whoever cleaned up after it."""
+"""What is kept of an order's run: `phase.json`, how far its runner is, and `exit.json`, the last word on it."""
 
 import json
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from iotide_agent.runner.files import replace_file
+from iotide_agent.runner.files import read_json, replace_file
+
+_TORN: Final = {"boot_id": "of a boot that ended in a power cut", "is_torn": True}
 
 
 class Ending(NamedTuple):
@@ -36,6 +38,19 @@ class Measured(NamedTuple):
     longest_still_seconds: float = 0.0
     sampler_cpu_seconds: float = 0.0
     runner_cpu_seconds: float = 0.0
+
+
+def read_phase(directory: Path) -> dict[str, Any]:
+    """What the runner noted last; nothing where it has not begun, and another boot's id where the file is torn.
+
+    The runner replaces the file without waiting for the disk, which would disturb what it measures; so only a power cut
+    can tear it, and after one nothing of what the file said still runs.
+    """
+    try:
+        phase = read_json(directory / "phase.json") or {}
+    except ValueError:
+        return dict(_TORN)
+    return phase if isinstance(phase, dict) else dict(_TORN)
 
 
 def write_exit(directory: Path, phase: dict[str, Any], ending: Ending, settled: Settled, measured: Measured) -> None:

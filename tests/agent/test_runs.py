@@ -1,0 +1,148 @@
+"""The orders of a node: recovered from whatever its disk still says, and never lost by a plug-in's fault."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from agent.order_rig import target_card
+from agent.orders import make_order
+from pydantic import BaseModel, model_validator
+
+from iotide_agent.config import parse_config
+from iotide_agent.executor import Executor
+from iotide_agent.inventory import take_inventory
+from iotide_agent.protocol import Event, Recovered, ResultReady, RunnerEnded, Stage
+from iotide_agent.runner import processes
+from iotide_agent.runner.card import Card, write_card
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.workspace import make_place
+from iotide_agent.runs import Runs
+from iotide_agent.spool import OrderFiles, Spool
+from iotide_agent.workloads.dd import DdWorkload
+from iotide_wire.messages import Outcome
+
+
+class Node:
+    """An agent's disk, its target, and the orders on it."""
+
+    def __init__(self, base: Path) -> None:
+        self.target = base / "target"
+        self.target.mkdir()
+        config = parse_config({"state_directory": str(base / "state"), "approved_directories": [str(self.target)]})
+        self.spool = Spool(config.state_directory)
+        self.spool.prepare()
+        self.loop = Loop()
+        self.events: list[Event] = []
+        self.executor = Executor(config, self.spool, take_inventory(config))
+        self.runs = Runs(self.spool, self.executor, "instance-1", self.loop, self.events.append)
+
+    def begun(self, order_id: int = 1) -> OrderFiles:
+        """The files of an order whose runner had made its directory before it was killed."""
+        order = make_order(order_id)
+        self.spool.keep_order(order)
+        files = self.spool.files(order_id)
+        target = target_card(self.target)
+        card = Card(
+            order_id=order_id,
+            fence=order.fence,
+            directory_name=f"iotide-run-{order.run_id}-1",
+            targets=(target,),
+            approved=(str(self.target),),
+            agent_bell=str(self.spool.wake_bell),
+            environment={},
+            drop_caches=False,
+            drop_command=(),
+            time_limit_seconds=60.0,
+            output_limit_bytes=1024,
+            patience_seconds=5.0,
+        )
+        write_card(files.directory, card)
+        make_place(card, target)
+        return files
+
+    def until(self, is_so: Callable[[], bool]) -> None:
+        """Turns the loop until it is so."""
+        ends_at = processes.boottime() + 20.0
+        while not is_so():
+            assert processes.boottime() < ends_at
+            self.loop.turn(processes.boottime() + 0.05)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(tmp_path)
+
+
+@pytest.mark.parametrize("torn", ["", "\0\0\0\0", '{"phase": "runn', "[1]"])
+def test_a_torn_phase_is_taken_for_a_power_cut_and_the_files_go(node: Node, torn: str) -> None:
+    node.begun().phase.write_text(torn)
+    assert node.runs.recover() == []
+    node.until(lambda: node.spool.leftovers() == [])
+    assert list(node.target.iterdir()) == []
+
+
+def test_an_order_that_cannot_be_recovered_is_ended_and_the_others_are_held(node: Node) -> None:
+    node.begun(1).phase.write_text(json.dumps({"boot_id": processes.boot_id()}))
+    done = node.begun(2)
+    done.result.write_text("{}")
+    assert node.runs.recover() == [Recovered(1, 10, Stage.RUNNING), Recovered(2, 20, Stage.UPLOADING)]
+    node.until(lambda: RunnerEnded(1) in node.events)
+    assert node.runs.collect(1) == ResultReady(1)
+    result = node.spool.result(1)
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "runner_died")
+
+
+@pytest.mark.parametrize("plan", ["", "{}", '{"places": [], "steps": []}'])
+def test_a_plan_that_cannot_be_read_costs_the_numbers_and_neither_load_nor_raw_output(node: Node, plan: str) -> None:
+    files = node.begun()
+    files.plan.write_text(plan)
+    files.output.mkdir()
+    (files.output / "000-write.stdout").write_text("raw")
+    files.exit.write_text(json.dumps({"steps": [{"name": "write"}], "outcome": "finished", "leftovers": []}))
+    assert node.runs.recover() == [Recovered(1, 10, Stage.RUNNING)]
+    node.runs.collect(1)
+    result = node.spool.result(1)
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "agent_fault")
+    assert [artefact.name for artefact in result.artefacts] == ["000-write.stdout", "runner.json"]
+    assert (files.artefacts / "000-write.stdout").read_text() == "raw"
+
+
+def test_an_order_without_its_runners_last_word_is_set_aside_and_not_forgotten(node: Node) -> None:
+    files = node.begun()
+    files.result.write_text("{}")
+    node.runs.recover()
+    node.runs.forget(1)
+    assert [directory.name for directory in node.spool.leftovers()] == ["1"]
+
+
+def test_leftovers_are_not_removed_beside_a_measurement(node: Node) -> None:
+    node.begun()
+    node.spool.set_aside(1)
+    measuring = node.spool.lock_node("exclusive")
+    node.runs.clean_leftovers()
+    assert not (node.spool.aside(1) / "runner.log").exists()
+    os.close(measuring)
+    node.runs.clean_leftovers()
+    node.until(lambda: node.spool.leftovers() == [])
+    assert list(node.target.iterdir()) == []
+
+
+class _Raising(BaseModel):
+    @model_validator(mode="before")
+    @classmethod
+    def check(cls, _: object) -> object:
+        raise RuntimeError("a plug-in's own fault")
+
+
+@pytest.mark.parametrize("faulty", ["options_type", "bytes_needed"])
+def test_a_plug_in_that_raises_at_the_start_fails_its_run_alone(
+    node: Node, monkeypatch: pytest.MonkeyPatch, faulty: str
+) -> None:
+    monkeypatch.setattr(DdWorkload, faulty, _Raising)
+    order = make_order(schema_sha256=node.executor.inventory.workloads["dd"].schema_sha256)
+    node.spool.keep_order(order)
+    node.runs.begin(order)
+    assert node.events == [ResultReady(1)]
+    assert node.spool.result(1).outcome is Outcome.FAILED
