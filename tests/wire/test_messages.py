@@ -21,6 +21,12 @@ def test_times_are_turned_into_utc_and_need_a_zone() -> None:
         hello_reply("2026-11-21T10:00:00")
 
 
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"])
+def test_a_time_that_utc_has_no_year_for_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError, match="the years 1 to 9999"):
+        hello_reply(text)
+
+
 def test_unknown_field_is_an_error_and_not_dropped() -> None:
     with pytest.raises(ValidationError, match="surprise"):
         ClaimRequest.model_validate({"fence": 1, "agent_instance": "instance-1", "boot_id": "boot-0001", "surprise": 1})

@@ -16,7 +16,11 @@ def _to_utc(value: datetime) -> datetime:
     if value.tzinfo is None:
         message = "a time needs its zone, for instance 2026-11-21T10:00:00Z"
         raise ValueError(message)
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        message = "a time in UTC lies in the years 1 to 9999"
+        raise ValueError(message) from error
 
 
 UtcTime = Annotated[datetime, AfterValidator(_to_utc)]

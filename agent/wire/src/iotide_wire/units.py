@@ -36,7 +36,7 @@ _TIME_FACTORS: Final = {
     "h": 3600.0,
     "d": 86400.0,
 }
-_QUANTITY: Final = re.compile(r"^\s*(?P<number>-?\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)\s*$")
+_QUANTITY: Final = re.compile(r"^\s*(?P<number>-?\d{1,30}(?:\.\d{1,30})?)\s*(?P<unit>[A-Za-z]*)\s*$")
 _FOUR_DIGITS: Final = 999.5
 _MEBIBYTE_HINT: Final = "write a whole number of bytes or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)"
 
