@@ -175,14 +175,14 @@ class LocalStack:
         return next(word for word in done.stdout.split() if word.startswith("http"))
 
     def browser_session(self) -> str:
-        """A fresh session cookie's value, as a browser gets it for a login link."""
+        """A fresh session cookie's value, as a browser gets it for a sign-in link."""
         secret = parse_qs(urlsplit(self.admin_link()).fragment)["token"][0]
         with httpx.Client(base_url=self.api.base_url) as browser:
             self._answer(browser.post("/session/link", json={"token": secret}, headers={"X-Iotide-Csrf": "1"}))
             return browser.cookies[SESSION_COOKIE]
 
     def sign_in(self) -> None:
-        """Turn a login link into an API token, which the client sends from then on."""
+        """Turn a sign-in link into an API token, which the client sends from then on."""
         self.api.cookies.set(SESSION_COOKIE, self.browser_session())
         created = self.post(
             "/tokens", {"name": "local-stack", "scopes": ["read", "operate", "admin"], "expires_at": None}

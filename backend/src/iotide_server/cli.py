@@ -30,11 +30,10 @@ from iotide_server.kit.errors import IotideError
 from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.main import agent_access, create_app, openapi_document
 from iotide_server.scheduler import run as run_scheduler
-from iotide_server.settings import Settings
+from iotide_server.settings import API_PORT, Settings
 from iotide_server.worker import run as run_worker
 
 _BAD_INPUT = 2
-_API_PORT = 8470
 _OPEN_REQUESTS_SECONDS = 5
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -60,7 +59,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
     public_name: Annotated[
         str | None, typer.Option(help="Host name by which they reach it; by default the address, or this host's name.")
     ] = None,
-    port: PortOption = _API_PORT,
+    port: PortOption = API_PORT,
     redis_port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port of the private Redis on loopback; by default PORT + 1.")
     ] = None,
@@ -101,7 +100,7 @@ def migrate() -> None:
 def api(
     *,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: PortOption = _API_PORT,
+    port: PortOption = API_PORT,
     tls_chain: Annotated[Path | None, typer.Option(help="Certificate and its issuers, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's private key, PEM.")] = None,
 ) -> None:
@@ -169,8 +168,7 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
         made = enrolment.create_join_token(session, console, found.id, uses, now + timedelta(hours=hours))
     token = access.join_token(made.secret)
     if token_file is not None:
-        token_file.touch(mode=0o600)
-        token_file.write_text(token)
+        _write_private(token_file, token)
         return
     typer.echo(access.enroll_command(token))
 
@@ -238,6 +236,14 @@ def _welcome(database_url: str, public_url: str) -> None:
         link = sessions.first_admin_link(session, public_url, system_clock())
     if link is not None:
         _say(f"sign in once, within a day: {link}")
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read; one that others may read is closed to them first."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        os.fchmod(descriptor, 0o600)
+        file.write(text)
 
 
 def _say(line: str) -> None:

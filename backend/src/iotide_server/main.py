@@ -45,7 +45,11 @@ SLICES: Final[tuple[APIRouter, ...]] = (
     *(campaigns, campaign_results, runs, results, trends, live, gateway),
 )
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
-BODY_LIMITS: Final = {re.compile(rf"{API}/agent/.*"): 16 * 1024**2}
+BODY_LIMITS: Final = {
+    re.compile(rf"{API}/agent/hello"): 8 * 1024**2,  # a thousand mounts with the longest options
+    re.compile(rf"{API}/agent/(beat|orders/\d+/(finish|artefacts/[^/]+))"): 16 * 1024**2,
+}
+"""A body is read before anybody is asked who sends it, so only what needs more than usual may have it."""
 _REDIS_SECONDS: Final = 2.0
 
 
@@ -97,7 +101,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 def agent_access(settings: Settings) -> AgentAccess:
     """What agents are told, and the connection by which Redis lets them in."""
     own = settings.redis_url.get_secret_value()
-    admin = settings.redis_admin_url.get_secret_value() if settings.redis_admin_url else own
+    admin = settings.redis_acl_url
     ca_pem = settings.ca_certificate.read_text() if settings.ca_certificate else None
     return AgentAccess(
         public_url=settings.public_url.rstrip("/"),

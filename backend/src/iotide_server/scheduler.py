@@ -97,9 +97,7 @@ def _serve(listener: psycopg.Connection, scheduler: Scheduler, stop: Stop) -> No
 
 def _redis_users(settings: Settings, database: Database) -> Callable[[], None]:
     """What keeps Redis's users those of the nodes, also after it came back empty."""
-    if settings.redis_admin_url is None:
-        return lambda: None
-    admin = Redis.from_url(settings.redis_admin_url.get_secret_value(), socket_timeout=5, socket_connect_timeout=3)
+    admin = Redis.from_url(settings.redis_acl_url, socket_timeout=5, socket_connect_timeout=3)
 
     def apply() -> None:
         with database.transaction() as session:

@@ -11,10 +11,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from factories.site import BrokerView, Site
+from pydantic import SecretStr
 from sqlalchemy import text
 
+from iotide_server import scheduler
 from iotide_server.embedded.redis import PrivateRedis
 from iotide_server.kit.wake import SCHEDULER_LOCK, wake_scheduler
+from iotide_server.settings import Settings
 
 _DEADLINE_SECONDS = 30.0
 
@@ -121,6 +124,16 @@ def test_it_gives_redis_the_users_of_the_nodes_back(
     wait_for(lambda: in_redis.redis.acl_getuser(user))
     in_redis.redis.acl_deluser(user, "iotide-nodes-applied")
     wait_for(lambda: in_redis.redis.acl_getuser(user))
+
+
+def test_without_an_administrators_access_of_its_own_it_gives_them_back_by_its_usual_one(
+    site: Site, database_url: str, redis_server: PrivateRedis, in_redis: BrokerView
+) -> None:
+    user = f"iotide-node-{site.node_ids[0]}"
+    settings = Settings(database_url=SecretStr(database_url), redis_url=SecretStr(redis_server.admin_url))
+    in_redis.redis.acl_deluser("iotide-nodes-applied")
+    scheduler._redis_users(settings, site.database)()
+    assert in_redis.redis.acl_getuser(user)
 
 
 def test_a_signal_ends_it_with_status_0(site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]]) -> None:
