@@ -148,7 +148,9 @@ def test_a_second_person_gets_in_by_a_link_with_the_roles_given(
     roles = [{"cluster_id": cluster_id, "role": "operator"}]
     made = client.post("/api/v1/users", json={"name": "grace", "roles": roles}, headers=admin.headers)
     assert made.status_code == 201
-    link = client.post(f"/api/v1/users/{made.json()['id']}/link", headers=admin.headers).json()["url"]
+    sign_in(client, database)
+    link = client.post(f"/api/v1/users/{made.json()['id']}/link", headers=CSRF).json()["url"]
+    client.cookies.clear()
     principal = client.post("/api/v1/session/link", json={"token": link.partition("#token=")[2]}).json()["principal"]
     assert (principal["name"], principal["roles"]) == ("grace", roles)
     assert [user["name"] for user in client.get("/api/v1/users", headers=admin.headers).json()["items"]] == [
@@ -184,6 +186,41 @@ def test_a_wrong_user_is_refused(
     body = {"name": name, "roles": roles}
     assert error(client.post("/api/v1/users", json=body, headers=admin.headers)) == refusal
     assert len(client.get("/api/v1/users", headers=admin.headers).json()["items"]) == 1
+
+
+def test_a_token_that_leaked_becomes_no_session(
+    client: TestClient, admin: Person, make_person: Callable[..., Person]
+) -> None:
+    for user in (admin, make_person("grace", Role.VIEWER)):
+        response = client.post(f"/api/v1/users/{user.principal.id}/link", headers=admin.headers)
+        assert error(response) == (403, "person_wanted")
+
+
+def test_a_session_makes_no_link_that_outlives_it(client: TestClient, database: Database) -> None:
+    own_id = sign_in(client, database)["id"]
+    response = client.post(f"/api/v1/users/{own_id}/link", headers=CSRF)
+    assert error(response) == (409, "own_account")
+    assert (response.json()["error"]["field"], response.json()["error"]["value"]) == ("user_id", own_id)
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "code"),
+    [
+        (NOW.isoformat(), "expiry_passed"),
+        ("0001-01-01T00:00:00+01:00", "invalid_input"),
+        ("9999-12-31T23:59:59-01:00", "invalid_input"),
+    ],
+    ids=["has passed", "before the calendar", "after the calendar"],
+)
+def test_a_token_that_could_open_nothing_is_not_made(
+    client: TestClient, database: Database, expires_at: str, code: str
+) -> None:
+    sign_in(client, database)
+    body = {"name": "ci", "scopes": ["read"], "expires_at": expires_at}
+    response = client.post("/api/v1/tokens", json=body, headers=CSRF)
+    assert error(response) == (422, code)
+    assert response.json()["error"]["field"] == "expires_at"
+    assert response.json()["error"]["remedy"]
 
 
 def test_administrators_do_not_lock_themselves_out(client: TestClient, admin: Person) -> None:

@@ -1,6 +1,14 @@
 """What can go wrong with accounts."""
 
-from iotide_server.kit.errors import ConflictError, NotAllowedError, NotAuthenticatedError, NotFoundError
+from datetime import datetime
+
+from iotide_server.kit.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAllowedError,
+    NotAuthenticatedError,
+    NotFoundError,
+)
 
 
 class WrongCredentialsError(NotAuthenticatedError):
@@ -61,13 +69,27 @@ class UserNameTakenError(ConflictError):
 
 
 class OwnAccountError(ConflictError):
-    """Administrators do not lock themselves out."""
+    """Administrators neither lock themselves out nor let themselves in."""
 
     code = "own_account"
 
-    def __init__(self) -> None:
+    def __init__(self, user_id: int, what: str) -> None:
         super().__init__(
-            "you cannot change your own roles or disable yourself", remedy="ask another administrator to do it"
+            f"you cannot {what}", field="user_id", value=user_id, remedy="ask another administrator to do it"
+        )
+
+
+class ExpiryPassedError(InvalidInputError):
+    """Something would have expired before it was made."""
+
+    code = "expiry_passed"
+
+    def __init__(self, expires_at: datetime) -> None:
+        super().__init__(
+            f"expires_at: {expires_at} has passed",
+            field="expires_at",
+            value=expires_at,
+            remedy="give a time to come, or null for a token that does not expire",
         )
 
 

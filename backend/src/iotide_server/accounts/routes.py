@@ -74,9 +74,10 @@ def list_tokens(principal: Person, session: Tx, paging: Paging) -> Page[Token]:
 
 
 @router.post("/tokens", summary="Create an API token", status_code=201)
-def create_token(principal: Person, session: Tx, body: TokenInput) -> TokenCreated:
+def create_token(principal: Person, session: Tx, now: Now, body: TokenInput) -> TokenCreated:
     """A token for programs, with your roles cut down to its scopes; made by a person in a browser only."""
-    token, secret = service.create_token(session, principal, body.name, body.scopes, body.expires_at)
+    new = service.NewToken(body.name, body.scopes, body.expires_at)
+    token, secret = service.create_token(session, principal, new, now)
     return TokenCreated(**Token.of(token).model_dump(), token=secret)
 
 
@@ -105,9 +106,9 @@ def change_user(principal: Admin, session: Tx, now: Now, user_id: Id, body: User
     return User.of(service.change_user(session, principal, user_id, _grants(body.roles), disabled_at))
 
 
-@router.post("/users/{user_id}/link", summary="Make a sign-in link", status_code=201, responses=errors(404))
+@router.post("/users/{user_id}/link", summary="Make a sign-in link", status_code=201, responses=errors(404, 409))
 def make_sign_in_link(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
-    """A URL that signs the person in once, within a day; for administrators of all clusters."""
+    """A URL that signs another person in once, within a day; made by an administrator of all clusters in a browser."""
     return SignInLink(url=service.invite(session, principal, user_id, request.app.state.public_url, now))
 
 

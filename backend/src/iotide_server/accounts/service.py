@@ -10,6 +10,7 @@ from iotide_server.accounts import audit, repository, sessions
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.authentication import API_TOKEN_PREFIX, Scope, digest, new_secret
 from iotide_server.accounts.errors import (
+    ExpiryPassedError,
     GrantOfUnknownClusterError,
     OwnAccountError,
     PersonWantedError,
@@ -32,6 +33,15 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class NewToken:
+    """An API token to be made; without `expires_at` it opens things until it is revoked."""
+
+    name: str
+    scopes: list[Scope]
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class UserWithGrants:
     """A user and their roles."""
 
@@ -44,23 +54,29 @@ def list_tokens(session: Session, principal: Principal, paging: PageRequest) -> 
     return repository.tokens_of(session, principal.user_id, paging)
 
 
-def create_token(
-    session: Session, principal: Principal, name: str, scopes: list[Scope], expires_at: datetime | None
-) -> tuple[ApiToken, str]:
+def create_token(session: Session, principal: Principal, new: NewToken, now: datetime) -> tuple[ApiToken, str]:
     """A token that can do what its owner may, cut down to its scopes; the secret is only known here.
 
     Raises:
         PersonWantedError: the caller is a program; a token makes no stronger one.
+        ExpiryPassedError: it would open nothing from the beginning.
     """
     if principal.kind is not PrincipalKind.USER or principal.user_id is None:
         raise PersonWantedError("make API tokens")
+    if new.expires_at is not None and new.expires_at <= now:
+        raise ExpiryPassedError(new.expires_at)
     secret = new_secret(API_TOKEN_PREFIX)
     token = ApiToken(
-        user_id=principal.user_id, name=name, secret_sha256=digest(secret), scopes=scopes, expires_at=expires_at
+        user_id=principal.user_id,
+        name=new.name,
+        secret_sha256=digest(secret),
+        scopes=new.scopes,
+        expires_at=new.expires_at,
     )
     session.add(token)
     session.flush()
-    after: Json = {"name": name, "scopes": scopes, "expires_at": expires_at.isoformat() if expires_at else None}
+    expires_at = new.expires_at.isoformat() if new.expires_at else None
+    after: Json = {"name": new.name, "scopes": new.scopes, "expires_at": expires_at}
     audit.record(session, principal, Action("token_created", "token", token.id, None, after=after))
     return token, secret
 
@@ -124,7 +140,7 @@ def change_user(
     if user is None:
         raise UserNotFoundError(user_id)
     if user.id == principal.user_id:
-        raise OwnAccountError
+        raise OwnAccountError(user_id, "change your own roles or disable yourself")
     held = [Grant(row.cluster_id, Role(row.role)) for row in repository.grants(session, user.id)]
     before: Json = {"roles": _shown(held), "disabled": user.disabled_at is not None}
     rows = _replace_grants(session, user.id, grants)
@@ -138,9 +154,15 @@ def invite(session: Session, principal: Principal, user_id: int, public_url: str
     """A sign-in link for another user; only for administrators of all clusters.
 
     Raises:
+        PersonWantedError: the caller is a program; a link gives a session, which can do more than a token.
+        OwnAccountError: it is the caller.
         UserNotFoundError: there is no such user.
     """
     principal.require(Role.ADMIN, None)
+    if principal.kind is not PrincipalKind.USER:
+        raise PersonWantedError("make sign-in links")
+    if user_id == principal.user_id:
+        raise OwnAccountError(user_id, "make a sign-in link for yourself")
     link = sessions.make_link(session, user_id, public_url, now)
     audit.record(session, principal, Action("link_made", "user", user_id, None))
     return link

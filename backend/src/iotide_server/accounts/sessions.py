@@ -104,7 +104,10 @@ def make_link(session: Session, user_id: int, public_url: str, now: datetime) ->
 
 def admin_link(session: Session, public_url: str, now: datetime) -> str:
     """A sign-in link for the first administrator of all clusters, who is made when there is none."""
-    return make_link(session, _first_administrator(session, now).id, public_url, now)
+    principal = console_principal(session, now)
+    administrator = _first_administrator(session, now)
+    audit.record(session, principal, Action("link_made", "user", administrator.id, None))
+    return make_link(session, administrator.id, public_url, now)
 
 
 def console_principal(session: Session, now: datetime) -> Principal:
@@ -130,6 +133,9 @@ def _first_administrator(session: Session, now: datetime) -> User:
         session.flush()
         session.add(RoleGrant(user_id=user.id, cluster_id=None, role=Role.ADMIN))
         session.flush()
+        after = {"name": user.name, "roles": [{"cluster_id": None, "role": Role.ADMIN.value}]}
+        principal = user_principal(session, user, address=None)
+        audit.record(session, principal, Action("user_created", "user", user.id, None, after=after))
     return user
 
 

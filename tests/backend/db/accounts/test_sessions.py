@@ -52,6 +52,18 @@ def test_a_new_administrator_takes_no_name_that_is_in_use(session: Session) -> N
     assert signed_in(session).principal.name == "admin-2"
 
 
+def test_the_first_administrator_and_every_link_made_at_the_console_are_in_the_audit(session: Session) -> None:
+    for _ in range(2):
+        sessions.admin_link(session, URL, NOW)
+    entries = session.scalars(select(AuditEntry).order_by(AuditEntry.id)).all()
+    assert [(entry.action, entry.principal_name) for entry in entries] == [
+        ("user_created", "admin"),
+        ("link_made", "admin"),
+        ("link_made", "admin"),
+    ]
+    assert entries[0].after == {"name": "admin", "roles": [{"cluster_id": None, "role": "admin"}]}
+
+
 def test_a_link_opens_once(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
     sessions.sign_in_by_link(session, secret_of(link), None, NOW)
@@ -193,5 +205,5 @@ def test_what_expired_is_forgotten_and_spent_links_stay(session: Session) -> Non
 
 def test_signing_in_leaves_a_trace_with_the_address(session: Session) -> None:
     signed_in(session)
-    entry = session.scalars(select(AuditEntry)).one()
+    entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "signed_in")).one()
     assert (entry.action, entry.principal_name, entry.address) == ("signed_in", "admin", "10.0.0.1")
