@@ -55,7 +55,7 @@ class Measured:
         self.target = Target(cluster_id=self.cluster.id, name="scratch", path="/scratch", scope="node")
         self.session.add_all([self.node, self.target])
         if self.session.get(WorkloadBaseline, "dd") is None:
-            self.session.add(WorkloadBaseline(name="dd", option_defaults=DEFAULTS, series_revision=1))
+            self.session.add(WorkloadBaseline(name="dd", option_defaults=DEFAULTS))
         self.workload = Workload(
             name="dd",
             revision=1,
@@ -86,7 +86,7 @@ class Measured:
         differing = {name: value for name, value in options.items() if DEFAULTS.get(name) != value}
         cell = Cell(
             campaign_id=campaign.id,
-            ordinal=len(self.session.query(Cell).filter_by(campaign_id=campaign.id).all()),
+            ordinal=1 + len(self.session.query(Cell).filter_by(campaign_id=campaign.id).all()),
             workload_id=self.workload.id,
             options=DEFAULTS | options,
             options_sha256=canonical_sha256(differing),

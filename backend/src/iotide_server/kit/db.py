@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, DateTime, MetaData, create_engine
@@ -83,8 +83,3 @@ def after_commit(session: Session, act: Callable[[], None]) -> None:
     A crash in between loses it: whoever calls this has a second way to the same end.
     """
     session.info.setdefault(_AFTER_COMMIT, []).append(act)
-
-
-def utc(value: datetime) -> datetime:
-    """The same moment in UTC."""
-    return value.astimezone(UTC)

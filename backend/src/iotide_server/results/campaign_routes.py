@@ -7,19 +7,19 @@ from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell, resolve
+from iotide_server.campaigns.schemas import PlanInput
 from iotide_server.kit.pagination import Page, Paging
-from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.kit.web import Id, Tx, errors
 from iotide_server.results import reading
 from iotide_server.results.forecast import forecast
 from iotide_server.results.schemas import Caution, Cell, Preview, PreviewCell
-from iotide_wire.plan import CampaignPlan
 
 router = APIRouter(tags=["campaigns"])
 
 _CSV_EXAMPLE = (
     "campaign_id,campaign,cell,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,"
     "workload,workload_revision,options,series_id,metric,labels,value,unit\n"
-    "1,nightly,0,7,1,1,finished,valid,[],2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,"
+    "1,nightly,1,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,"
     'dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,'
     "bytes_per_second\n"
 )
@@ -28,7 +28,7 @@ _SHOWN_CELLS = 200
 
 
 @router.post("/campaigns/preview", summary="Preview a campaign", responses=errors(404, 409))
-def preview_campaign(principal: Operator, session: Tx, body: CampaignPlan) -> Preview:
+def preview_campaign(principal: Operator, session: Tx, body: PlanInput) -> Preview:
     """Checks a plan exactly as a submission does and says what it means; nothing is stored."""
     return _preview(resolve(session, principal, body), session)
 
@@ -58,9 +58,9 @@ def _shown(cell: PlannedCell) -> PreviewCell:
 
 
 @router.get("/campaigns/{campaign_id}/cells", summary="List the cells of a campaign", responses=errors(404))
-def list_campaign_cells(principal: Viewer, session: Tx, now: Now, paging: Paging, campaign_id: Id) -> Page[Cell]:
+def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign_id: Id) -> Page[Cell]:
     """The matrix with its results so far, in the order of the plan."""
-    campaigns.campaign(session, principal, campaign_id, now)
+    campaigns.visible_campaign(session, principal, campaign_id)
     return reading.campaign_cells(session, campaign_id, paging)
 
 
@@ -70,11 +70,9 @@ def list_campaign_cells(principal: Viewer, session: Tx, now: Now, paging: Paging
     response_class=StreamingResponse,
     responses={**errors(404), 200: {"content": {"text/csv": {"schema": {"type": "string"}, "example": _CSV_EXAMPLE}}}},
 )
-def get_campaign_samples(
-    principal: Viewer, session: Tx, now: Now, request: Request, campaign_id: Id
-) -> StreamingResponse:
+def get_campaign_samples(principal: Viewer, session: Tx, request: Request, campaign_id: Id) -> StreamingResponse:
     """One number a line, in base units and UTC, with everything that describes it."""
-    campaign = campaigns.campaign(session, principal, campaign_id, now)
+    campaign = campaigns.visible_campaign(session, principal, campaign_id)
     headers = {"Content-Disposition": f'attachment; filename="{campaign.name}-{campaign_id}.csv"'}
     lines = reading.campaign_samples_csv(request.app.state.database, campaign_id)
     return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)

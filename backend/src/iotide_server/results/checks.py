@@ -18,6 +18,7 @@ from iotide_wire.catalogue import MetricSpec
 from iotide_wire.messages import CurvePiece, SampleMessage
 
 MAX_ARTEFACT_BYTES = 16 * 1024 * 1024
+_SHORTEST_STEP_SECONDS = 0.001  # times are kept in microseconds, so far shorter ones have no length at all
 _LONGEST_STEP_SECONDS = 86_400.0
 _YEARS = range(1970, 9000)  # beyond them sums of times leave the calendar
 
@@ -71,7 +72,7 @@ def check_curve(piece: CurvePiece) -> Stretch:
                 value=given,
                 remedy="leave out what was not measured and begin a new piece after it",
             )
-    if piece.step_seconds > _LONGEST_STEP_SECONDS or piece.started_at.year not in _YEARS:
+    if not _SHORTEST_STEP_SECONDS <= piece.step_seconds <= _LONGEST_STEP_SECONDS or piece.started_at.year not in _YEARS:
         raise InvalidInputError(
             f"curve {piece.counter}: no counter is read every {piece.step_seconds} s from {piece.started_at} on",
             field="curves.started_at",

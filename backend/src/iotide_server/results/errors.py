@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from iotide_server.kit.errors import InvalidInputError, IotideError, NotFoundError
+from iotide_server.kit.errors import ConflictError, InvalidInputError, IotideError, NotFoundError
 
 
 class MetricNotDeclaredError(InvalidInputError):
@@ -34,6 +34,28 @@ class ArtefactTooLargeError(IotideError):
 
     status: ClassVar[int] = 413
     code = "body_too_large"
+
+
+class ArtefactKeptError(ConflictError):
+    """Raw output of an order that has ended is never replaced."""
+
+    code = "artefact_kept"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the order has ended with another {name}", field="name", value=name, remedy="keep it; it is not wanted"
+        )
+
+
+class TooManyArtefactsError(ConflictError):
+    """An order has as many pieces of raw output as it may have."""
+
+    code = "too_many_artefacts"
+
+    def __init__(self, name: str, allowed: int) -> None:
+        super().__init__(
+            f"the order has {allowed} artefacts already", field="name", value=name, remedy="put several into one"
+        )
 
 
 class ArtefactNotFoundError(NotFoundError):

@@ -36,7 +36,10 @@ class Series(Identified, Base):
     labels: Mapped[Json]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
-    __table_args__ = (Index("ix_series_cluster_id_id", "cluster_id", "id"),)
+    __table_args__ = (
+        Index("ix_series_cluster_id_id", "cluster_id", "id"),
+        Index("ix_series_target_ids", "target_ids", postgresql_using="gin"),
+    )
 
 
 class Sample(Identified, Base):
@@ -78,7 +81,7 @@ class Point(Identified, Base):
     robust_spread_ratio: Mapped[float | None]
     flags: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
 
-    __table_args__ = (UniqueConstraint("series_id", "cell_id"), Index("ix_point_series_id_at", "series_id", "at"))
+    __table_args__ = (UniqueConstraint("cell_id", "series_id"), Index("ix_point_series_id_at", "series_id", "at"))
 
 
 class Environment(Base):

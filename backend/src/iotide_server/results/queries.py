@@ -48,9 +48,12 @@ _LAST_RATES = text(
         SELECT wanted.target_id, found.cell_id
         FROM unnest(CAST(:target_ids AS bigint[])) AS wanted (target_id)
         CROSS JOIN LATERAL (
-            SELECT point.cell_id FROM point JOIN series ON series.id = point.series_id
-            WHERE series.unit = 'bytes_per_second' AND point.median > 0 AND wanted.target_id = ANY(series.target_ids)
-            ORDER BY series.workload = :workload DESC, point.at DESC
+            SELECT last.cell_id FROM series
+            CROSS JOIN LATERAL (
+                SELECT cell_id, at FROM point WHERE series_id = series.id AND median > 0 ORDER BY at DESC LIMIT 1
+            ) AS last
+            WHERE series.unit = 'bytes_per_second' AND series.target_ids @> ARRAY[wanted.target_id]
+            ORDER BY series.workload = :workload DESC, last.at DESC
             LIMIT 1
         ) AS found
     )
@@ -73,7 +76,7 @@ _CAMPAIGN_SAMPLES = text(
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
                AS targets,
            workload.name AS workload, workload.revision AS workload_revision, cell.options,
-           series.id AS series_id, series.metric, series.labels, sample.value, series.unit
+           series.id AS series_id, series.metric, series.labels, sample.value, series.unit, sample.id AS sample_id
     FROM campaign
     JOIN cell ON cell.campaign_id = campaign.id
     JOIN workload ON workload.id = cell.workload_id
@@ -82,11 +85,12 @@ _CAMPAIGN_SAMPLES = text(
     JOIN series ON series.id = sample.series_id
     JOIN node_order ON node_order.id = sample.order_id
     JOIN attempt ON attempt.id = node_order.attempt_id
-    WHERE campaign.id = :campaign_id
+    WHERE campaign.id = :campaign_id AND cell.ordinal >= :cell
+      AND (cell.ordinal, run.repeat, sample.id) > (:cell, :repeat, :sample_id)
     ORDER BY cell.ordinal, run.repeat, sample.id
+    LIMIT :limit
     """
 )
-_FETCHED_ROWS = 1000
 
 
 def series(session: Session, series_id: int) -> AnyRow | None:
@@ -96,12 +100,15 @@ def series(session: Session, series_id: int) -> AnyRow | None:
 
 _LAST_RUN_SECONDS = text(
     """
-    SELECT DISTINCT ON (cell_target.target_id) cell_target.target_id,
-           extract(epoch FROM run.ended_at - run.started_at)::float8 AS seconds
-    FROM cell_target JOIN cell ON cell.id = cell_target.cell_id
-    JOIN workload ON workload.id = cell.workload_id JOIN run ON run.cell_id = cell.id
-    WHERE cell_target.target_id = ANY(:target_ids) AND workload.name = :workload AND run.state = 'finished'
-    ORDER BY cell_target.target_id, run.id DESC
+    SELECT wanted.target_id, newest.seconds
+    FROM unnest(CAST(:target_ids AS bigint[])) AS wanted (target_id)
+    CROSS JOIN LATERAL (
+        SELECT extract(epoch FROM run.ended_at - run.started_at)::float8 AS seconds
+        FROM run JOIN cell ON cell.id = run.cell_id JOIN workload ON workload.id = cell.workload_id
+        JOIN cell_target ON cell_target.cell_id = cell.id
+        WHERE cell_target.target_id = wanted.target_id AND workload.name = :workload AND run.state = 'finished'
+        ORDER BY run.id DESC LIMIT 1
+    ) AS newest
     """
 )
 _CAMPAIGN_CELLS = text(
@@ -232,9 +239,13 @@ def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> S
     return paging.cut(rows, key=lambda row: int(row.id))
 
 
-def campaign_samples(session: Session, campaign_id: int) -> Result[Any]:
-    """All samples of a campaign with everything that describes them, fetched as they are consumed."""
-    samples = session.execute(
-        _CAMPAIGN_SAMPLES, {"campaign_id": campaign_id}, execution_options={"stream_results": True}
-    )
-    return samples.yield_per(_FETCHED_ROWS)
+def campaign_samples(session: Session, campaign_id: int, after: AnyRow | None, limit: int) -> Result[Any]:
+    """The first samples of a campaign behind `after` with everything that describes them, by cell and repeat.
+
+    Args:
+        after: the last row so far; None at the beginning.
+    """
+    place = {"cell": 0, "repeat": 0, "sample_id": 0}
+    if after is not None:
+        place = {"cell": after.cell, "repeat": after.repeat, "sample_id": after.sample_id}
+    return session.execute(_CAMPAIGN_SAMPLES, {"campaign_id": campaign_id, **place, "limit": limit})

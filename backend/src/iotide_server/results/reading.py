@@ -28,6 +28,8 @@ from iotide_server.runs.models import Run as RunRow
 from iotide_server.runs.schemas import Run
 from iotide_server.statistics.summary import tier, variation
 
+_CSV_PIECE_LINES = 1000
+
 
 def list_series(session: Session, principal: Principal, wanted: SeriesFilter, paging: PageRequest) -> Slice[AnyRow]:
     """The series that the caller may see, newest first."""
@@ -191,19 +193,27 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
 def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:
     """All samples of a campaign as CSV in pieces of many lines: a header, then one number a line.
 
-    Values are in base units, times in UTC, options and labels in JSON. Opens a transaction of its own, because the
-    answer is sent after the request's has ended.
+    Values are in base units, times in UTC, options and labels in JSON. Each piece has a transaction of its own, so
+    that a slow reader keeps none open.
     """
-    with database.transaction() as session:
-        samples = queries.campaign_samples(session, campaign_id)
-        yield _csv_lines([tuple(samples.keys())])
-        for rows in samples.partitions():
+    last: AnyRow | None = None
+    while True:
+        with database.transaction() as session:
+            samples = queries.campaign_samples(session, campaign_id, last, _CSV_PIECE_LINES)
+            columns, rows = tuple(samples.keys()), samples.all()
+        if last is None:
+            yield _csv_lines([columns])
+        if rows:
             yield _csv_lines(rows)
+            last = rows[-1]
+        if len(rows) < _CSV_PIECE_LINES:
+            return
 
 
 def _csv_lines(rows: Iterable[Sequence[object]]) -> str:
     lines = StringIO()
-    csv.writer(lines, lineterminator="\n").writerows([_csv_value(value) for value in row] for row in rows)
+    # The last column is the sample's id, by which pieces follow each other and nobody else knows it.
+    csv.writer(lines, lineterminator="\n").writerows([_csv_value(value) for value in row[:-1]] for row in rows)
     return lines.getvalue()
 
 

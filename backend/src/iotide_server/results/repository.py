@@ -95,9 +95,10 @@ def _series_ids(session: Session, digests: Iterable[str]) -> dict[str, int]:
     return dict(session.execute(statement).all())
 
 
-def replace_samples(session: Session, order_id: int, rows: Sequence[Json]) -> None:
+def replace_samples(session: Session, order: Order, rows: Sequence[Json]) -> None:
     """The samples of an order are exactly `rows`."""
-    session.execute(delete(Sample).where(Sample.order_id == order_id))
+    # By the run too, for that is what samples are found by.
+    session.execute(delete(Sample).where(Sample.run_id == order.run_id, Sample.order_id == order.id))
     if rows:
         session.execute(insert(Sample), rows)
 
@@ -123,7 +124,7 @@ def artefact_digests(session: Session, order_id: int) -> dict[str, str]:
 
 
 def put_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:
-    """Store the content once by its digest, and the artefact by its name; a second upload replaces the first."""
+    """Store the content once by its digest, and the artefact by its name; a second one replaces the first."""
     session.execute(
         upsert(Blob).values(sha256=sha256, content=content).on_conflict_do_nothing(index_elements=[Blob.sha256])
     )

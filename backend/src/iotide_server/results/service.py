@@ -12,11 +12,24 @@ from iotide_server.kit.work import want_work
 from iotide_server.results import repository
 from iotide_server.results.checks import check_artefact, check_curve, check_samples
 from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
+from iotide_server.results.errors import ArtefactKeptError, TooManyArtefactsError
 from iotide_server.results.keys import SeriesKey
 from iotide_server.results.repository import MeasuredCell
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.workloads.service import series_options
-from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Flag, FlagEffect, Outcome, SampleMessage
+from iotide_wire.messages import (
+    ArtefactFact,
+    CurvePiece,
+    FinishRequest,
+    Flag,
+    FlagEffect,
+    OrderState,
+    Outcome,
+    SampleMessage,
+)
+
+MOST_ARTEFACTS = 1000
+"""Of one order, as many as its result may name."""
 
 POINTS = "points"
 """Kind of the work that recomputes a cell's points; its key is the cell."""
@@ -34,7 +47,7 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
     cell = repository.measured_cell(session, run.cell_id)
     check_samples(finish.samples, cell.metrics, cell.target_ids)
     _note_missing_artefacts(session, order, finish.artefacts, now)
-    repository.replace_samples(session, order.id, _sample_rows(session, cell, order, finish.samples))
+    repository.replace_samples(session, order, _sample_rows(session, cell, order, finish.samples))
     store_curves(session, order.id, finish.curves)
     _describe(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
@@ -116,11 +129,22 @@ def _describe(session: Session, run: Run, order: Order, finish: FinishRequest) -
 def store_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:
     """Store a piece of raw output, once however often it is sent.
 
+    Args:
+        order: locked; once it has ended, what it has is kept as it is and only more may come.
+
     Raises:
         ArtefactTooLargeError: more than 16 MiB.
         DigestMismatchError: the content has another digest.
+        ArtefactKeptError, TooManyArtefactsError: the order's raw output does not take it.
     """
     check_artefact(name, sha256, content)
+    stored = repository.artefact_digests(session, order.id)
+    if stored.get(name) == sha256:
+        return
+    if name in stored and order.state == OrderState.ENDED:
+        raise ArtefactKeptError(name)
+    if name not in stored and len(stored) >= MOST_ARTEFACTS:
+        raise TooManyArtefactsError(name, MOST_ARTEFACTS)
     repository.put_artefact(session, order, name, sha256, content)
 
 

@@ -155,7 +155,6 @@ class LinePlace(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
     sort_key: Mapped[float]
     not_before: Mapped[datetime | None]
-    exclusive: Mapped[str]
     shared_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
 
     __table_args__ = (

@@ -55,14 +55,44 @@ def join_lines(session: Session, run_ids: Sequence[int]) -> None:
     """Let waiting runs stand in the line of each of their nodes."""
     session.execute(
         text(
-            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, exclusive, shared_target_ids)"
-            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, run.exclusive, ARRAY("
+            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, shared_target_ids)"
+            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, ARRAY("
             "  SELECT target.id FROM cell_target JOIN target ON target.id = cell_target.target_id"
             "  WHERE cell_target.cell_id = run.cell_id AND target.scope = 'shared' ORDER BY target.id)"
             " FROM run JOIN cell_node USING (cell_id) WHERE run.id = ANY(:run_ids)"
         ),
         {"run_ids": list(run_ids)},
     )
+
+
+def lock_resources(session: Session, cell_id: int) -> list[str]:
+    """Keep the cell's nodes and targets from being retired or parted while the transaction lasts.
+
+    Returns:
+        What happened to those for which that comes too late, in words.
+    """
+    gone: list[str] = []
+    for kind in ("node", "target"):
+        rows = session.execute(
+            text(
+                f"SELECT name, retired_at FROM {kind}"  # noqa: S608 - one of the two words above
+                f" WHERE id IN (SELECT {kind}_id FROM cell_{kind} WHERE cell_id = :cell_id)"
+                " ORDER BY id FOR KEY SHARE"
+            ),
+            {"cell_id": cell_id},
+        )
+        gone += [f"{kind} {row.name} was retired" for row in rows if row.retired_at is not None]
+    parted = session.execute(
+        text(
+            "SELECT target.name AS target, node.name AS node FROM cell_node JOIN cell_target USING (cell_id)"
+            " JOIN node ON node.id = node_id JOIN target ON target.id = target_id"
+            " WHERE cell_id = :cell_id AND NOT EXISTS (SELECT FROM target_mount"
+            " WHERE target_mount.node_id = node.id AND target_mount.target_id = target.id)"
+            " ORDER BY target.name, node.name"
+        ),
+        {"cell_id": cell_id},
+    )
+    return gone + [f"target {row.target} is no longer on node {row.node}" for row in parted]
 
 
 def lock_run(session: Session, run_id: int) -> Run | None:

@@ -56,16 +56,6 @@ class Summary:
     variation_ratio: float | None
     robust_spread_ratio: float | None
 
-    @property
-    def tier(self) -> Tier:
-        """What may be shown of it."""
-        return tier(self.run_count)
-
-    @property
-    def variation(self) -> Variation | None:
-        """How far its runs scatter; None where too few runs can tell."""
-        return None if self.variation_ratio is None else variation(self.variation_ratio)
-
 
 def tier(run_count: int) -> Tier:
     """What may be shown of `run_count` runs (1 or more)."""

@@ -91,7 +91,7 @@ def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set
         columns = ("at", "median", "low", "high", "run_count", "variation_ratio", "robust_spread_ratio", "flags")
         new = {column: statement.excluded[column] for column in columns}
         session.execute(
-            statement.on_conflict_do_update(index_elements=[Point.series_id, Point.cell_id], set_=new),
+            statement.on_conflict_do_update(index_elements=[Point.cell_id, Point.series_id], set_=new),
             [_row(cell, point) for point in points],
         )
     return touched | {point.series_id for point in points}

@@ -45,14 +45,9 @@ class NodeWorkload(Base):
 
 
 class WorkloadBaseline(Base):
-    """Defaults frozen at a workload's first revision: only options that differ from them are in the series key.
-
-    Attributes:
-        series_revision: the last revision that breaks series; part of the series key.
-    """
+    """Defaults frozen at a workload's first revision: only options that differ from them are in the series key."""
 
     __tablename__ = "workload_baseline"
 
     name: Mapped[str] = mapped_column(primary_key=True)
     option_defaults: Mapped[Json]
-    series_revision: Mapped[int]

@@ -28,7 +28,12 @@ _REMEDIES = {
     "contains": "include an entry that matches {limit}",
     "uniqueItems": "give each entry once",
     "pattern": "give a text that matches {limit}",
+    "anyOf": "give a value that fits one of {limit}",
+    "oneOf": "give a value that fits exactly one of {limit}",
+    "required": "give all of {limit}",
+    "additionalProperties": "leave out what is not announced",
 }
+_USUAL_REMEDY = "give a value that fits its schema: {keyword} {limit}"
 
 
 def check_schema(schema: Mapping[str, Any], field: str) -> None:
@@ -91,11 +96,11 @@ def complete_options(
 def _refusal(failure: ValidationError, field: str) -> InvalidInputError:
     path = field + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in failure.absolute_path)
     limit: Any = failure.validator_value
-    remedy = _REMEDIES.get(str(failure.validator))
+    keyword = str(failure.validator)
     shown = ", ".join(map(str, limit)) if isinstance(limit, list) else limit
     return InvalidInputError(
         f"{path.rpartition('.')[2]}: {failure.message}",
         field=path,
         value=failure.instance,
-        remedy=remedy.format(limit=shown) if remedy else None,
+        remedy=_REMEDIES.get(keyword, _USUAL_REMEDY).format(keyword=keyword, limit=shown),
     )

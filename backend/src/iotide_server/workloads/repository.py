@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, delete, exists, func, or_, select
+from sqlalchemy import ColumnElement, delete, exists, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -40,21 +40,18 @@ def upsert_workload(session: Session, row: Json) -> int:
     return session.scalars(known).one()
 
 
-def freeze_baseline(session: Session, name: str, option_defaults: Json, series_revision: int) -> None:
-    """Keep each option's first default for ever, and the highest revision that broke series.
+def freeze_baseline(session: Session, name: str, option_defaults: Json) -> None:
+    """Keep each option's first default for ever.
 
     An option that a later revision adds is frozen then: with its default, the series goes on.
     """
-    statement = insert(WorkloadBaseline).values(
-        name=name, option_defaults=option_defaults, series_revision=series_revision
-    )
+    statement = insert(WorkloadBaseline).values(name=name, option_defaults=option_defaults)
     frozen = statement.excluded.option_defaults.concat(WorkloadBaseline.option_defaults)
-    latest = func.greatest(WorkloadBaseline.series_revision, statement.excluded.series_revision)
     session.execute(
         statement.on_conflict_do_update(
             index_elements=[WorkloadBaseline.name],
-            set_={"option_defaults": frozen, "series_revision": latest},
-            where=or_(frozen != WorkloadBaseline.option_defaults, latest != WorkloadBaseline.series_revision),
+            set_={"option_defaults": frozen},
+            where=frozen != WorkloadBaseline.option_defaults,
         )
     )
 

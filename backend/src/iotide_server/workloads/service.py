@@ -34,8 +34,7 @@ def announce(session: Session, node_id: int, announcements: Sequence[WorkloadAnn
     for announced in sorted(announcements, key=lambda workload: workload.name):
         check_schema(announced.options_schema, f"workloads.{announced.name}.options_schema")
         workload_id = repository.upsert_workload(session, _row(announced))
-        series_revision = announced.revision if announced.breaks_series else 1
-        repository.freeze_baseline(session, announced.name, announced.option_defaults, series_revision)
+        repository.freeze_baseline(session, announced.name, announced.option_defaults)
         rows[workload_id] = NodeWorkload(
             node_id=node_id,
             workload_id=workload_id,

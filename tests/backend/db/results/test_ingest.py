@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Database
 from iotide_server.results import service
-from iotide_server.results.errors import MetricNotDeclaredError
+from iotide_server.results.errors import ArtefactKeptError, MetricNotDeclaredError, TooManyArtefactsError
 from iotide_server.results.models import Artefact, Environment, Sample, Series
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.workloads.models import Workload
@@ -153,6 +153,35 @@ def test_raw_output_sent_twice_is_stored_once_and_the_last_one_counts(session: S
         service.store_artefact(session, order, "stdout", hashlib.sha256(content).hexdigest(), content)
     (artefact,) = session.scalars(select(Artefact)).all()
     assert (artefact.sha256, artefact.size_bytes) == (hashlib.sha256(b"last").hexdigest(), 4)
+
+
+def put(session: Session, order: Order, name: str, content: bytes) -> None:
+    service.store_artefact(session, order, name, hashlib.sha256(content).hexdigest(), content)
+
+
+def test_raw_output_of_an_ended_order_is_never_replaced_and_may_still_come(
+    session: Session, measured: Measured, order: Order
+) -> None:
+    put(session, order, "stdout", b"first")
+    measured.end(session.get_one(Run, order.run_id), order)
+    with pytest.raises(ArtefactKeptError):
+        put(session, order, "stdout", b"second thoughts")
+    for _ in range(2):
+        put(session, order, "stdout", b"first")
+        put(session, order, "stderr", b"late")
+    stored = session.execute(select(Artefact.name, Artefact.size_bytes).order_by(Artefact.name)).all()
+    assert stored == [("stderr", 4), ("stdout", 5)]
+
+
+def test_an_order_has_so_much_raw_output_and_no_more(
+    session: Session, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_ARTEFACTS", 2)
+    put(session, order, "a", b"1")
+    put(session, order, "b", b"1")
+    with pytest.raises(TooManyArtefactsError):
+        put(session, order, "c", b"1")
+    put(session, order, "b", b"again")
 
 
 def test_results_that_arrive_at_once_make_one_series(database: Database) -> None:

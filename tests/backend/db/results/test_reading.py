@@ -1,4 +1,5 @@
 import csv
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -75,7 +76,7 @@ def test_the_csv_of_a_campaign_has_a_line_for_each_number(database: Database) ->
     assert lines[0] == {
         "campaign_id": str(campaign.id),
         "campaign": "nightly",
-        "cell": "0",
+        "cell": "1",
         "run_id": str(run.id),
         "repeat": "1",
         "attempt": "1",
@@ -102,6 +103,34 @@ def test_the_csv_of_a_campaign_without_numbers_is_its_header(database: Database)
         campaign = Measured(session, NOW).campaign()
     (header,) = "".join(reading.campaign_samples_csv(database, campaign.id)).splitlines()
     assert header.startswith("campaign_id,campaign,cell,run_id")
+
+
+def test_a_reader_of_the_csv_who_stops_reading_keeps_no_transaction_open(database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell = measured.cell()
+        measured.deliver(cell, finish(NOW, *[sample(float(value), writer=value) for value in range(1500)]))
+    pieces = reading.campaign_samples_csv(database, cell.campaign_id)
+    for _ in range(2):
+        next(pieces)
+        assert database.engine.pool.status().endswith("Current Checked out connections: 0")
+
+
+def test_the_pieces_of_the_csv_hold_each_number_once_by_cell_and_repeat(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_CSV_PIECE_LINES", 3)
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        campaign = measured.campaign()
+        cells = [measured.cell(campaign), measured.cell(campaign, file_size_bytes=4096)]
+        for repeat in (1, 2):
+            for cell in cells:
+                measured.deliver(cell, finish(NOW, *[sample(float(repeat), writer=writer) for writer in range(4)]))
+    lines = list(csv.DictReader("".join(reading.campaign_samples_csv(database, campaign.id)).splitlines()))
+    assert [(line["cell"], line["repeat"], json.loads(line["labels"])["writer"]) for line in lines] == [
+        (cell, repeat, writer) for cell in "12" for repeat in "12" for writer in range(4)
+    ]
 
 
 def test_the_csv_comes_in_pieces_however_large_the_campaign(database: Database) -> None:

@@ -104,17 +104,16 @@ def test_a_schema_that_cannot_be_used_is_refused(session: Session) -> None:
     assert refusal.value.field == "workloads.odd.options_schema"
 
 
-def frozen(session: Session) -> tuple[dict[str, object], int]:
+def frozen(session: Session) -> dict[str, object]:
     session.expire_all()
-    baseline = service.baseline(session, "dd")
-    return baseline.option_defaults, baseline.series_revision
+    return service.baseline(session, "dd").option_defaults
 
 
 def test_defaults_are_frozen_at_the_first_revision(session: Session) -> None:
     one, _ = two_nodes(session)
     service.announce(session, one.id, [workload(option_defaults={"sync": "fsync"})])
     service.announce(session, one.id, [workload(revision=2, option_defaults={"sync": "none"})])
-    assert frozen(session) == ({"sync": "fsync"}, 1)
+    assert frozen(session) == {"sync": "fsync"}
 
 
 def test_an_option_that_a_revision_adds_does_not_begin_a_new_series(session: Session) -> None:
@@ -125,11 +124,3 @@ def test_an_option_that_a_revision_adds_does_not_begin_a_new_series(session: Ses
     session.expire_all()
     after = service.series_options(service.baseline(session, "dd"), {"sync": "fsync", "verify": False})
     assert before == after == {}
-
-
-def test_only_a_revision_that_breaks_series_begins_new_ones(session: Session) -> None:
-    one, _ = two_nodes(session)
-    service.announce(session, one.id, [workload()])
-    service.announce(session, one.id, [workload(revision=3, breaks_series=True)])
-    service.announce(session, one.id, [workload(revision=2, breaks_series=True)])
-    assert frozen(session)[1] == 3

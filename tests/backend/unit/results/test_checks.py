@@ -70,6 +70,7 @@ def test_a_curve_value_too_small_for_its_column_is_nothing() -> None:
     "piece",
     [
         curve(1.0, step_seconds=1e9),
+        curve(1.0, step_seconds=1e-7),
         curve(1.0, started_at=START.replace(year=1)),
         curve(1.0, started_at=START.replace(year=9999)),
     ],

@@ -46,6 +46,25 @@ def test_a_wrong_option_is_named_with_its_remedy(options: dict[str, Any], field:
     assert remedy in refusal.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("schema", "value", "remedy"),
+    [
+        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "soon", "give a value that fits one of "),
+        ({"type": "object", "additionalProperties": False}, {"a": 1}, "leave out what is not announced"),
+        ({"type": "object", "required": ["a"]}, {}, "give all of a"),
+        ({"not": {"type": "integer"}}, 7, "give a value that fits its schema: not "),
+    ],
+)
+def test_whatever_rule_of_a_schema_is_broken_there_is_a_remedy(
+    schema: dict[str, Any], value: object, remedy: str
+) -> None:
+    announced = {"type": "object", "properties": {"mode": schema}}
+    with pytest.raises(InvalidInputError) as refusal:
+        complete_options(announced, {}, {"mode": value}, "options")
+    assert refusal.value.field == "options.mode"
+    assert str(refusal.value.remedy).startswith(remedy)
+
+
 def test_a_schema_that_points_elsewhere_fetches_nothing() -> None:
     schema = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:1/schema.json"}}}
     with pytest.raises(InvalidInputError, match=r"refers to http://127.0.0.1:1/schema.json"):
@@ -59,8 +78,6 @@ def test_an_announced_schema_must_describe_an_object(schema: dict[str, Any]) -> 
 
 
 def test_only_what_differs_from_the_frozen_defaults_is_in_the_series_key() -> None:
-    baseline = WorkloadBaseline(
-        name="dd", option_defaults={"sync": "fsync", "block_size_bytes": 4096}, series_revision=1
-    )
+    baseline = WorkloadBaseline(name="dd", option_defaults={"sync": "fsync", "block_size_bytes": 4096})
     options = {"sync": "fsync", "file_size_bytes": 10, "block_size_bytes": 512}
     assert list(series_options(baseline, options).items()) == [("block_size_bytes", 512), ("file_size_bytes", 10)]
