@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 
+from factories.announced import mount
 from factories.clock import MovedClock
 from factories.ready_cluster import ReadyCluster, ToolsInstalled
 from redis import Redis
@@ -18,8 +19,8 @@ from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.clusters import agents
 from iotide_server.clusters.models import Node
 from iotide_server.gateway import beats, service
-from iotide_server.gateway.errors import SchemaChangedError
 from iotide_server.kit.db import Database
+from iotide_server.kit.errors import ConflictError
 from iotide_server.runs.models import Run
 from iotide_server.runs.repository import NewRuns, insert_runs
 from iotide_server.scheduling.starting import start_what_can
@@ -197,7 +198,7 @@ class SimulatedAgent:
         request = ClaimRequest(fence=fence or offer.fence, agent_instance=self.instance, boot_id=self.boot_id)
         with self.site.database.transaction() as session:
             claimed = service.claim(session, self.node_id, offer.order_id, request, self.site.clock())
-        if isinstance(claimed, SchemaChangedError):
+        if isinstance(claimed, ConflictError):
             raise claimed
         return claimed
 
@@ -272,8 +273,8 @@ class SimulatedAgent:
             wire_version=1,
             sent_at=self.site.clock(),
             facts={},
-            mounts=(),
-            approved_directories=("/scratch",),
+            mounts=(mount("/scratch"), mount("/nfs")),
+            approved_directories=("/scratch", "/nfs"),
             workloads=tuple(announcements(ToolsInstalled())),
             holds=tuple(HeldOrder(order_id=offer.order_id, fence=offer.fence) for offer in held),
         )

@@ -47,7 +47,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
 
 
 def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> bool:
-    """Take down that the node was heard of; the first beat after a silence clears its problem.
+    """Take down that the node was heard of.
 
     Returns:
         Whether the server lacks what a hello brings.
@@ -60,19 +60,27 @@ def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> 
         return True
     if known.agent_instance != agent_instance:
         raise AgentSupersededError(f"node {node_id}")
-    was_silent = known.seen_at is None or now - known.seen_at > SILENT_AFTER
-    if known.problem is not None:
-        session.get_one(Node, node_id).problem = None
-    if was_silent or known.problem is not None:
+    if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
         _tell(session, node_id, known.cluster_id)
     return False
 
 
 def suspect(session: Session, node_id: int, problem: str) -> None:
-    """Pass the node over until its next beat, and say why."""
+    """Pass the node over until its agent answers an offer or says hello, and say why.
+
+    A beat is no answer: an agent that is cut off from Redis goes on beating.
+    """
     node = session.get_one(Node, node_id)
     node.problem = problem
     live.publish(session, "node", node_id, node.cluster_id)
+
+
+def trust(session: Session, node_id: int, agent_instance: str) -> None:
+    """The node's agent has answered an offer, late or in time, so it hears of them: serve the node again."""
+    node = session.get_one(Node, node_id)
+    if node.problem is not None and node.agent_instance == agent_instance:
+        node.problem = None
+        _tell(session, node_id, node.cluster_id)
 
 
 def tell_silence(session: Session, since: datetime, now: datetime) -> None:

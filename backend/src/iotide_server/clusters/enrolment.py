@@ -104,14 +104,16 @@ def enroll(
     """
     require_wire_version(request.wire_version)
     secret = request.join_token.partition(".")[0]
-    cluster_id = repository.use_join_token(session, digest(secret), now)
-    if cluster_id is None:
+    token = repository.use_join_token(session, digest(secret), now)
+    if token is None:
         raise JoinTokenRefusedError
+    cluster_id = token.cluster_id
     node_token, redis_password = new_secret(NODE_TOKEN_PREFIX), new_secret()
     node = Node(
         cluster_id=cluster_id,
         name=request.node_name,
         role=request.role,
+        owner_id=token.owner_id,
         created_at=now,
         token_sha256=digest(node_token),
         redis_password_sha256=digest(redis_password),

@@ -40,13 +40,13 @@ def join_tokens(session: Session, cluster_id: int, now: datetime, paging: PageRe
     return newest_first(session, statement, JoinToken.id, paging)
 
 
-def use_join_token(session: Session, secret_sha256: str, now: datetime) -> int | None:
-    """Take one use from a token and give the id of its cluster; None when the token lets nobody in."""
+def use_join_token(session: Session, secret_sha256: str, now: datetime) -> JoinToken | None:
+    """The token with one use less; None when it lets nobody in."""
     return session.scalar(
         update(JoinToken)
         .where(JoinToken.secret_sha256 == secret_sha256, JoinToken.uses_left > 0, JoinToken.expires_at > now)
         .values(uses_left=JoinToken.uses_left - 1)
-        .returning(JoinToken.cluster_id)
+        .returning(JoinToken)
     )
 
 
@@ -135,7 +135,6 @@ class KnownAgent:
     """What was known of a node when its agent was heard of again."""
 
     agent_instance: str | None
-    problem: str | None
     cluster_id: int
     seen_at: datetime | None
 
@@ -144,12 +143,12 @@ def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> 
     """Write down that the node was heard of, if this is its current agent; one statement, because it is frequent."""
     row = session.execute(
         text(
-            "WITH known AS (SELECT n.id, n.agent_instance, n.problem, n.cluster_id, b.seen_at"
+            "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, b.seen_at"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
             " heard AS (INSERT INTO node_beat (node_id, seen_at)"
             " SELECT id, :now FROM known WHERE agent_instance = :agent_instance"
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at))"
-            " SELECT agent_instance, problem, cluster_id, seen_at FROM known"
+            " SELECT agent_instance, cluster_id, seen_at FROM known"
         ),
         {"node_id": node_id, "agent_instance": agent_instance, "now": now},
     ).one()

@@ -11,6 +11,7 @@ from iotide_server.clusters import agents
 from iotide_server.clusters.beats import beat_seconds
 from iotide_server.gateway import repository
 from iotide_server.gateway.repository import Moved
+from iotide_server.gateway.times import plausible
 from iotide_server.live import service as live
 from iotide_server.results import service as results
 from iotide_server.runs.lifecycle import advanced
@@ -27,7 +28,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
     repository.commit_lazily(session)
     said = {beat.order_id: beat for beat in request.orders}
     known = repository.lock_known(session, node_id, list(said.values()))
-    moved = {row.id: moved_by(row, said[row.id]) for row in known}
+    moved = {row.id: moved_by(row, said[row.id], now) for row in known}
     _write(session, known, moved, now)
     for row in known:
         results.store_curves(session, row.id, said[row.id].curves)
@@ -47,7 +48,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
     )
 
 
-def moved_by(row: Row[Any], beat: OrderBeat) -> Moved:
+def moved_by(row: Row[Any], beat: OrderBeat, now: datetime) -> Moved:
     """Where the order is after the beat; a late beat moves nothing back."""
     state = advanced(OrderState(row.state), beat.state)
     is_late = state is not beat.state
@@ -56,7 +57,7 @@ def moved_by(row: Row[Any], beat: OrderBeat) -> Moved:
         state=state,
         progress=row.progress if is_late or beat.progress is None else max(beat.progress, row.progress or 0.0),
         phase=row.phase if is_late else beat.phase,
-        started_at=row.started_at or beat.started_at,
+        started_at=row.started_at or plausible(beat.started_at, row.offered_at, now),
     )
 
 

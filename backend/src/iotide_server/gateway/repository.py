@@ -44,7 +44,7 @@ _ORDER: Final = text(
 _KNOWN: Final = text(
     """
     SELECT node_order.id, node_order.run_id, run.cluster_id, node_order.attempt_id, node_order.state,
-           node_order.progress, node_order.phase, node_order.started_at, node_order.silent_since,
+           node_order.progress, node_order.phase, node_order.offered_at, node_order.started_at, node_order.silent_since,
            node_order.cancel_wanted_at, attempt.fence, attempt.go_at
     FROM unnest(CAST(:order_ids AS bigint[]), CAST(:fences AS bigint[])) AS said (order_id, fence)
     JOIN node_order ON node_order.id = said.order_id AND node_order.node_id = :node_id

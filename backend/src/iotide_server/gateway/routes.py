@@ -10,7 +10,7 @@ from iotide_server.clusters import enrolment
 from iotide_server.clusters.rules import NodeAgent
 from iotide_server.gateway import beats, service
 from iotide_server.gateway.service import RawOutput
-from iotide_server.kit.web import Id, Now, Tx, error_response, errors
+from iotide_server.kit.web import Id, Now, Tx, errors, refusal
 from iotide_wire.base import Fence
 from iotide_wire.messages import (
     BeatReply,
@@ -59,9 +59,7 @@ def greet_agent(node_id: NodeId, session: Tx, now: Now, body: HelloRequest) -> H
 def claim_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: ClaimRequest) -> Order | JSONResponse:
     """Makes an offered order this agent process's; of all that try one succeeds, and it may ask again."""
     claimed = service.claim(session, node_id, order_id, body, now)
-    if isinstance(claimed, Order):
-        return claimed
-    return error_response(claimed.status, claimed.code, claimed.message, remedy=claimed.remedy)
+    return claimed if isinstance(claimed, Order) else refusal(claimed)
 
 
 @router.post("/beat", summary="Send a beat", responses=errors(409))

@@ -20,7 +20,8 @@ from iotide_server.gateway.errors import (
     SchemaChangedError,
     StaleFenceError,
 )
-from iotide_server.kit.errors import InvalidInputError
+from iotide_server.gateway.times import with_plausible_times
+from iotide_server.kit.errors import ConflictError, InvalidInputError
 from iotide_server.live import service as live
 from iotide_server.results import service as results
 from iotide_server.runs import service as runs
@@ -72,17 +73,15 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     )
 
 
-def claim(
-    session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime
-) -> Order | SchemaChangedError:
+def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime) -> Order | ConflictError:
     """Give an offered order to the node's agent; repeated by the same process, give it again.
 
     Returns:
-        The order; or why it can never be had, when its run was ended for that in this transaction.
+        The order; or why it is not to be had, where something is to be written down all the same: a run that ended
+        for that, a node that answers again.
 
     Raises:
-        OrderNotFoundError, StaleFenceError, OrderTakenError, OrderWithdrawnError, OrderCancelledError: it is not
-            to be had.
+        OrderNotFoundError, StaleFenceError, OrderTakenError: it is not to be had.
         AgentSupersededError: another agent process speaks for the node.
     """
     found = _order(session, node_id, order_id)
@@ -96,7 +95,13 @@ def claim(
         repository.log_states(session, [order_id], now)
         live.publish(session, "run", found.run_id, found.cluster_id)
     else:
-        _check_claimed_by(order_id, _order(session, node_id, order_id), request)
+        found = _order(session, node_id, order_id)
+        if found.state == OrderState.ENDED:
+            agents.trust(session, node_id, request.agent_instance)
+            return _withdrawn(order_id, found)
+        if (found.claimed_by, found.claimed_boot_id) != (request.agent_instance, request.boot_id):
+            raise OrderTakenError(order_id)
+    agents.trust(session, node_id, request.agent_instance)
     return _wire_order(session, node_id, order_id, found)
 
 
@@ -148,13 +153,10 @@ def _end_changed(session: Session, order_id: int, workload: str, now: datetime) 
     return refusal
 
 
-def _check_claimed_by(order_id: int, found: Row[Any], request: ClaimRequest) -> None:
-    if found.reason_code == runs.CANCELLED_BY_PERSON and found.state == OrderState.ENDED:
-        raise OrderCancelledError(order_id, found.reason)
-    if found.state == OrderState.ENDED:
-        raise OrderWithdrawnError(order_id, found.reason)
-    if (found.claimed_by, found.claimed_boot_id) != (request.agent_instance, request.boot_id):
-        raise OrderTakenError(order_id)
+def _withdrawn(order_id: int, ended: Row[Any]) -> ConflictError:
+    if ended.reason_code == runs.CANCELLED_BY_PERSON:
+        return OrderCancelledError(order_id, ended.reason)
+    return OrderWithdrawnError(order_id, ended.reason)
 
 
 def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:
@@ -179,6 +181,7 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
 def _store(session: Session, locked: LockedOrder, request: FinishRequest, now: datetime) -> Ending:
     """Keep what the result holds; a result that makes no sense fails its run instead of being sent for ever."""
     order = locked.order
+    request = with_plausible_times(request, order.offered_at, now)
     order.result_sha256 = request.digest
     order.started_at = request.started_at or order.started_at
     session.flush()

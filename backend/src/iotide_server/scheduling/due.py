@@ -19,10 +19,13 @@ _NEXT: Final = text(
     """
 )
 _OFFERS: Final = text(
-    # 1, 2, 4, ... 32 s after the first, the second, ... offer; a cancel is told again for as long as it takes.
+    # 1, 2, 4, ... 32 s after the first, the second, ... offer. A cancel is told as often and then left to the answers
+    # to the node's beats, or the list of a dead node would grow for ever.
     """
     UPDATE node_order
-    SET offers_made = offers_made + 1, next_offer_at = :now + least(32, 2 ^ offers_made) * interval '1 s'
+    SET offers_made = offers_made + 1,
+        next_offer_at = CASE WHEN node_order.state = 'offered' OR offers_made + 1 < :most_offers
+                        THEN :now + 2 ^ least(offers_made, 5) * interval '1 s' END
     FROM attempt
     WHERE attempt.id = node_order.attempt_id AND node_order.id IN (
         SELECT id FROM node_order
@@ -35,7 +38,7 @@ _OFFERS: Final = text(
 _OFFERS_UNSENT: Final = text(
     """
     UPDATE node_order SET offers_made = greatest(0, offers_made - 1), next_offer_at = :again_at
-    WHERE id = ANY(:order_ids) AND next_offer_at IS NOT NULL
+    WHERE id = ANY(:order_ids) AND (state = 'offered' OR (cancel_wanted_at IS NOT NULL AND state <> 'ended'))
     """
 )
 _UNCLAIMED: Final = text(
@@ -46,7 +49,7 @@ _UNCLAIMED: Final = text(
 )
 _WORK: Final = text(
     """
-    UPDATE work SET sends = sends + 1, due_at = :now + least(300, 10 * 2 ^ sends) * interval '1 s'
+    UPDATE work SET sends = sends + 1, due_at = :now + least(300, 10 * 2 ^ least(sends, 5)) * interval '1 s'
     WHERE (kind, key) IN (
         SELECT kind, key FROM work WHERE done_version < version AND due_at <= :now
         ORDER BY due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED

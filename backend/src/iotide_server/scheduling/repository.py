@@ -16,10 +16,11 @@ from iotide_wire.plan import Exclusivity
 FIRST_REPEAT_AFTER = timedelta(seconds=1)
 
 _CANDIDATES = text(
-    # Of each line only the first few places are read, so that a pass costs what is free and not what waits. A target
-    # that one run has for itself cuts the runs that want it out of their lines before they cost anything.
+    # A line is read up to its first few runs that could start, so that a pass mostly costs what is free and not what
+    # waits; those that cannot, for a while or for a target that is locked or wrongly mounted, hide none behind them.
     """
     WITH locked AS (SELECT array_agg(id) AS target_ids FROM target WHERE exclusive_leases > 0),
+    broken AS MATERIALIZED (SELECT node_id, target_id FROM target_mount WHERE problem IS NOT NULL),
     head AS (
         SELECT DISTINCT first.run_id
         FROM node
@@ -27,13 +28,14 @@ _CANDIDATES = text(
         JOIN node_beat ON node_beat.node_id = node.id AND node_beat.seen_at >= :heard_after
         CROSS JOIN locked
         CROSS JOIN LATERAL (
-            SELECT near.run_id FROM (
-                SELECT run_id, sort_key, not_before, shared_target_ids FROM line_place
-                WHERE line_place.node_id = node.id ORDER BY sort_key, run_id LIMIT 16
-            ) AS near
-            WHERE (near.not_before IS NULL OR near.not_before <= :now)
-              AND (locked.target_ids IS NULL OR NOT near.shared_target_ids && locked.target_ids)
-            ORDER BY near.sort_key, near.run_id LIMIT 4
+            SELECT place.run_id FROM line_place AS place
+            WHERE place.node_id = node.id
+              AND (place.not_before IS NULL OR place.not_before <= :now)
+              AND (locked.target_ids IS NULL OR NOT place.shared_target_ids && locked.target_ids)
+              AND (NOT EXISTS (SELECT FROM broken) OR NOT EXISTS (
+                  SELECT FROM run JOIN cell_node USING (cell_id) JOIN cell_target USING (cell_id)
+                  JOIN broken USING (node_id, target_id) WHERE run.id = place.run_id))
+            ORDER BY place.sort_key, place.run_id LIMIT 4
         ) AS first
         WHERE node.retired_at IS NULL AND node.problem IS NULL
           AND node.exclusive_leases = 0 AND node.shared_leases < node.slots

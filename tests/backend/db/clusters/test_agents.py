@@ -117,11 +117,22 @@ def test_an_agent_of_another_language_is_refused(session: Session, wire_version:
     assert remedy in refusal.value.remedy
 
 
-def test_a_beat_clears_a_suspicion(session: Session) -> None:
+def test_a_suspicion_ends_with_an_answer_of_the_nodes_own_agent_and_with_no_beat(session: Session) -> None:
     node = make_node(session, make_cluster(session))
     agents.suspect(session, node.id, "no answer to 6 offers")
     session.flush()
-    agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
+    for later in (A_MOMENT, timedelta(hours=1)):
+        agents.beat(session, node.id, "instance-1", NOW + later)
+    agents.trust(session, node.id, "instance-of-a-copy")
+    assert node.problem == "no answer to 6 offers"
+    agents.trust(session, node.id, "instance-1")
+    assert node.problem is None
+
+
+def test_a_suspicion_ends_with_a_hello(session: Session) -> None:
+    node = make_node(session, make_cluster(session))
+    agents.suspect(session, node.id, "no answer to 6 offers")
+    agents.hello(session, node.id, hello(), NOW + A_MOMENT)
     assert node.problem is None
 
 

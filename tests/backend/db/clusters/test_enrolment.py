@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 from factories.announced import NOW
 from factories.clusters import make_cluster
+from factories.people import person
 from redis import Redis
 from services import free_port
 from sqlalchemy import select
@@ -72,6 +73,13 @@ def test_an_invented_token_lets_nobody_in(session: Session, nowhere: AgentAccess
     wrong = request("x" * 16).model_copy(update={"join_token": token})
     with pytest.raises(JoinTokenRefusedError):
         enrolment.enroll(session, wrong, nowhere, None, NOW)
+
+
+def test_a_node_belongs_to_who_made_its_join_token(session: Session, nowhere: AgentAccess) -> None:
+    ada = person(session, "ada", Role.ADMIN, now=NOW).principal
+    made = enrolment.create_join_token(session, ada, make_cluster(session).id, 1, NOW + timedelta(hours=1))
+    node_id = enroll(session, f"{made.secret}.-", nowhere).node_id
+    assert session.get_one(Node, node_id).owner_id == ada.user_id
 
 
 def test_a_token_expires(session: Session, nowhere: AgentAccess) -> None:

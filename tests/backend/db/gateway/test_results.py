@@ -62,6 +62,33 @@ def test_run_and_order_end_when_the_node_says_so(site: Site, clock: MovedClock) 
     assert (run.started_at, run.ended_at) == (started, started + timedelta(seconds=20))
 
 
+@pytest.mark.parametrize("year", [1, 9999])
+def test_the_times_of_a_broken_clock_are_bounded_marked_and_stop_nothing(
+    site: Site, scheduler: Scheduler, clock: MovedClock, year: int
+) -> None:
+    site.add_runs([1])
+    site.start()
+    agent, nonsense = site.agent(1), clock().replace(year=year)
+    offer = agent.claim_offer()
+    agent.say(offer, OrderState.RUNNING, 0.1, started_at=nonsense)
+    clock.move(30)
+    scheduler.step(set())
+    assert agent.hand_in(offer, agent.result(offer, started_at=nonsense, ended_at=nonsense)) == ACCEPTED
+    run = site.run(offer.run_id)
+    assert run.started_at is not None
+    assert abs(run.started_at - clock()) <= timedelta(days=1, seconds=30)
+    assert [flag["code"] for flag in run.flags] == ["CLOCK"]
+
+
+def test_the_times_of_a_long_run_whose_result_comes_late_are_kept(site: Site, clock: MovedClock) -> None:
+    agent, offer = running(site)
+    started = clock()
+    clock.move(40 * 86_400)
+    agent.hand_in(offer, agent.result(offer, started_at=started, ended_at=started + timedelta(days=20)))
+    run = site.run(offer.run_id)
+    assert (run.started_at, run.ended_at, run.flags) == (started, started + timedelta(days=20), [])
+
+
 def test_the_same_result_again_is_acknowledged_and_changes_nothing(site: Site) -> None:
     agent, offer = running(site)
     result = agent.result(offer)

@@ -6,6 +6,7 @@ import pytest
 from factories.clock import MovedClock
 from factories.site import BrokerView, Site
 
+from iotide_server.gateway.errors import OrderWithdrawnError
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.work import do_work, want_work
@@ -56,7 +57,7 @@ def test_a_claimed_order_is_not_offered_again(
     assert in_redis.take(queue(site)) == []
 
 
-def test_what_nobody_claims_is_withdrawn_and_its_node_passed_over_until_it_is_heard_of(
+def test_what_nobody_claims_is_withdrawn_and_its_node_passed_over_until_it_answers(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     (run_id,) = site.add_runs([1])
@@ -68,9 +69,10 @@ def test_what_nobody_claims_is_withdrawn_and_its_node_passed_over_until_it_is_he
     assert node.problem is not None
     assert f"{MOST_OFFERS} offers" in node.problem
 
-    step_for(scheduler, clock, 20)
-    assert site.run(run_id).state == "waiting"
-    site.hear_of_all()
+    step_for(scheduler, clock, 600, hear=site)
+    assert (site.run(run_id).state, site.run(run_id).declines) == ("waiting", 1), "beats alone do not bring it back"
+    with pytest.raises(OrderWithdrawnError):
+        site.agent(1).claim(lost_offer)
     scheduler.step({"node"})
     assert site.node(1).problem is None
     assert site.agent(1).offer().fence != lost_offer.fence
@@ -80,8 +82,9 @@ def test_a_node_that_never_claims_does_not_keep_a_run_for_ever(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     (run_id,) = site.add_runs([1])
+    agent = site.agent(1)
     for _ in range(DECLINES_FORGIVEN + 1):
-        site.hear_of_all()
+        agent.hello(instance=agent.instance)
         step_for(scheduler, clock, 130, hear=site)
     run = site.run(run_id)
     assert (run.state, run.reason_code) == ("failed", "unclaimed")
@@ -147,6 +150,58 @@ def test_a_cancel_is_told_to_the_node_again_and_again_until_it_answers(
     step_for(scheduler, clock, 60, hear=site)
     assert in_redis.take(queue(site)) == []
     assert site.run(run_id).state == "cancelled"
+
+
+def test_a_cancel_is_told_six_times_to_a_node_that_never_answers_and_costs_no_message_more(
+    site: Site, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock, cancel: Callable[..., None]
+) -> None:
+    (run_id,) = site.add_runs([1])
+    scheduler.step(set())
+    site.agent(1).claim_offer()
+    in_redis.take(queue(site))
+    cancel(run_id)
+    step_for(scheduler, clock, 600)
+    assert len(in_redis.take(queue(site))) == MOST_OFFERS
+    assert site.run(run_id).state == "active", "silence frees nothing"
+
+
+def test_the_last_telling_of_a_cancel_is_made_good_when_redis_was_away(
+    site: Site,
+    database: Database,
+    scheduler: Scheduler,
+    in_redis: BrokerView,
+    clock: MovedClock,
+    cancel: Callable[..., None],
+) -> None:
+    (run_id,) = site.add_runs([1])
+    scheduler.step(set())
+    offer = site.agent(1).claim_offer()
+    in_redis.take(queue(site))
+    cancel(run_id)
+    site.change("UPDATE node_order SET offers_made = :made", made=MOST_OFFERS - 1)
+    Scheduler(database, Broker("redis://127.0.0.1:1/0"), lambda: None, clock).step(set())
+    step_for(scheduler, clock, 60)
+    assert in_redis.take(queue(site)) == [[offer.order_id, offer.fence]]
+
+
+def test_what_was_told_thousands_of_times_does_not_stop_the_scheduler(
+    site: Site, database: Database, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock
+) -> None:
+    site.add_runs([1])
+    scheduler.step(set())
+    offer = site.agent(1).claim_offer()
+    in_redis.take(queue(site))
+    with database.transaction() as session:
+        want_work(session, "count", 7, clock())
+    site.change("UPDATE work SET sends = 5000")
+    site.change(
+        "UPDATE node_order SET offers_made = 5000, cancel_wanted_at = :now, next_offer_at = :now WHERE id = :id",
+        now=clock(),
+        id=offer.order_id,
+    )
+    scheduler.step({"work"})
+    assert in_redis.take("server") == [["count", 7]]
+    assert in_redis.take(queue(site)) == [[offer.order_id, offer.fence]]
 
 
 def test_work_is_named_to_the_workers_until_it_is_done(

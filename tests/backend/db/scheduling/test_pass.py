@@ -12,13 +12,18 @@ from factories.site import BrokerView, Site, started_by
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database, open_engine
+from iotide_server.runs import reading
 from iotide_server.runs.resources import Occupancy, Resource, needs
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.matching import Waiting, match
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import OrderState
 from iotide_wire.plan import Exclusivity
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
 
 
 def test_a_wake_up_starts_a_waiting_run_and_tells_its_node_by_ids_alone(
@@ -93,6 +98,43 @@ def test_runs_that_wait_for_a_locked_target_do_not_hide_those_behind_them(site: 
     site.add_runs(*[[2]] * 6, target="nfs")
     (behind,) = site.add_runs([2], target="scratch")
     assert site.start() == [behind]
+
+
+def test_however_many_runs_wait_for_a_locked_target_the_one_behind_them_starts(site: Site) -> None:
+    (alone,) = site.add_runs([1], target="nfs", exclusive="node+target")
+    assert site.start() == [alone]
+    site.add_runs([2], target="nfs", repeats=40)
+    (behind,) = site.add_runs([2], target="scratch")
+    assert site.start() == [behind]
+
+
+def test_however_many_runs_are_not_to_be_tried_yet_the_one_behind_them_starts(site: Site, clock: MovedClock) -> None:
+    site.add_runs([1], repeats=40)
+    site.change("UPDATE line_place SET not_before = :at", at=clock() + timedelta(hours=1))
+    (behind,) = site.add_runs([1])
+    assert site.start() == [behind]
+
+
+def test_a_target_that_is_wrongly_mounted_keeps_its_runs_waiting_and_no_others(site: Site) -> None:
+    (gang,) = site.add_runs([1, 2])
+    kept = site.add_runs([2], repeats=6)
+    elsewhere, other_target = site.add_runs([1])[0], site.add_runs([2], target="nfs")[0]
+    site.change(
+        "UPDATE target_mount SET problem = 'nothing is mounted there' WHERE node_id = :node AND target_id = :target",
+        node=site.node_ids[1],
+        target=site.target_ids["scratch"],
+    )
+    assert sorted(site.start()) == [elsewhere, other_target]
+    assert site.states([gang, *kept]) == ["waiting"] * 7
+    for number in (1, 2):
+        agent = site.agent(number)
+        agent.finish(agent.claim_offer())
+    with site.database.transaction() as session:
+        waiting = reading.run(session, ADMIN, gang)
+        because = reading.why_waiting(session, waiting, site.clock())
+    assert because == "target scratch on node n2: nothing is mounted there"
+    site.change("UPDATE target_mount SET problem = NULL")
+    assert set(site.start()) == {gang}
 
 
 def test_a_gang_is_offered_to_all_its_nodes_or_to_none(make_site: Callable[..., Site]) -> None:
