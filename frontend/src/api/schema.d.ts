@@ -211,7 +211,7 @@ export interface paths {
         put?: never;
         /**
          * Make a sign-in link
-         * @description A URL that signs the person in once, within a day; for administrators of all clusters.
+         * @description A URL that signs another person in once, within a day; made by an administrator of all clusters in a browser.
          */
         post: operations["make_sign_in_link"];
         delete?: never;
@@ -4545,7 +4545,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -4860,7 +4860,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -5092,7 +5092,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -5299,7 +5299,27 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -5467,7 +5487,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -5953,7 +5973,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -6113,7 +6133,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -6334,7 +6354,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -6497,7 +6517,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -6677,7 +6697,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -7051,7 +7071,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -7191,7 +7211,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -7412,7 +7432,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -7813,7 +7833,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -8040,7 +8060,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -8180,7 +8200,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -8381,7 +8401,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -9052,7 +9072,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -9298,7 +9318,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -9484,7 +9504,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -9679,7 +9699,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -9928,7 +9948,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -10016,7 +10036,7 @@ export interface operations {
                 content: {
                     /**
                      * @example campaign_id,campaign,cell,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,workload,workload_revision,options,series_id,metric,labels,value,unit
-                     *     1,nightly,0,7,1,1,finished,valid,[],2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,bytes_per_second
+                     *     1,nightly,1,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,bytes_per_second
                      */
                     "text/csv": string;
                 };
@@ -10074,7 +10094,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -10427,7 +10447,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -10626,7 +10646,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -10806,7 +10826,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -11131,7 +11151,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -11521,7 +11541,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -11688,7 +11708,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -11844,7 +11864,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -11987,7 +12007,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -12191,7 +12211,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -12948,7 +12968,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -13377,7 +13397,7 @@ export interface operations {
                      *         "value": null,
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
-                     *         "remedy": null
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */

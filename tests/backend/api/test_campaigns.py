@@ -1,11 +1,13 @@
+import json
 from collections.abc import Callable
+from math import inf, nan
 from typing import Any
 
 import pytest
 from factories.people import Person
 from factories.ready_cluster import ReadyCluster
 from fastapi.testclient import TestClient
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.clock import Clock
@@ -20,6 +22,17 @@ def plan(database: Database, clock: Clock) -> Callable[..., dict[str, Any]]:
     with database.transaction() as session:
         ready = ReadyCluster(session, clock(), node_count=2, absent_tools=("fio",))
     return ready.plan
+
+
+def dd(**options: object) -> dict[str, Any]:
+    return {"workloads": [{"workload": "dd", "options": options}]}
+
+
+def nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
 
 
 def count(database: Database, table: str) -> int:
@@ -116,6 +129,19 @@ def test_a_repeated_request_with_its_key_makes_one_campaign(
             "not_enough_space",
             "workloads[0].options",
         ),
+        (dd(file_size_bytes=nested(17)), 422, "invalid_input", f"workloads[0].options.file_size_bytes{'[0]' * 15}"),
+        (dd(file_size_bytes=nested(600)), 422, "invalid_input", f"workloads[0].options.file_size_bytes{'[0]' * 15}"),
+        (dd(file_size_bytes=nan), 422, "invalid_input", "workloads[0].options.file_size_bytes"),
+        (
+            {"workloads": [{"workload": "dd", "sweep": {"file_size_bytes": [4096, inf]}}]},
+            422,
+            "invalid_input",
+            "workloads[0].sweep.file_size_bytes[1]",
+        ),
+        (dd(file_size_bytes=10**400), 422, "invalid_input", "workloads[0].options.file_size_bytes"),
+        (dd(file_size_bytes="9" * 5000), 422, "invalid_input", "workloads[0].options.file_size_bytes"),
+        (dd(file_size_bytes="1\0"), 422, "invalid_input", "workloads[0].options.file_size_bytes"),
+        ({"note": "rack\0"}, 422, "invalid_input", "note"),
     ],
 )
 def test_a_wrong_plan_is_refused_by_name_and_nothing_is_stored(
@@ -130,11 +156,38 @@ def test_a_wrong_plan_is_refused_by_name_and_nothing_is_stored(
     field: str,
 ) -> None:
     for path in (CAMPAIGNS, f"{CAMPAIGNS}/preview"):
-        answer = client.post(path, json=plan(**change), headers=admin.headers)
+        # As Python writes it: NaN and Infinity are no JSON, and its readers take them all the same.
+        headers = admin.headers | {"Content-Type": "application/json"}
+        answer = client.post(path, content=json.dumps(plan(**change)), headers=headers)
         error = answer.json()["error"]
         assert (answer.status_code, error["code"], error["field"]) == (status, code, field)
         assert error["remedy"]
     assert count(database, "campaign") == count(database, "run") == 0
+
+
+def test_a_plan_for_a_target_that_is_wrongly_mounted_is_refused_with_what_to_do(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
+) -> None:
+    with database.transaction() as session:
+        session.execute(
+            text(
+                "UPDATE target_mount SET problem = 'nothing is mounted there any more; mount it again'"
+                " WHERE node_id = (SELECT id FROM node WHERE name = 'n2')"
+            )
+        )
+    for path in (CAMPAIGNS, f"{CAMPAIGNS}/preview"):
+        answer = client.post(path, json=plan(), headers=admin.headers)
+        assert (answer.status_code, answer.json()["error"]) == (
+            409,
+            {
+                "code": "mount_changed",
+                "field": "targets[0]",
+                "value": "scratch",
+                "message": "target scratch on node n2: nothing is mounted there any more",
+                "remedy": "mount it again; or leave n2 or scratch out",
+            },
+        )
+    assert client.post(CAMPAIGNS, json=plan(nodes=["n1"]), headers=admin.headers).status_code == 201
 
 
 def test_a_preview_foresees_space_and_says_why_time_is_unknown(
@@ -158,6 +211,21 @@ def test_cancelling_a_waiting_campaign_empties_the_lines(
         cancelled = client.post(f"{CAMPAIGNS}/{campaign['id']}/cancel", headers=admin.headers).json()
         assert (cancelled["state"], cancelled["counts"]["cancelled"]) == ("cancelled", 4)
     assert count(database, "line_place") == 0
+
+
+def test_the_audit_has_a_row_for_each_cancel_that_cancelled_anything(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
+) -> None:
+    campaign = client.post(CAMPAIGNS, json=plan(), headers=admin.headers).json()
+    url = f"{CAMPAIGNS}/{campaign['id']}"
+    for _ in range(2):
+        client.post(f"{url}/cancel", headers=admin.headers)
+    run = client.get("/api/v1/runs", params={"campaign_id": campaign["id"]}, headers=admin.headers).json()["items"][0]
+    client.post(f"/api/v1/runs/{run['id']}/retry", headers=admin.headers)
+    client.post(f"{url}/cancel", headers=admin.headers)
+    entries = client.get("/api/v1/audit", headers=admin.headers).json()["items"]
+    cancelled = [entry["after"] for entry in entries if entry["action"] == "campaign_cancelled"]
+    assert cancelled == [{"runs": 1}, {"runs": 4}]
 
 
 def test_a_viewer_sees_campaigns_and_may_not_submit(

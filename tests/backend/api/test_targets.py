@@ -62,7 +62,7 @@ def test_a_target_stands_on_what_each_node_has_mounted(post: Callable[[Json], Re
         ({"path": "/mnt/nfs/bench/../../../etc"}, (422, "path_refused", "path")),
         ({"path": "mnt/nfs/bench"}, (422, "path_refused", "path")),
         ({"path": "/"}, (422, "path_refused", "path")),
-        ({"path": "/mnt/nfs/bench\u0000"}, (422, "path_refused", "path")),
+        ({"path": "/mnt/nfs/bench\u0000"}, (422, "invalid_input", "path")),
         ({"path": "/scratch"}, (422, "path_not_approved", "path")),
         ({"path": "/mnt/nfs/benchmark"}, (422, "path_not_approved", "path")),
         ({"path": "/etc"}, (422, "path_not_approved", "path")),
@@ -132,6 +132,8 @@ def test_nodes_are_put_on_and_taken_off(
     assert [row["node_id"] for row in both["mounts"]] == [one, two]
     only = patch(client, admin, made["id"], nodes=[two, two]).json()
     assert [row["node_id"] for row in only["mounts"]] == [two]
+    entries = client.get("/api/v1/audit", headers=admin.headers).json()["items"]
+    assert [entry["action"] for entry in entries] == ["target_mounted", "target_mounted", "target_created"]
 
 
 @pytest.fixture

@@ -50,6 +50,7 @@ class SweptAndSetError(InvalidInputError):
         super().__init__(
             f"{field}: {option} is also among the options",
             field=field,
+            value=option,
             remedy=f"leave {option} out of options or out of sweep",
         )
 
@@ -65,6 +66,21 @@ class TargetNotOnNodeError(ConflictError):
             field=field,
             value=target,
             remedy=f"leave {node} or {target} out, or define a target that {node} has too",
+        )
+
+
+class MountChangedError(ConflictError):
+    """A target of the plan is not mounted on a node of the plan as it was when it was made."""
+
+    code = "mount_changed"
+
+    def __init__(self, field: str, target: str, node: str, problem: str) -> None:
+        what, _, remedy = problem.partition("; ")
+        super().__init__(
+            f"target {target} on node {node}: {what}",
+            field=field,
+            value=target,
+            remedy=f"{remedy}; or leave {node} or {target} out",
         )
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
-from iotide_server.campaigns.errors import NotEnoughSpaceError, TargetNotOnNodeError
+from iotide_server.campaigns.errors import MountChangedError, NotEnoughSpaceError, TargetNotOnNodeError
 from iotide_server.campaigns.expansion import CellDraft, check_matrix, expand, option_sets
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster, Node
@@ -92,10 +92,13 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
 
 def _check_mounted(nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
     for index, view in enumerate(views):
-        mounted_on = {mount.mount.node_id for mount in view.mounts}
+        mounts = {found.mount.node_id: found.mount for found in view.mounts}
         for node in nodes:
-            if node.id not in mounted_on:
+            mount = mounts.get(node.id)
+            if mount is None:
                 raise TargetNotOnNodeError(f"targets[{index}]", view.target.name, node.name)
+            if mount.problem is not None:
+                raise MountChangedError(f"targets[{index}]", view.target.name, node.name, mount.problem)
 
 
 def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> Iterator[Variant]:

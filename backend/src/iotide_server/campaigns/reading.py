@@ -8,23 +8,35 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns import repository
 from iotide_server.campaigns.errors import CampaignNotFoundError
+from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
 from iotide_server.campaigns.schemas import Campaign, CampaignFilter, CampaignState, RunCounts
 from iotide_server.kit.pagination import Page, PageRequest
 
 
+def visible_campaign(session: Session, principal: Principal, campaign_id: int, role: Role = Role.VIEWER) -> CampaignRow:
+    """The campaign's row alone, for a caller with at least `role` in its cluster.
+
+    Raises:
+        CampaignNotFoundError: there is none that the caller may see.
+        NotAllowedError: the caller may see it but lacks the role.
+    """
+    missing = CampaignNotFoundError(campaign_id)
+    found = session.get(CampaignRow, campaign_id)
+    if found is None:
+        raise missing
+    principal.require(role, found.cluster_id, missing)
+    return found
+
+
 def campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> Campaign:
-    """One campaign.
+    """One campaign with its state and counts, for which all of its runs are read.
 
     Raises:
         CampaignNotFoundError: there is none that the caller may see.
     """
-    missing = CampaignNotFoundError(campaign_id)
-    found = repository.described(session, campaign_id)
-    if found is None:
-        raise missing
-    principal.require(Role.VIEWER, found.cluster_id, missing)
-    return _shown(session, found, now)
+    visible_campaign(session, principal, campaign_id)
+    return _shown(session, repository.described(session, campaign_id), now)
 
 
 def list_campaigns(
@@ -60,4 +72,5 @@ def _remaining(row: AnyRow, done: float, now: datetime) -> float | None:
     """Seconds left at the mean pace since the first run started, pauses included."""
     if row.started_at is None or row.finished == 0:
         return None
-    return float((now - row.started_at).total_seconds() / done * (row.runs - done))
+    elapsed_seconds = (now - row.started_at).total_seconds()
+    return max(0.0, float(elapsed_seconds / done * (row.runs - done)))  # a node's clock may be ahead of ours

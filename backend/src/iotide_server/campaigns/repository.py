@@ -92,10 +92,10 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
     )
 
 
-def described(session: Session, campaign_id: int) -> AnyRow | None:
-    """A campaign with its counts and its state."""
+def described(session: Session, campaign_id: int) -> AnyRow:
+    """A campaign that there is, with its counts and its state."""
     statement = text(_DESCRIBED + "WHERE campaign.id = :campaign_id")
-    return session.execute(statement, {"campaign_id": campaign_id}).one_or_none()
+    return session.execute(statement, {"campaign_id": campaign_id}).one()
 
 
 def page(

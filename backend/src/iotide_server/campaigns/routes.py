@@ -6,10 +6,9 @@ from fastapi import APIRouter, Depends, Header, Response
 
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading, service
-from iotide_server.campaigns.schemas import Campaign, CampaignFilter
+from iotide_server.campaigns.schemas import Campaign, CampaignFilter, PlanInput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_wire.plan import CampaignPlan
 
 router = APIRouter(tags=["campaigns"])
 
@@ -43,7 +42,7 @@ def submit_campaign(
     session: Tx,
     now: Now,
     response: Response,
-    body: CampaignPlan,
+    body: PlanInput,
     idempotency_key: IdempotencyKey = None,
 ) -> Campaign:
     """Expands the plan into runs, which wait for their nodes and targets from now on."""

@@ -1,4 +1,4 @@
-"""What the API gives for campaigns; what it takes is the wire's `CampaignPlan`."""
+"""What the API gives for campaigns; what it takes is the wire's `CampaignPlan`, in plain values."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,11 +6,15 @@ from enum import StrEnum
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from iotide_server.campaigns.plain import check_plain
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
 from iotide_wire.plan import CampaignPlan
+
+PlanInput = Annotated[CampaignPlan, AfterValidator(check_plain)]
+"""A plan in a request's body."""
 
 
 class CampaignState(StrEnum):

@@ -12,10 +12,11 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns import repository
-from iotide_server.campaigns.errors import CampaignNotFoundError, IdempotencyKeyReusedError
+from iotide_server.campaigns.errors import IdempotencyKeyReusedError
 from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import resolve
+from iotide_server.campaigns.reading import visible_campaign
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
@@ -107,14 +108,10 @@ def cancel(session: Session, principal: Principal, campaign_id: int, now: dateti
     Raises:
         CampaignNotFoundError: there is none that the caller may see.
     """
-    missing = CampaignNotFoundError(campaign_id)
-    campaign = session.get(Campaign, campaign_id)
-    if campaign is None:
-        raise missing
-    principal.require(Role.OPERATOR, campaign.cluster_id, missing)
-    runs.cancel_campaign(session, campaign_id, principal.name, now)
-    if campaign.cancelled_at is None:
+    campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
+    run_count = runs.cancel_campaign(session, campaign_id, principal.name, now)
+    if campaign.cancelled_at is None or run_count:
         campaign.cancelled_at = now
-        action = Action("campaign_cancelled", "campaign", campaign_id, campaign.cluster_id)
+        action = Action("campaign_cancelled", "campaign", campaign_id, campaign.cluster_id, after={"runs": run_count})
         audit.record(session, principal, action)
     live.publish(session, "campaign", campaign_id, campaign.cluster_id)

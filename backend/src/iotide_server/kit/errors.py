@@ -11,11 +11,12 @@ class IotideError(Exception):
         code: stable, for programs.
         field: dotted path of the input it is about, for instance `workloads[0].options.file_size_bytes`.
         value: what was given there.
-        remedy: what to do about it.
+        remedy: what to do about it; where nothing better is known, the class's usual remedy.
     """
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "bad_request"
+    usual_remedy: ClassVar[str | None] = None
 
     def __init__(
         self, message: str, *, field: str | None = None, value: object = None, remedy: str | None = None
@@ -24,7 +25,7 @@ class IotideError(Exception):
         self.message = message
         self.field = field
         self.value = value
-        self.remedy = remedy
+        self.remedy = remedy or self.usual_remedy
 
 
 class InvalidInputError(IotideError):
@@ -39,6 +40,7 @@ class NotFoundError(IotideError):
 
     status = 404
     code = "not_found"
+    usual_remedy = "look it up in the list of those that you may see"
 
 
 class ConflictError(IotideError):

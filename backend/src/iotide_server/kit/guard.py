@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from iotide_server.kit.web import error_response
+from iotide_server.kit.web import BODY_TOO_LARGE_REMEDY, error_response
 
 API_PREFIX: Final = "/api/"
 JSON_BODY_LIMIT_BYTES: Final = 2 * 1024**2
@@ -131,7 +131,7 @@ def _too_large(limit_bytes: int) -> JSONResponse:
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "body_too_large",
         f"the body has more than {limit_bytes} bytes",
-        remedy="send less at once",
+        remedy=BODY_TOO_LARGE_REMEDY,
     )
 
 

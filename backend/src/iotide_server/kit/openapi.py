@@ -12,10 +12,10 @@ _JSON: Final = "application/json"
 _DEEPEST: Final = 8
 _BY_FORMAT: Final = {"date-time": "2026-11-21T10:00:00Z"}
 _BY_TYPE: Final[dict[str, Any]] = {"integer": 1, "number": 1.0, "boolean": True, "string": "text", "null": None}
-_REFUSALS: Final[dict[int, dict[str, str | None]]] = {
+_REFUSALS: Final[dict[int, dict[str, str]]] = {
     401: {"code": "not_authenticated", "message": "nobody is signed in", "remedy": "sign in"},
     403: {"code": "not_allowed", "message": "you are not operator in this cluster", "remedy": "ask an administrator"},
-    404: {"code": "not_found", "message": "there is no such thing", "remedy": None},
+    404: {"code": "not_found", "message": "there is no such thing", "remedy": "look it up in the list"},
     409: {"code": "conflict", "message": "the state of things forbids it", "remedy": "look at it and try again"},
     413: {"code": "body_too_large", "message": "the body has more than 2097152 bytes", "remedy": "send less at once"},
     415: {"code": "wrong_content_type", "message": "the body is not declared as JSON", "remedy": "declare it"},
@@ -54,7 +54,7 @@ def _complete(operation: Schema, schemas: Schema) -> None:
     _add_example(operation.get("requestBody", {}), schemas, None)
 
 
-def _add_example(part: Schema, schemas: Schema, refusal: dict[str, str | None] | None) -> None:
+def _add_example(part: Schema, schemas: Schema, refusal: dict[str, str] | None) -> None:
     media = part.get("content", {}).get(_JSON)
     if media is None or "example" in media or "schema" not in media:
         return

@@ -10,7 +10,7 @@ import structlog
 from fastapi import Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute, iter_route_contexts
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from sqlalchemy.exc import DataError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
@@ -22,14 +22,29 @@ from iotide_server.kit.db import CONNECTIONS, Database
 from iotide_server.kit.errors import IotideError
 
 _LONGEST_ECHO = 200
+STORABLE_REMEDY = "leave out NUL characters and lone surrogates"
+_LARGEST_INTEGER = 2**63 - 1
+BODY_TOO_LARGE_REMEDY = "send less at once"
 _SECRET_FIELDS = ("password", "token", "secret")
 _log = structlog.get_logger(__name__)
 
 
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL can hold the text; JSON may have NUL characters and lone surrogates in it."""
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 class Input(BaseModel):
-    """Base of request bodies: an unknown field is refused rather than ignored."""
+    """Base of request bodies: an unknown field is refused rather than ignored, and so is what cannot be stored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator("*")
+    @classmethod
+    def _refuse_unstorable(cls, value: object) -> object:
+        if isinstance(value, str) and not is_storable(value):
+            raise ValueError(STORABLE_REMEDY)
+        return value
 
 
 class Output(BaseModel):
@@ -116,10 +131,15 @@ def install_error_handlers(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler)
 
 
-async def _refused(_: Request, error: IotideError) -> JSONResponse:
+def refusal(error: IotideError) -> JSONResponse:
+    """The error as an answer, for a route that commits although it refuses."""
     return error_response(
         error.status, error.code, error.message, field=error.field, value=error.value, remedy=error.remedy
     )
+
+
+async def _refused(_: Request, error: IotideError) -> JSONResponse:
+    return refusal(error)
 
 
 async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -145,9 +165,19 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
 
 async def _unrouted(request: Request, error: HTTPException) -> JSONResponse:
     codes = {404: "route_not_found", 405: "method_not_allowed", 413: "body_too_large"}
+    remedies = {
+        404: "see /api/v1/openapi.json for the routes that there are",
+        405: "use one of the methods in the header Allow",
+        413: BODY_TOO_LARGE_REMEDY,
+    }
     if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's word for a body that is not even text
         return error_response(422, "invalid_input", "the body cannot be read", remedy="send JSON in UTF-8")
-    response = error_response(error.status_code, codes.get(error.status_code, "bad_request"), str(error.detail).lower())
+    response = error_response(
+        error.status_code,
+        codes.get(error.status_code, "bad_request"),
+        str(error.detail).lower(),
+        remedy=remedies.get(error.status_code),
+    )
     response.headers.update(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         response.headers["Allow"] = ", ".join(sorted(_methods_at(request)))
@@ -172,7 +202,7 @@ async def _unstorable(request: Request, error: DataError) -> JSONResponse:
         422,
         "invalid_input",
         "a value cannot be stored",
-        remedy="leave out NUL characters and lone surrogates, and keep integers within 64 bits",
+        remedy=f"{STORABLE_REMEDY}, and keep integers within 64 bits",
     )
 
 
@@ -198,7 +228,9 @@ def _shown(field: str | None, value: object) -> str | int | float | bool | None:
     match value:
         case bool() | None:
             return value
-        case int() | float() if isfinite(value):
+        case int() if abs(value) <= _LARGEST_INTEGER:
+            return value
+        case float() if isfinite(value):
             return value
         case dict() | list() | bytes():
             return None

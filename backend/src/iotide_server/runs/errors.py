@@ -1,5 +1,7 @@
 """What can go wrong with runs."""
 
+from collections.abc import Sequence
+
 from iotide_server.kit.errors import ConflictError, NotFoundError
 
 
@@ -18,7 +20,9 @@ class RunEndedError(ConflictError):
     code = "run_ended"
 
     def __init__(self, run_id: int, state: str) -> None:
-        super().__init__(f"run {run_id} is {state} already", value=state, remedy="there is nothing left to cancel")
+        super().__init__(
+            f"run {run_id} is {state} already", field="run_id", value=run_id, remedy="there is nothing left to cancel"
+        )
 
 
 class RunNotRetriableError(ConflictError):
@@ -28,5 +32,22 @@ class RunNotRetriableError(ConflictError):
 
     def __init__(self, run_id: int, state: str) -> None:
         super().__init__(
-            f"run {run_id} is {state}", value=state, remedy="retry runs that failed or were cancelled; submit a new one"
+            f"run {run_id} is {state}",
+            field="run_id",
+            value=run_id,
+            remedy="retry runs that failed or were cancelled; submit a new one",
+        )
+
+
+class RunResourcesGoneError(ConflictError):
+    """What a run needs is no longer there."""
+
+    code = "run_resources_gone"
+
+    def __init__(self, run_id: int, gone: Sequence[str]) -> None:
+        super().__init__(
+            f"run {run_id} cannot run any more: {'; '.join(gone)}",
+            field="run_id",
+            value=run_id,
+            remedy="submit a campaign over the nodes and targets that there are",
         )

@@ -31,15 +31,26 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
+class MountProblem:
+    """Why nothing that loads the target starts on the node."""
+
+    target: str
+    node: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """What is known of a waiting run.
 
     Attributes:
+        mount_problems: of its targets on its nodes.
         not_before: after a declined attempt it waits until then, because of `last_reason`.
         ahead: runs that stand before it in its nodes' lines.
     """
 
     wanted: Sequence[Wanted]
+    mount_problems: Sequence[MountProblem]
     not_before: datetime | None
     last_reason: str | None
     ahead: int
@@ -48,6 +59,7 @@ class Wait:
 def waiting_because(wait: Wait, now: datetime) -> str:
     """One sentence with everything that keeps the run from starting now."""
     reasons = [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
+    reasons += [f"target {mount.target} on node {mount.node}: {mount.problem}" for mount in wait.mount_problems]
     if wait.not_before is not None and wait.not_before > now:
         after = f" after: {wait.last_reason}" if wait.last_reason else ""
         reasons.insert(0, f"it is not tried again before {_clock(wait.not_before)}{after}")

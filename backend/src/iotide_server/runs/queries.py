@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.runs.explanation import MountProblem
 from iotide_server.runs.models import Attempt, Order, RunEvent
 from iotide_server.runs.schemas import RunFilter
 
@@ -74,6 +75,15 @@ _WANTED = text(
     FROM wanted ORDER BY array_position(ARRAY['node', 'target', 'cluster'], kind), name
     """
 )
+_MOUNT_PROBLEMS = text(
+    """
+    SELECT target.name AS target, node.name AS node, target_mount.problem
+    FROM run JOIN cell_node USING (cell_id) JOIN cell_target USING (cell_id)
+    JOIN target_mount USING (node_id, target_id)
+    JOIN node ON node.id = node_id JOIN target ON target.id = target_id
+    WHERE run.id = :run_id AND target_mount.problem IS NOT NULL ORDER BY target.name, node.name
+    """
+)
 _AHEAD = text(
     """
     SELECT count(DISTINCT earlier.run_id) FROM line_place AS own
@@ -124,6 +134,11 @@ def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[Run
 def wanted_resources(session: Session, run_id: int) -> Sequence[AnyRow]:
     """Everything that the run needs, with who holds it now; nodes first, then shared targets, then the cluster."""
     return session.execute(_WANTED, {"run_id": run_id}).all()
+
+
+def mount_problems(session: Session, run_id: int) -> list[MountProblem]:
+    """What is wrong with the run's targets on its nodes."""
+    return [MountProblem(*row) for row in session.execute(_MOUNT_PROBLEMS, {"run_id": run_id})]
 
 
 def runs_ahead(session: Session, run_id: int) -> int:

@@ -85,6 +85,7 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     )
     wait = Wait(
         wanted=[_wanted(need, rows[need.resource]) for need in wanted],
+        mount_problems=queries.mount_problems(session, found.id),
         not_before=found.not_before,
         last_reason=found.reason,
         ahead=queries.runs_ahead(session, found.id),

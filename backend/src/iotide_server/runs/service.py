@@ -13,7 +13,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import repository
-from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError
+from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError, RunResourcesGoneError
 from iotide_server.runs.lifecycle import (
     AttemptState,
     NextOfRun,
@@ -200,31 +200,46 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
     if run.state not in {RunState.WAITING, RunState.ACTIVE}:
         raise RunEndedError(run.id, run.state)
     before = run.state
-    _cancel(session, [run.id], principal.name, now)
+    if not _cancel(session, [run.id], principal.name, now):
+        return run
     session.refresh(run)
     live.publish(session, "run", run.id, run.cluster_id)
     _record(session, principal, "run_cancelled", run, before)
     return run
 
 
-def cancel_campaign(session: Session, campaign_id: int, who: str, now: datetime) -> None:
-    """Cancel all runs of the campaign that have not ended."""
-    _cancel(session, repository.lock_open_runs(session, campaign_id), who, now)
+def cancel_campaign(session: Session, campaign_id: int, who: str, now: datetime) -> int:
+    """Cancel all runs of the campaign that have not ended.
+
+    Returns:
+        How many that were, without those of which it was asked before.
+    """
+    run_ids = repository.lock_open_runs(session, campaign_id)
+    return _cancel(session, run_ids, who, now)
 
 
-def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: datetime) -> None:
-    """Cancel locked runs that have not ended: the waiting ones in one statement, for they may be a hundred thousand."""
+def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: datetime) -> int:
+    """Cancel locked runs that have not ended: the waiting ones in one statement, for they may be a hundred thousand.
+
+    Returns:
+        How many; those whose nodes were told before are left out.
+    """
     reason = (CANCELLED_BY_PERSON, f"cancelled by {who}")
     active = repository.lock_active_runs(session, locked_run_ids)
     repository.cancel_waiting(session, locked_run_ids, reason, now)
+    run_count = len(locked_run_ids) - len(active)
     for run in active:
         attempt = repository.open_attempt(session, run.id)
+        if attempt.reason_code == CANCELLED_BY_PERSON:
+            continue
+        run_count += 1
         orders = repository.lock_orders(session, attempt.id)
         attempt.reason_code, attempt.reason = reason
         session.add(RunEvent(run_id=run.id, at=now, kind="cancel_wanted", text=reason[1]))
         _stop(session, run, orders, now)
         _settle(session, run, attempt, orders, now)
     _free(session, [run.id for run in active], now)
+    return run_count
 
 
 def retry(session: Session, principal: Principal, run_id: int, now: datetime) -> Run:
@@ -233,10 +248,14 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     Raises:
         RunNotFoundError: there is none that the caller may see.
         RunNotRetriableError: it is neither failed nor cancelled.
+        RunResourcesGoneError: a node or a target of it was retired, or a target taken off a node.
     """
     run = _changeable(session, principal, run_id)
     if run.state not in {RunState.FAILED, RunState.CANCELLED}:
         raise RunNotRetriableError(run.id, run.state)
+    gone = repository.lock_resources(session, run.cell_id)
+    if gone:
+        raise RunResourcesGoneError(run.id, gone)
     before = run.state
     run.reason_code = run.reason = None
     words = f"to be tried again, asked for by {principal.name}"

@@ -134,13 +134,15 @@ def create_target(session: Session, principal: Principal, plan: TargetPlan, now:
 
 
 def change_target(session: Session, principal: Principal, target_id: int, changes: Json) -> TargetView:
-    """The target with another name or reserve.
+    """The target with another name or reserve; no changes leave no trace.
 
     Raises:
         TargetNotFoundError: there is none that the caller may see, or it is retired.
         TargetNameTakenError: a living target of the cluster has the name.
     """
     changed = _own_target(session, principal, target_id)
+    if not changes:
+        return _views(session, [changed])[0]
     before = {field: getattr(changed, field) for field in changes}
     try:
         with session.begin_nested():

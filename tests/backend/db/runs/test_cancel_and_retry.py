@@ -6,12 +6,13 @@ from contextlib import suppress
 import pytest
 from factories.site import SimulatedAgent, Site
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.kit.errors import ConflictError, NotAllowedError
 from iotide_server.runs import service
-from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError
+from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError, RunResourcesGoneError
 from iotide_server.runs.models import Run
 from iotide_wire.messages import OrderState, Outcome, Word
 
@@ -180,6 +181,39 @@ def test_a_retried_run_gets_exactly_one_more_attempt(site: Site, cancel: CancelR
     agent.claim_offer()
     agent.hello(instance="instance-after-restart")
     assert site.run(run_id).state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("change", "gone"),
+    [
+        ("UPDATE node SET retired_at = now() WHERE id = :node", "node n1 was retired"),
+        ("UPDATE target SET retired_at = now() WHERE id = :target", "target nfs was retired"),
+        (
+            "DELETE FROM target_mount WHERE node_id = :node AND target_id = :target",
+            "target nfs is no longer on node n1",
+        ),
+    ],
+)
+def test_a_run_whose_node_or_target_is_gone_is_not_retried(
+    site: Site, cancel: CancelRun, change: str, gone: str
+) -> None:
+    (run_id,) = site.add_runs([1], target="nfs")
+    cancel(run_id)
+    values = {"node": site.node_ids[0], "target": site.target_ids["nfs"]}
+    site.change(change, **{name: value for name, value in values.items() if f":{name}" in change})
+    with pytest.raises(RunResourcesGoneError, match=gone):
+        retry(site, run_id)
+    assert site.run(run_id).state == "cancelled"
+
+
+def test_what_a_retried_run_needs_stays_until_the_retry_is_committed(site: Site, cancel: CancelRun) -> None:
+    (run_id,) = site.add_runs([1], target="nfs")
+    cancel(run_id)
+    with site.database.transaction() as session:
+        service.retry(session, ADMIN, run_id, site.clock())
+        for table in ("node", "target"):
+            with pytest.raises(OperationalError, match="could not obtain lock"):
+                site.change(f"SELECT FROM {table} WHERE name IN ('n1', 'nfs') FOR UPDATE NOWAIT")
 
 
 def test_only_what_failed_or_was_cancelled_can_be_retried(site: Site) -> None:

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.runs.explanation import Wait, Wanted, waiting_because
+from iotide_server.runs.explanation import MountProblem, Wait, Wanted, waiting_because
 from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -38,17 +38,19 @@ TARGET = Wanted(ResourceKind.TARGET, "nfs", Mode.SHARED, Occupancy(0, 0))
     ],
 )
 def test_what_stands_in_the_way_is_named(wanted: Wanted, because: str) -> None:
-    assert waiting_because(Wait([wanted], None, None, 0), NOW) == because
+    assert waiting_because(Wait([wanted], [], None, None, 0), NOW) == because
 
 
 def test_every_reason_is_given() -> None:
     silent = replace(NODE, seen_at=None)
-    wait = Wait([silent, TARGET], NOW + timedelta(seconds=40), "no space left", 3)
+    unmounted = MountProblem("nfs", "n1", "nothing is mounted there")
+    wait = Wait([silent, TARGET], [unmounted], NOW + timedelta(seconds=40), "no space left", 3)
     assert waiting_because(wait, NOW) == (
         "it is not tried again before 2026-11-21 10:00:40 UTC after: no space left;"
-        " node n1 has never been heard of; start its agent; 3 runs stand before it"
+        " node n1 has never been heard of; start its agent; target nfs on node n1: nothing is mounted there;"
+        " 3 runs stand before it"
     )
 
 
 def test_a_pause_that_is_over_is_no_reason() -> None:
-    assert waiting_because(Wait([NODE], NOW, "no space left", 0), NOW) == "it is about to start"
+    assert waiting_because(Wait([NODE], [], NOW, "no space left", 0), NOW) == "it is about to start"

@@ -1,0 +1,54 @@
+"""Plans as they arrive: what no later step could carry is refused before anything looks into the options."""
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Final
+
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.web import STORABLE_REMEDY, is_storable
+from iotide_wire.plan import CampaignPlan
+
+MAX_DEPTH: Final = 16
+_LARGEST_INTEGER: Final = 2**63 - 1
+
+
+def check_plain(plan: CampaignPlan) -> CampaignPlan:
+    """The plan, whose options may be anything that JSON can say within reason.
+
+    Raises:
+        InvalidInputError: options nested deeper than MAX_DEPTH, a number that is not finite or beyond 64 bits, or a
+            text that PostgreSQL cannot hold; with its field.
+    """
+    _check("note", plan.note)
+    for index, choice in enumerate(plan.workloads):
+        for part, given in (("options", choice.options), ("sweep", choice.sweep)):
+            for path, value in _walk(f"workloads[{index}].{part}", given):
+                _check(path, value)
+    return plan
+
+
+def _walk(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Every value inside with its path."""
+    yield path, value
+    if isinstance(value, dict | list) and depth == MAX_DEPTH:
+        remedy = "nest less deeply"
+        raise InvalidInputError(f"{path}: more than {MAX_DEPTH} levels deep", field=path, remedy=remedy)
+    if isinstance(value, dict):
+        for name, member in value.items():
+            _check(path, name)
+            yield from _walk(f"{path}.{name}", member, depth + 1)
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from _walk(f"{path}[{index}]", member, depth + 1)
+
+
+def _check(path: str, value: object) -> None:
+    match value:
+        case str() if not is_storable(value):
+            raise InvalidInputError(f"{path}: a text that cannot be stored", field=path, remedy=STORABLE_REMEDY)
+        case float() if not isfinite(value):
+            remedy = "give a finite number"
+            raise InvalidInputError(f"{path}: {value} is no finite number", field=path, value=value, remedy=remedy)
+        case int() if abs(value) > _LARGEST_INTEGER:
+            remedy = "give a number that fits into 64 bits"
+            raise InvalidInputError(f"{path}: the number is too large", field=path, value=value, remedy=remedy)
