@@ -174,7 +174,7 @@ async function look(page: Page, place: Place, scheme: Scheme): Promise<void> {
 
 async function photograph(page: Page, { name, act }: Place, scheme: Scheme): Promise<void> {
   const picture = `${name}-${page.viewportSize()?.width}-${scheme}`;
-  await page.waitForFunction(isSettled, null, { polling: "raf" });
+  await page.waitForFunction(isSettled, null, { polling: "raf", timeout: 15_000 });
   await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage: !act });
   const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   expect.soft(width, `${picture} is wider than the screen`).toBeLessThanOrEqual(0);
@@ -182,7 +182,9 @@ async function photograph(page: Page, { name, act }: Place, scheme: Scheme): Pro
 
 /** In the page: nothing is being loaded, and every chart fills its place. */
 function isSettled(): boolean {
-  if (document.querySelector("[aria-busy=true], [aria-label='Loading the chart']")) return false;
+  // What lies behind another tab loads when that is opened.
+  const loading = [...document.querySelectorAll("[aria-busy=true], [aria-label='Loading the chart']")];
+  if (loading.some((element) => element.checkVisibility())) return false;
   return [...document.querySelectorAll("figure")].every((figure) => {
     const drawn = figure.querySelector(".main-svg");
     return drawn !== null && Math.abs(drawn.clientWidth - figure.clientWidth) < 2;
