@@ -87,7 +87,7 @@ def fresh(directory: Path) -> Iterator[None]:
 def memory_directory() -> Iterator[Path]:
     """A directory in memory that is gone in the end."""
     directory = Path("/dev/shm") / f"iotide-demo-{secrets.token_hex(4)}"  # noqa: S108 - memory is what the target is
-    directory.mkdir()
+    directory.mkdir(mode=0o700)
     try:
         yield directory
     finally:

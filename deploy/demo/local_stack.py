@@ -234,7 +234,7 @@ class LocalStack:
         home = self.directory / "agents" / str(cluster_id) / name
         home.mkdir(parents=True)
         for directory in directories:
-            directory.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         approved = ", ".join(f'"{directory}"' for directory in directories)
         (home / "agent.toml").write_text(
             f'server = "{server_url or self.url}"\nnode_name = "{name}"\nrole = "compute"\n'

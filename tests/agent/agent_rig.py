@@ -42,7 +42,7 @@ class AgentRig:
     def __init__(self, base: Path, redis: PrivateRedis) -> None:
         self.base = base
         self.target = base / "target"
-        self.target.mkdir()
+        self.target.mkdir(mode=0o700)
         self.state = base / "state"
         node_id = next(_node_ids)
         with Redis.from_url(redis.admin_url) as admin:

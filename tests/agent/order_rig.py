@@ -67,7 +67,7 @@ class Rig:
         self.directory = base / "orders" / "7"
         self.directory.mkdir(parents=True)
         self.target = base / "target"
-        self.target.mkdir(exist_ok=True)
+        self.target.mkdir(mode=0o700, exist_ok=True)
         self.place = self.target / DIRECTORY_NAME
         self.bell = Doorbell(base / "wake")
         values: dict[str, Any] = {
@@ -148,6 +148,10 @@ class Rig:
         """The whole life of an order."""
         self.start()
         self.until_phase("ready")
+        return self.run_ready(*groups)
+
+    def run_ready(self, *groups: Sequence[StepCard]) -> dict[str, Any]:
+        """The rest of its life, from the leave to start."""
         self.go(*groups)
         return self.until_ended()
 

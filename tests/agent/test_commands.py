@@ -86,6 +86,21 @@ def test_check_says_what_is_missing_and_what_to_do(stopped_agent: AgentRig) -> N
     assert f"remedy: make it and let this user write there: install -d -m 0700 {stopped_agent.target}" in checked.stdout
 
 
+def test_check_says_how_to_close_a_directory_that_is_open_to_others(stopped_agent: AgentRig) -> None:
+    stopped_agent.target.chmod(0o777)
+    checked = run(stopped_agent, "check")
+    assert checked.exit_code == 1
+    assert f"missing {stopped_agent.target}: " in checked.stdout
+    assert f"remedy: chmod go-w {stopped_agent.target}" in checked.stdout
+
+
+def test_check_warns_of_a_run_that_could_fill_the_agents_own_disk(stopped_agent: AgentRig) -> None:
+    checked = run(stopped_agent, "check")
+    assert f"limited state directory: {stopped_agent.state} shares its file system with {stopped_agent.target}" in (
+        checked.stdout
+    )
+
+
 class _Silent(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Says nothing."""

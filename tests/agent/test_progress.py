@@ -27,7 +27,6 @@ def row(second: int, **changes: object) -> dict[str, Any]:
         "step_seconds": 1.0,
         "still_seconds": 0.0,
         "waits": "",
-        "tail": "",
     }
     return {name: float(second) for name in COUNTERS} | values | changes
 

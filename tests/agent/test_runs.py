@@ -1,5 +1,6 @@
 """The orders of a node: recovered from whatever its disk still says, and never lost by a plug-in's fault."""
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -14,14 +15,17 @@ from iotide_agent.config import parse_config
 from iotide_agent.executor import Executor
 from iotide_agent.inventory import take_inventory
 from iotide_agent.protocol import Event, Recovered, ResultReady, RunnerEnded, Stage
+from iotide_agent.results import Verdict
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, write_card
 from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.mounts import mount_of
+from iotide_agent.runner.record import read_phase
 from iotide_agent.runner.workspace import make_place
 from iotide_agent.runs import Runs
 from iotide_agent.spool import OrderFiles, Spool
 from iotide_agent.workloads.dd import DdWorkload
-from iotide_wire.messages import Outcome
+from iotide_wire.messages import OrderTarget, Outcome
 
 
 class Node:
@@ -29,7 +33,7 @@ class Node:
 
     def __init__(self, base: Path) -> None:
         self.target = base / "target"
-        self.target.mkdir()
+        self.target.mkdir(mode=0o700)
         config = parse_config({"state_directory": str(base / "state"), "approved_directories": [str(self.target)]})
         self.spool = Spool(config.state_directory)
         self.spool.prepare()
@@ -126,6 +130,34 @@ def test_leftovers_are_not_removed_beside_a_measurement(node: Node) -> None:
     os.close(measuring)
     node.runs.clean_leftovers()
     node.until(lambda: node.spool.leftovers() == [])
+    assert list(node.target.iterdir()) == []
+
+
+def test_a_plan_tells_the_mount_options_of_now_and_not_of_the_last_inventory(node: Node) -> None:
+    files = node.begun()
+    descriptor = os.open(node.target, os.O_RDONLY)
+    mount = mount_of(descriptor)._asdict() | {"options": "rw,nodiratime", "super_options": "rw,seen=now"}
+    os.close(descriptor)
+    place = {"target_id": 1, "directory": str(node.target), "mount": mount, "direct_works": True}
+    files.phase.write_text(json.dumps({"places": [place]}))
+    [planned] = node.executor.plan(make_order()).places
+    assert planned.facts["mount.options"] == "nodiratime,rw,seen=now"
+
+
+def test_a_run_can_be_cancelled_though_the_agents_disk_is_full(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    card = target_card(node.target)
+    target = OrderTarget(target_id=1, name="t", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0)
+    announced = node.executor.inventory.workloads["dd"]
+    order = make_order(schema_sha256=announced.schema_sha256, targets=(target,))
+    node.spool.keep_order(order)
+    node.runs.begin(order)
+    node.until(lambda: read_phase(node.spool.files(1).directory).get("phase") == "ready")
+    monkeypatch.setattr("iotide_agent.executor.write_cancel", full)
+    node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
+    node.until(lambda: RunnerEnded(1) in node.events)
     assert list(node.target.iterdir()) == []
 
 

@@ -1,5 +1,6 @@
 """The state directory: one agent, one holder of the node, nothing half-written taken for whole."""
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 import pytest
 from agent.orders import make_order
 
+from iotide_agent.results import Verdict, refusal
 from iotide_agent.spool import AgentRunsError, NodeBusyError, Offer, Spool
+from iotide_wire.messages import Outcome
 
 
 @pytest.fixture
@@ -96,6 +99,22 @@ def test_the_agent_that_was_accepted_last_is_remembered(spool: Spool) -> None:
     assert spool.last_instance() is None
     spool.keep_instance("instance-1")
     assert spool.last_instance() == "instance-1"
+
+
+def test_a_result_for_which_the_disk_has_no_room_is_sent_all_the_same(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    spool.keep_order(make_order())
+    result = refusal(make_order(), "instance-1", Verdict(Outcome.FAILED, "time_limit", "too long"))
+    with monkeypatch.context() as context:
+        context.setattr("iotide_agent.spool.replace_file", full)
+        spool.keep_result(1, result)
+    assert spool.result(1) == result
+    spool.keep_result(1, result)
+    assert Spool(spool.state_directory).result(1) == result
 
 
 def test_used_space_is_that_of_the_orders(spool: Spool) -> None:

@@ -135,10 +135,18 @@ def test_the_sampler_sees_what_the_load_writes(rig: Rig) -> None:
 def test_the_go_time_is_kept(rig: Rig) -> None:
     rig.start()
     rig.until_phase("ready")
-    go_at = time.time() + 0.4
+    go_at, go_at_epoch_seconds = processes.boottime() + 0.4, time.time() + 0.4
     rig.go([step("true")], at=go_at)
     ending = rig.until_ended()
-    assert 0 <= ending["steps"][0]["started_at_epoch_seconds"] - go_at < 0.2
+    assert 0 <= ending["steps"][0]["started_at_epoch_seconds"] - go_at_epoch_seconds < 0.2
+
+
+def test_a_start_that_a_jumped_clock_set_far_ahead_is_declined_at_once(rig: Rig) -> None:
+    rig.start()
+    rig.until_phase("ready")
+    rig.go([step("true")], at=processes.boottime() + 3600.0)
+    ending = rig.until_ended()
+    assert (ending["outcome"], ending["code"]) == ("declined", "go_too_late")
 
 
 def test_the_load_dies_with_its_runner_and_the_aftermath_removes_and_reports(rig: Rig) -> None:
@@ -158,10 +166,80 @@ def test_the_load_dies_with_its_runner_and_the_aftermath_removes_and_reports(rig
     assert list(rig.target.iterdir()) == []
 
 
+def test_a_child_that_let_go_of_the_lock_and_outlived_the_runner_is_ended(rig: Rig) -> None:
+    hide = (
+        "import os,sys,time\n"
+        "if os.fork() == 0:\n"
+        "    os.closerange(0, 256)\n"
+        "    note = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)\n"
+        "    os.write(note, str(os.getpid()).encode())\n"
+        "    os.close(note)\n"
+        "time.sleep(100)\n"
+    )
+    note = rig.directory / "hidden"
+    rig.start()
+    rig.until_phase("ready")
+    rig.go([step(*python(hide), str(note))])
+    hidden = int(rig.until(lambda: note.exists() and note.read_text()))
+    rig.until(lambda: rig.phase().get("loads"))
+    assert rig.process is not None
+    rig.process.kill()
+    rig.process.wait()
+    rig.until(lambda: not is_order_alive(rig.directory))
+    assert processes.stat_of(hidden) is not None
+    rig.start("--aftermath")
+    assert rig.until_ended()["code"] == "runner_died"
+    left = processes.stat_of(hidden)
+    assert left is None or left.state in "ZX"
+
+
+def test_the_group_of_a_step_ends_with_it_and_not_with_the_steps_beside_it(rig: Rig) -> None:
+    leave = "import os,sys,time\nif os.fork() == 0:\n    time.sleep(100)\nopen(sys.argv[1], 'w')"
+    note = rig.directory / "group"
+    rig.start()
+    rig.until_phase("ready")
+    rig.go([step(*python(leave), str(note), name="leaves"), step("sleep", "100", name="beside")])
+    rig.until(note.exists)
+    rig.until(lambda: [stat.name for stat in rig.descendants() if stat.state not in "ZX"] == ["sleep"])
+    rig.cancel()
+    assert rig.until_ended()["outcome"] == "cancelled"
+
+
+def test_a_full_disk_of_the_agents_keeps_no_load_alive_and_no_file_behind(
+    make_rig: Callable[..., Rig], tmp_path: Path
+) -> None:
+    state = tmp_path / "orders"
+    state.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(state)], check=True)
+    try:
+        rig = make_rig()
+        rig.start()
+        rig.until_phase("ready")
+        fill = (
+            "import sys,time\n"
+            "file = open(sys.argv[1], 'wb', 0)\n"
+            "try:\n"
+            "    while file.write(bytes(4096)): pass\n"
+            "except OSError:\n"
+            "    print('x' * 9999, flush=True)\n"
+            "time.sleep(1.5)\n"
+            "file.truncate(0)\n"
+            "time.sleep(1.5)\n"
+        )
+        ending = rig.run_ready([step(*python(fill), str(state / "filler"), name="fill")])
+        assert (ending["outcome"], ending["code"]) == ("finished", None)
+        assert ending["steps"][0]["stdout_left_out_bytes"] == 10_000
+        assert len((rig.directory / "curve.jsonl").read_text().splitlines()) in {3, 4}
+        assert list(rig.target.iterdir()) == []
+        rig.close()
+    finally:
+        subprocess.run(["umount", "--lazy", str(state)], check=True)
+
+
 def test_an_intent_without_a_load_is_reported_as_unknown(rig: Rig) -> None:
     rig.start()
     rig.until_phase("ready")
-    rig.go([step("sleep", "60")], at=time.time() + 60)
+    rig.go([step("sleep", "60")], at=processes.boottime() + 60)
     assert rig.process is not None
     rig.process.kill()
     rig.process.wait()

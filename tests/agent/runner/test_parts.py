@@ -1,8 +1,10 @@
 """The small parts of the runner: mount lines, rates, captured output, doorbells, processes."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from math import inf
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from agent.order_rig import eventually
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iotide_agent.probes.mounts import parse_mountinfo as probed_mountinfo
 from iotide_agent.runner import processes
 from iotide_agent.runner.capture import Capture
 from iotide_agent.runner.card import (
@@ -26,6 +29,7 @@ from iotide_agent.runner.card import (
 )
 from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_of, parse_mountinfo
 from iotide_agent.runner.sampler import Reading, rates
@@ -44,6 +48,13 @@ def test_mount_lines_are_read_with_escapes_decoded() -> None:
     assert (moose.fstype, moose.source) == ("fuse", "mfs#mfsmaster:9421")
     assert (spaced.mount_point, spaced.source) == ("/mnt/with space", "server:/export one")
     assert (nameless.fstype, nameless.source, nameless.super_options) == ("proc", "", "rw")
+
+
+def test_a_source_that_is_no_utf8_is_the_same_text_for_probe_and_runner() -> None:
+    text = rb"22 1 254:0 / /mnt/\303\244 rw - nfs4 server:/b\344r\040\303\274 rw".decode(errors="replace")
+    raw = b"22 1 254:0 / /mnt/\xc3\xa4 rw - nfs4 server:/b\xe4r\\040\xc3\xbc rw".decode(errors="replace")
+    [probed], [found] = probed_mountinfo(text), parse_mountinfo(raw)
+    assert (found.mount_point, found.source) == (probed.mount_point, probed.source) == ("/mnt/ä", "server:/b\ufffdr ü")
 
 
 def test_the_mount_of_a_directory_is_the_kernels(tmp_path: Path) -> None:
@@ -164,6 +175,22 @@ def test_output_names_are_safe_whatever_a_step_is_called() -> None:
     assert output_name(0, "schreiben ü") == "000-schreiben__"
 
 
+def test_a_tool_that_cannot_be_reached_yet_does_not_hold_up_who_starts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hang(*_: object) -> None:
+        os.setsid()
+        time.sleep(100)
+        os._exit(1)
+
+    monkeypatch.setattr("iotide_agent.runner.load._become", hang)
+    load = Load(StepCard("step", ("tool",), "none", ()), "none", 0, Surroundings(tmp_path, tmp_path, 10, 1.0, (), {}))
+    assert not load.reap()
+    os.kill(load.pid, signal.SIGKILL)
+    eventually(load.reap)
+    assert load.close()["signal"] == signal.SIGKILL
+
+
 def test_a_process_is_known_by_pid_and_start() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     stat = processes.stat_of(child.pid)
@@ -221,3 +248,36 @@ def test_what_dd_takes_from_zero_and_gives_to_null_is_not_counted() -> None:
     tree.close()
     assert seen.read < 100_000
     assert seen.written == 0
+
+
+@pytest.mark.parametrize("is_seen_at_work", [True, False])
+def test_a_dd_that_ends_between_two_looks_adds_nothing_of_zero_and_null(*, is_seen_at_work: bool) -> None:
+    tree = LoadTree()
+    child = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M"], stderr=subprocess.DEVNULL)
+    streams = [Path(f"/proc/{child.pid}/fd/{number}") for number in (0, 1)]
+    eventually(lambda: [str(stream.readlink()) for stream in streams] == ["/dev/zero", "/dev/null"])
+    if is_seen_at_work:
+        tree.total()
+    time.sleep(0.05)  # some gigabytes
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    seen = tree.total()
+    child.wait()
+    tree.close()
+    assert seen.read < 100_000
+    assert seen.written < 100_000
+
+
+def test_what_a_dd_that_ended_wrote_to_a_target_is_counted(tmp_path: Path) -> None:
+    tree = LoadTree()
+    pipe_read, pipe_write = os.pipe()
+    child = subprocess.Popen(["dd", f"of={tmp_path / 'data'}", "bs=1M"], stdin=pipe_read, stderr=subprocess.DEVNULL)
+    os.close(pipe_read)
+    eventually(lambda: Path(f"/proc/{child.pid}/fd/1").readlink() == tmp_path / "data")
+    tree.total()
+    os.write(pipe_write, bytes(50_000))
+    os.close(pipe_write)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert tree.total().written >= 50_000
+    child.wait()
+    tree.close()

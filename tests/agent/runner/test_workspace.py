@@ -9,6 +9,9 @@ import pytest
 from agent.order_rig import target_card
 
 from iotide_agent.runner.card import Card, TargetCard
+from iotide_agent.runner.hand import Hands, Limits
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.places import Places
 from iotide_agent.runner.workspace import (
     MARKER,
     TargetRefusedError,
@@ -25,7 +28,7 @@ NAME = "iotide-run-7-1"
 @pytest.fixture
 def approved(tmp_path: Path) -> Path:
     directory = tmp_path / "approved"
-    directory.mkdir()
+    directory.mkdir(mode=0o700)
     return directory
 
 
@@ -96,9 +99,44 @@ def test_an_approved_directory_may_itself_be_reached_by_a_link(approved: Path, t
     (tmp_path / "link").symlink_to(approved)
     (approved / "below").mkdir()
     for path in (tmp_path / "link/below", approved / "below"):
-        descriptor, real = open_beneath([str(tmp_path / "link")], str(path))
+        descriptor, real = open_beneath([str(tmp_path / "link"), str(approved)], str(path))
         os.close(descriptor)
         assert real == str(approved / "below")
+
+
+def test_a_link_that_leads_elsewhere_since_the_agent_looked_is_refused(
+    approved: Path, outside: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(outside)
+    with pytest.raises(TargetRefusedError, match=f"leads to {outside} now") as refused:
+        open_beneath([str(tmp_path / "link"), str(approved)], str(tmp_path / "link"))
+    assert refused.value.code == "directory_not_approved"
+
+
+@pytest.mark.parametrize("below", ["", "below", "below/target"])
+@pytest.mark.parametrize(
+    ("owner", "mode", "remedy"),
+    [(12345, 0o700, "chown 0 {path}"), (0, 0o777, "chmod go-w {path}"), (0, 0o770, "chmod go-w {path}")],
+)
+def test_a_directory_in_which_others_could_exchange_the_runs_own_is_refused_with_the_remedy(
+    approved: Path, below: str, owner: int, mode: int, remedy: str
+) -> None:
+    target = approved / "below/target"
+    target.mkdir(parents=True)
+    os.chown(approved / below, owner, 0)
+    (approved / below).chmod(mode)
+    wanted = target_card(target)
+    with pytest.raises(TargetRefusedError) as refused:
+        make_place(card(approved, wanted), wanted)
+    assert refused.value.code == "directory_open_to_others"
+    assert remedy.format(path=approved / below) in str(refused.value)
+    assert list(target.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [0o1777, 0o755, 0o700])
+def test_a_directory_in_which_only_we_can_rename_what_is_ours_is_taken(approved: Path, mode: int) -> None:
+    approved.chmod(mode)
+    assert made(approved).exists()
 
 
 def test_a_missing_target_is_named(approved: Path) -> None:
@@ -180,6 +218,28 @@ def test_the_mark_of_another_order_is_not_ours(approved: Path, parent: int) -> N
     with pytest.raises(TargetRefusedError):
         remove_marked(parent, card(approved, fence=71))
     assert (approved / NAME / MARKER).exists()
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 20])
+def test_a_mark_that_a_quota_cut_short_is_still_ours(approved: Path, parent: int, kept_bytes: int) -> None:
+    directory = made(approved)
+    os.truncate(directory / MARKER, kept_bytes)
+    assert remove_marked(parent, card(approved))
+    assert list(approved.iterdir()) == []
+
+
+def test_a_directory_that_cannot_be_removed_is_told_though_nobody_knew_that_it_was_made(approved: Path) -> None:
+    mount_point = approved / "scratch"
+    mount_point.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "iotide-test", str(mount_point)], check=True)
+    try:
+        target = target_card(mount_point)
+        directory = Path(make_place(card(approved, target), target).directory)
+        subprocess.run(["mount", "-o", "remount,ro", str(mount_point)], check=True)
+        settled = Places(card(approved, target)).settle(Hands(Loop()), Limits(10.0, 10.0))
+    finally:
+        subprocess.run(["umount", str(mount_point)], check=True)
+    assert settled.leftovers == [str(directory)]
 
 
 def test_a_link_in_the_place_of_the_directory_is_not_entered(approved: Path, outside: Path, parent: int) -> None:

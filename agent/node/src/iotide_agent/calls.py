@@ -1,7 +1,6 @@
 """Talks to the server for the driver, off its thread: each call gives back the event that its answer amounts to."""
 
 import logging
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -23,6 +22,7 @@ from iotide_agent.protocol import (
     UploadFailed,
 )
 from iotide_agent.results import Verdict, refusal
+from iotide_agent.runner.processes import boottime
 from iotide_agent.spool import Spool
 from iotide_agent.transport import Refusal, Transport, Unreachable
 from iotide_wire import WIRE_VERSION
@@ -59,7 +59,7 @@ class Speaker:
             workloads=tuple(inventory.workloads.values()),
             holds=tuple(HeldOrder(order_id=order_id, fence=fence) for order_id, fence in holds),
         )
-        sent_at = time.time()
+        sent_at = boottime()
         try:
             reply = self.transport.hello(request)
         except Unreachable as error:
@@ -68,14 +68,14 @@ class Speaker:
         except Refusal as error:
             _logger.warning("hello_refused code=%s error=%s", error.code, error)
             return GreetingRefused(error.code, error.sentence)
-        self.clock.learn(reply.server_time, sent_at, time.time())
+        self.clock.learn(reply.server_time, sent_at, boottime())
         self.spool.keep_instance(self.instance)
         _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
         return Greeted()
 
     def beat(self, number: int, orders: tuple[OrderBeat, ...]) -> Event:
         """Sends a beat."""
-        sent_at = time.time()
+        sent_at = boottime()
         request = BeatRequest(
             agent_instance=self.instance, boot_id=self.boot_id, sent_at=datetime.now(UTC), orders=orders
         )
@@ -87,7 +87,7 @@ class Speaker:
         except Refusal as error:
             _logger.warning("beat_refused code=%s error=%s", error.code, error)
             return BeatRefused(number, error.code, error.sentence)
-        self.clock.learn(reply.server_time, sent_at, time.time())
+        self.clock.learn(reply.server_time, sent_at, boottime())
         return Beaten(number, reply)
 
     def claim(self, order_id: int, fence: int) -> Event:

@@ -1,4 +1,4 @@
-"""How far the server's clock is from ours, by the answers that took the shortest way."""
+"""The server's clock in terms of one that nobody sets here, by the answers that took the shortest way."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -10,21 +10,16 @@ _REMEMBERED: Final = 8
 
 @dataclass(slots=True)
 class ServerClock:
-    """The server's clock as seen from here."""
+    """The server's clock against this node's CLOCK_BOOTTIME, so that a step of the wall clock changes nothing."""
 
     _seen: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
-    def learn(self, server_time: datetime, sent_at_epoch_seconds: float, heard_at_epoch_seconds: float) -> None:
+    def learn(self, server_time: datetime, sent_at_boottime: float, heard_at_boottime: float) -> None:
         """Takes the time in an answer; it was written about midway between asking and hearing."""
-        trip_seconds = max(0.0, heard_at_epoch_seconds - sent_at_epoch_seconds)
-        midway = sent_at_epoch_seconds + trip_seconds / 2
+        trip_seconds = max(0.0, heard_at_boottime - sent_at_boottime)
+        midway = sent_at_boottime + trip_seconds / 2
         self._seen.append((trip_seconds, server_time.timestamp() - midway))
 
-    @property
-    def ahead_seconds(self) -> float:
-        """How far the server is ahead of this node; 0 while nothing was heard."""
-        return min(self._seen)[1] if self._seen else 0.0
-
-    def here(self, server_time: datetime) -> float:
-        """That moment on this node's clock, in seconds since the epoch."""
-        return server_time.timestamp() - self.ahead_seconds
+    def here(self, server_time: datetime) -> float | None:
+        """That moment on CLOCK_BOOTTIME, in seconds; None while nothing was heard of the server."""
+        return server_time.timestamp() - min(self._seen)[1] if self._seen else None

@@ -65,7 +65,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class AgentEnding:
     """Why the agent ended.
 
     Attributes:
@@ -94,9 +94,9 @@ class Driver:
         self._session = Session(self._runs.recover())
         self._sent: dict[int, tuple[OrderBeat, ...]] = {}
         self._signal: signal.Signals | None = None
-        self._ending: Ending | None = None
+        self._ending: AgentEnding | None = None
 
-    def run(self) -> Ending:
+    def run(self) -> AgentEnding:
         """Works until it is told to stop, or the server says that this agent must not go on."""
         self._loop.watch(self._bell.fileno(), self._hear_bell)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -138,7 +138,7 @@ class Driver:
             case StartWorker():
                 self._listener.start()
             case Stop(code=code, message=message, end_loads=end_loads):
-                self._ending = Ending(code, message)
+                self._ending = AgentEnding(code, message)
                 if end_loads:
                     self._end_loads(Verdict(Outcome.FAILED, code, message))
             case _:
@@ -211,13 +211,13 @@ class Driver:
         self._executor.inventory = found
         return Tick() if is_same else FactsChanged()
 
-    def _finish(self) -> Ending:
+    def _finish(self) -> AgentEnding:
         if self._ending is not None:
             return self._ending
         if self._signal is signal.SIGINT:
             # A person at the terminal expects that nothing goes on behind it.
             self._end_loads(Verdict(Outcome.FAILED, "agent_stopped", "the agent was stopped from its terminal"))
-        return Ending(None, "stopped; a load that runs goes on and is adopted at the next start")
+        return AgentEnding(None, "stopped; a load that runs goes on and is adopted at the next start")
 
     def _end_loads(self, verdict: Verdict) -> None:
         ends_at = boottime() + END_SECONDS

@@ -137,10 +137,10 @@ class Executor:
             # A plug-in's own fault: its validators may raise anything.
             raise DeclinedError("plan_fault", f"{order.workload} met {error!r}", Outcome.FAILED) from error
 
-    def release(self, order_id: int, plan: Plan, at_epoch_seconds: float | None) -> None:
-        """Lets the load of a prepared order start at a time of this node's clock."""
+    def release(self, order_id: int, plan: Plan, at_boottime_seconds: float | None) -> None:
+        """Lets the load of a prepared order start at a time of CLOCK_BOOTTIME."""
         files = self._spool.files(order_id)
-        write_go(files.directory, plan.go(at_epoch_seconds))
+        write_go(files.directory, plan.go(at_boottime_seconds))
         ring(files.bell)
 
     def cancel(self, order_id: int, verdict: Verdict) -> None:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from iotide_agent.inventory import Inventory
 from iotide_agent.runner.card import Go, StepCard
 from iotide_agent.runner.files import replace_file
+from iotide_agent.runner.mounts import effective_options
 from iotide_agent.spool import OrderFiles
 from iotide_agent.workloads.base import Options, Place, Step, Workload
 
@@ -35,9 +36,9 @@ class Plan:
             begin += len(group)
         return ()
 
-    def go(self, at_epoch_seconds: float | None) -> Go:
+    def go(self, at_boottime_seconds: float | None) -> Go:
         """Leave to start, as the runner reads it."""
-        return Go(at_epoch_seconds, tuple(tuple(_step_card(step) for step in group) for group in self.groups))
+        return Go(at_boottime_seconds, tuple(tuple(_step_card(step) for step in group) for group in self.groups))
 
 
 _PLAN: Final = TypeAdapter(Plan)
@@ -64,13 +65,15 @@ def read_plan(files: OrderFiles) -> Plan | None:
 
 def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> Place:
     mount = made["mount"]
+    options = effective_options(mount["options"], mount["super_options"])
     return Place(
         target_id=made["target_id"],
         directory=Path(made["directory"]),
         scratch=files.scratch,
         fstype=mount["fstype"],
         direct_works=made["direct_works"],
-        facts=inventory.facts | inventory.mount_facts(mount["mount_point"]),
+        # The inventory is as old as the node's last idle minutes; the runner has just seen the options.
+        facts=inventory.facts | inventory.mount_facts(mount["mount_point"]) | {"mount.options": ",".join(options)},
     )
 
 

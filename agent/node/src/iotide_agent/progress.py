@@ -102,7 +102,7 @@ class RunWatch:
         weights = [_weight(step, steps) for step in steps]
         done = sum(weights[:group_begins])
         # Side by side the counters are those of all steps together, and so is their fraction.
-        fraction = self._fraction(workload, _together(running), counters, row["tail"]) if workload and running else None
+        fraction = self._fraction(workload, _together(running), counters) if workload and running else None
         share = sum(weights[group_begins : group_begins + len(running)])
         known = (done + share * (fraction or 0.0)) / sum(weights)
         if fraction is not None or done:
@@ -111,7 +111,8 @@ class RunWatch:
         if row["waits"]:
             self.phase += f"; nothing has moved for {row['still_seconds']:.0f} s: {row['waits']}"
 
-    def _fraction(self, workload: Workload[Any], step: Step, counters: Counters, tail: str) -> float | None:
+    def _fraction(self, workload: Workload[Any], step: Step, counters: Counters) -> float | None:
+        tail = self.files.tail.read_text(errors="replace") if self.files.tail.exists() else ""
         try:
             fraction = workload.progress(step, counters, tail)
             return None if fraction is None or isnan(fraction) else max(0.0, fraction)

@@ -14,6 +14,7 @@ from iotide_agent.config import AgentConfig
 from iotide_agent.identity import Identity, NotEnrolledError, load_identity
 from iotide_agent.inventory import Inventory, take_inventory
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
+from iotide_agent.runner.workspace import why_open_to_others
 from iotide_agent.transport import trust
 from iotide_wire.units import format_bytes
 
@@ -50,7 +51,7 @@ def examine(config: AgentConfig) -> list[Finding]:
     return [
         *_server(config),
         *_directories(config, inventory),
-        _state_directory(config.state_directory),
+        _state_directory(config.state_directory, inventory),
         _memory(inventory),
         _caches(config),
         *_tools(inventory),
@@ -102,12 +103,31 @@ def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]
             remedy = f"make it and let this user write there: install -d -m 0700 {directory}"
             yield Finding(directory, State.MISSING, "no directory that this user may write to", remedy)
             continue
+        reason = _why_open(directory)
+        if reason is not None:
+            sentence, _, remedy = reason.rpartition("; ")
+            yield Finding(directory, State.MISSING, sentence, remedy)
+            continue
         mount = next(mount for mount in inventory.mounts if mount.path == directory)
         free = "unknown" if mount.free_bytes is None else format_bytes(mount.free_bytes)
         yield Finding(directory, State.READY, f"{mount.fstype} from {mount.source}, {free} free")
 
 
-def _state_directory(directory: Path) -> Finding:
+def _why_open(directory: str) -> str | None:
+    told = _stat(directory, "%u %f")
+    if told is None:
+        return None
+    owner, mode = told.split()
+    return why_open_to_others(directory, int(owner), int(mode, 16))
+
+
+def _stat(directory: str, wanted: str) -> str | None:
+    # As a command, because a dead mount would hang this process.
+    told = SystemReader().read(CommandWant(("stat", f"--format={wanted}", directory), "coreutils"))
+    return None if isinstance(told, Unavailable) else told.strip()
+
+
+def _state_directory(directory: Path, inventory: Inventory) -> Finding:
     probe = directory / ".iotide-check"
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -116,6 +136,12 @@ def _state_directory(directory: Path) -> Finding:
     except OSError as error:
         remedy = "let this user write there, or name another state_directory in agent.toml"
         return Finding("state directory", State.MISSING, f"{directory}: {error.strerror}", remedy)
+    device = str(directory.stat().st_dev)
+    shared = [approved for approved in inventory.approved_directories if _stat(approved, "%d") == device]
+    if shared:
+        sentence = f"{directory} shares its file system with {', '.join(shared)}: a run may fill it"
+        remedy = "name a state_directory on another file system in agent.toml"
+        return Finding("state directory", State.LIMITED, sentence, remedy)
     return Finding("state directory", State.READY, str(directory))
 
 

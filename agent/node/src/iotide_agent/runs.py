@@ -2,7 +2,9 @@
 
 import logging
 import os
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +32,7 @@ from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import Workload
-from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, Outcome
+from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, OrderBeat, Outcome
 
 _MAX_AFTERMATHS: Final = 3
 _MAX_PIECES: Final = 200
@@ -111,21 +113,33 @@ class Runs:
                 run.was_started = True
                 self._emit(LoadStarted(run.order.order_id))
 
-    def release(self, order_id: int, at_epoch_seconds: float | None) -> None:
+    def release(self, order_id: int, at_boottime_seconds: float | None) -> None:
         """Lets a prepared load start."""
         run = self._active[order_id]
-        if run.plan is not None:
-            self._executor.release(order_id, run.plan, at_epoch_seconds)
+        if run.plan is None:
+            return
+        try:
+            self._executor.release(order_id, run.plan, at_boottime_seconds)
+        except OSError as error:
+            reason = f"the leave to start cannot be written: {error}"
+            self.cancel(order_id, Verdict(Outcome.FAILED, "agent_fault", reason))
 
     def cancel(self, order_id: int, verdict: Verdict) -> None:
-        """Ends a run with that verdict."""
-        self._executor.cancel(order_id, verdict)
+        """Ends a run with that verdict, or with the runner's own where the disk has no room to say which."""
+        try:
+            self._executor.cancel(order_id, verdict)
+        except OSError:
+            _logger.exception("cancel_unwritten order_id=%d code=%s", order_id, verdict.code)
+            process = self._active[order_id].process
+            if process is not None:
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(process.pidfd, signal.SIGTERM)
 
     def cancel_all(self, verdict: Verdict) -> bool:
         """Ends every run that has a runner; False where there is none."""
         running = [run for run in self._active.values() if run.process is not None]
         for run in running:
-            self._executor.cancel(run.order.order_id, verdict)
+            self.cancel(run.order.order_id, verdict)
         return bool(running)
 
     def beats(self, beat: Beat) -> tuple[OrderBeat, ...]:
@@ -152,8 +166,7 @@ class Runs:
             # A fault of ours must not leave the server waiting for ever, and the raw output can be parsed again.
             _logger.exception("collect_failed run_id=%d", run.order.run_id)
             verdict = Verdict(Outcome.FAILED, "agent_fault", f"the agent could not read the run's output: {error!r}")
-            artefacts = keep_artefacts(run.files, read_json(run.files.exit) or {}, run.plan)
-            result = refusal(run.order, self._instance, verdict, artefacts)
+            result = refusal(run.order, self._instance, verdict, _raw_output(run))
         self._spool.keep_result(order_id, result)
         _logger.info("collected order_id=%d run_id=%d outcome=%s", order_id, run.order.run_id, result.outcome)
         return ResultReady(order_id)
@@ -259,7 +272,7 @@ class Runs:
         try:
             run.plan = self._executor.plan(run.order)
         except DeclinedError as error:
-            self._executor.cancel(run.order.order_id, error.verdict)
+            self.cancel(run.order.order_id, error.verdict)
         else:
             self._emit(Prepared(run.order.order_id))
 
@@ -318,6 +331,14 @@ def _stage(run: ActiveRun, phase: dict[str, Any]) -> Stage:
     if run.plan is None:
         return Stage.PREPARING
     return Stage.RELEASED if run.files.go.exists() else Stage.READY
+
+
+def _raw_output(run: ActiveRun) -> tuple[ArtefactFact, ...]:
+    try:
+        return keep_artefacts(run.files, read_json(run.files.exit) or {}, run.plan)
+    except (OSError, ValueError):
+        _logger.exception("raw_output_lost order_id=%d", run.order.order_id)
+        return ()
 
 
 def _give_up(run: ActiveRun) -> None:

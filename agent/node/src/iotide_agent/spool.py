@@ -58,6 +58,7 @@ class OrderFiles:
         plan: the places and steps that were made of it.
         card, go: what the runner is to do, and its leave to start.
         phase, exit, curve, output, scratch: the runner's: how far it is, its last word, what it saw, what was printed.
+        tail: the end of what was printed.
         bell: wakes the runner.
         result: what the server must acknowledge, with `artefacts`, the raw output that goes with it.
     """
@@ -70,6 +71,7 @@ class OrderFiles:
     phase: Path
     exit: Path
     curve: Path
+    tail: Path
     output: Path
     scratch: Path
     bell: Path
@@ -88,6 +90,7 @@ def order_files(directory: Path) -> OrderFiles:
         phase=directory / "phase.json",
         exit=directory / "exit.json",
         curve=directory / "curve.jsonl",
+        tail=directory / "tail",
         output=directory / "out",
         scratch=directory / "scratch",
         bell=directory / "bell",
@@ -105,6 +108,7 @@ class Spool:
         self._offers = state_directory / "spool" / "offers"
         self._orders = state_directory / "orders"
         self._leftovers = state_directory / "leftovers"
+        self._unkept: dict[int, FinishRequest] = {}
 
     def prepare(self) -> None:
         """Makes the directories, for the agent's own user alone."""
@@ -202,16 +206,26 @@ class Spool:
         return order
 
     def keep_result(self, order_id: int, result: FinishRequest) -> None:
-        """Keeps a result, durably, until the server acknowledges it."""
-        replace_file(self.files(order_id).result, result.model_dump_json(), durable=True)
+        """Keeps a result until the server acknowledges it: durably, or in memory where the disk has no room."""
+        try:
+            replace_file(self.files(order_id).result, result.model_dump_json(), durable=True)
+        except OSError:
+            _logger.exception("result_in_memory_only order_id=%d", order_id)
+            self._unkept[order_id] = result
+        else:
+            self._unkept.pop(order_id, None)
 
     def result(self, order_id: int) -> FinishRequest:
         """The result of an order."""
+        unkept = self._unkept.get(order_id)
+        if unkept is not None:
+            return unkept
         return FinishRequest.model_validate_json(self.files(order_id).result.read_bytes())
 
     def forget(self, order_id: int) -> None:
         """Removes all that is kept of an order, its name first, so that a half-removed one is never taken for held."""
         files = self.files(order_id)
+        self._unkept.pop(order_id, None)
         files.order.unlink(missing_ok=True)
         shutil.rmtree(files.directory, ignore_errors=True)
 

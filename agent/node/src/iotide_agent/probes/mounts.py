@@ -1,12 +1,12 @@
 """What /proc/self/mountinfo says: every mount of this node, and which of them holds a path."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
 from iotide_agent.probes.reader import FileWant
+from iotide_agent.runner.mounts import decode, effective_options
 
 MOUNTINFO: Final = FileWant("/proc/self/mountinfo")
 PSEUDO_FSTYPES: Final = frozenset(
@@ -38,7 +38,6 @@ PSEUDO_FSTYPES: Final = frozenset(
 """File systems without files that anybody would measure."""
 _FIELDS_BEFORE_TAGS: Final = 6
 _FIELDS_AFTER_TAGS: Final = 3
-_OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 
 
 class MountinfoError(ValueError):
@@ -88,16 +87,10 @@ def _parse_line(line: str) -> Mount:
     _, _, device, root, mount_point, mount_options = fields[:_FIELDS_BEFORE_TAGS]
     fstype, source, file_system_options = fields[separator + 1 : separator + 1 + _FIELDS_AFTER_TAGS]
     return Mount(
-        mount_point=_decoded(mount_point),
-        fstype=_decoded(fstype),
-        source=_decoded(source),
+        mount_point=decode(mount_point),
+        fstype=decode(fstype),
+        source=decode(source),
         device=device,
-        root=_decoded(root),
-        options=tuple(sorted({*mount_options.split(","), *_decoded(file_system_options).split(",")})),
+        root=decode(root),
+        options=effective_options(mount_options, file_system_options),
     )
-
-
-def _decoded(field: str) -> str:
-    r"""The field with the kernel's octal escapes undone: `mfs\043host` is `mfs#host`, `\040` a space."""
-    raw = _OCTAL.sub(lambda match: bytes((int(match[1], 8),)), field.encode(errors="replace"))
-    return raw.decode(errors="replace")

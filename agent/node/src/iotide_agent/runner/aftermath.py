@@ -56,8 +56,7 @@ def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
     same_boot = phase.get("boot_id") == processes.boot_id()
     ending = _why(phase, same_boot=same_boot)
     if same_boot and not _kill(directory, phase, card.patience_seconds):
-        left = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat]
-        names = "; ".join(str(found) for found in processes.stuck(left))
+        names = "; ".join(str(found) for found in processes.stuck(_living(directory, phase)))
         ending = Ending("failed", "stuck", f"{ending.reason}; cannot be killed, still holding the node: {names}")
     if phase.get("is_torn"):
         made_on = [target.target_id for target in card.targets]
@@ -79,17 +78,21 @@ def _why(phase: dict[str, Any], *, same_boot: bool) -> Ending:
 
 
 def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bool:
-    """Kills every process that holds the order's lock or is a recorded load; False where one remains."""
+    """Kills every process of the order; False where one remains."""
     until = time.monotonic() + patience_seconds
     while time.monotonic() < until:
-        loads = [load["pid"] for load in phase.get("loads", []) if processes.is_alive(load["pid"], load["start_ticks"])]
-        for group in loads:
-            processes.send_group(signal.SIGKILL, group)
-        if not loads and not is_order_alive(directory):
+        living = _living(directory, phase)
+        if not living and not is_order_alive(directory):
             return True
-        processes.send(signal.SIGKILL, processes.holders(directory / "lock"))
+        processes.send(signal.SIGKILL, [stat.pid for stat in living])
         time.sleep(_NAP_SECONDS)
     return False
+
+
+def _living(directory: Path, phase: dict[str, Any]) -> list[processes.Stat]:
+    """Who holds the order's lock, and who is of a load's session: a child may close the one and outlive its load."""
+    holders = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat is not None]
+    return holders + processes.of_sessions({load["pid"]: load["start_ticks"] for load in phase.get("loads", [])})
 
 
 def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> list[str]:

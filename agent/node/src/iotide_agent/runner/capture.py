@@ -13,7 +13,7 @@ class Capture:
     """One output stream of a load, kept in a file: its first half as it comes, the last half of the limit at the end.
 
     Attributes:
-        left_out_bytes: what lay between and was only counted.
+        left_out_bytes: what lay between, or did not fit on the agent's disk, and was only counted.
         total_bytes: all that was printed.
     """
 
@@ -58,8 +58,8 @@ class Capture:
                 break
         self._cut()
         if self.left_out_bytes:
-            os.write(self._output, b"\n[iotide left out %d bytes here]\n" % self.left_out_bytes)
-        _write_all(self._output, self._tail)
+            self._keep(b"\n[iotide left out %d bytes here]\n" % self.left_out_bytes)
+        self._keep(self._tail)
         os.close(self._output)
         os.close(self._input)
         self.open = False
@@ -69,7 +69,7 @@ class Capture:
         self._shown = (self._shown + chunk)[-_SHOWN_TAIL_BYTES:]
         to_head = chunk[: self._half_bytes - self._head_bytes]
         self._head_bytes += len(to_head)
-        _write_all(self._output, to_head)
+        self._keep(to_head)
         self._tail += chunk[len(to_head) :]
         if len(self._tail) > 2 * self._half_bytes:
             self._cut()
@@ -79,8 +79,12 @@ class Capture:
         self.left_out_bytes += excess_bytes
         del self._tail[:excess_bytes]
 
-
-def _write_all(descriptor: int, data: bytes | bytearray) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
+    def _keep(self, data: bytes | bytearray) -> None:
+        with memoryview(data) as view:
+            kept_bytes = 0
+            try:
+                while kept_bytes < len(view):
+                    kept_bytes += os.write(self._output, view[kept_bytes:])
+            except OSError:
+                # The agent's disk is full; the load goes on, and its record says that output is missing.
+                self.left_out_bytes += len(view) - kept_bytes

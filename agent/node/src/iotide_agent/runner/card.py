@@ -67,11 +67,11 @@ class Go(NamedTuple):
     """Leave to start.
 
     Attributes:
-        at_epoch_seconds: when, by this node's clock; None for now.
+        at_boottime_seconds: when, on this node's CLOCK_BOOTTIME, which no one sets; None for now.
         groups: the steps of a group run side by side, the groups one after another.
     """
 
-    at_epoch_seconds: float | None
+    at_boottime_seconds: float | None
     groups: tuple[tuple[StepCard, ...], ...]
 
 
@@ -112,7 +112,7 @@ def read_go(directory: Path) -> Go | None:
     if values is None:
         return None
     groups = tuple(tuple(StepCard(**_with_tuples(step)) for step in group) for group in values["groups"])
-    return Go(values["at_epoch_seconds"], groups)
+    return Go(values["at_boottime_seconds"], groups)
 
 
 def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float, patience_
     while not all(load.reap() for load in loads) and processes.boottime() < until:
         loop.turn(until)
     for load in loads:
-        processes.send_group(signal.SIGKILL, load.pid)
+        if not load.reap():
+            processes.send_group(signal.SIGKILL, load.pid)
     return _sweep(loop, loads, patience_seconds)
 
 

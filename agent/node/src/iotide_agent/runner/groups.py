@@ -8,7 +8,7 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.capture import Capture
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.endings import CANCEL_GRACE_SECONDS, GRACE_SECONDS, RunEndedError, end_loads
-from iotide_agent.runner.load import Load, StartError, Surroundings
+from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.sampler import Sampler
 
@@ -65,7 +65,9 @@ class Groups:
             self._note(self._loads)
             while not all(load.ended for load in self._loads):
                 self._check()
+                self._check_starts()
                 self._loop.turn(until)
+            self._check_starts()
         except RunEndedError as error:
             grace_seconds = CANCEL_GRACE_SECONDS if error.outcome == "cancelled" else GRACE_SECONDS
             raise
@@ -80,11 +82,9 @@ class Groups:
         self.sampler.finish()
 
     def _start(self, step: StepCard, before_done: str, ordinal: int) -> None:
-        try:
-            load = Load(step, before_done, ordinal, self._surroundings)
-        except StartError as error:
-            raise RunEndedError("failed", "tool_missing", str(error)) from error
+        load = Load(step, before_done, ordinal, self._surroundings)
         self._loads.append(load)
+        self._loop.watch(load.starting, lambda: self._take_start(load))
         self._loop.watch(load.pidfd, lambda: self._take_end(load))
         for capture in (load.stdout, load.stderr):
             self._watch_output(capture)
@@ -96,6 +96,15 @@ class Groups:
                 self._loop.ignore(capture.fileno())
 
         self._loop.watch(capture.fileno(), drain)
+
+    def _take_start(self, load: Load) -> None:
+        load.learn_start()
+        self._loop.ignore(load.starting)
+
+    def _check_starts(self) -> None:
+        for load in self._loads:
+            if load.start_failure is not None:
+                raise RunEndedError("failed", "tool_missing", load.start_failure)
 
     def _take_end(self, load: Load) -> None:
         self.sampler.look()  # the figures of a zombie can still be read, those of a reaped process cannot
@@ -109,7 +118,7 @@ class Groups:
             )
         finally:
             for load in self._loads:
-                for descriptor in (load.pidfd, load.stdout.fileno(), load.stderr.fileno()):
+                for descriptor in (load.starting, load.pidfd, load.stdout.fileno(), load.stderr.fileno()):
                     self._loop.ignore(descriptor)
                 self.records.append(load.close())
             succeeded = all(load.succeeded() for load in self._loads)

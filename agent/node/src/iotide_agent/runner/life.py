@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ TARGET_PATIENCE: Final = 3
 """A target may take this many times as long to answer as a killed process to disappear."""
 REMOVE_SECONDS: Final = 600.0
 """A terabyte on ext3 takes minutes."""
+LONGEST_GO_SECONDS: Final = 120.0
+"""The server sets the common start of several nodes a few beats ahead; further off a clock has jumped."""
 
 
 class Runner:
@@ -60,9 +63,11 @@ class Runner:
         own = processes.stat_of(os.getpid())
         self._note(boot_id=processes.boot_id(), pid=os.getpid(), start_ticks=own.start_ticks if own else 0)
         ending = self._ending()
-        if self._groups:
-            self._groups.finish()
-        self._note(phase="settling")
+        # A full disk of the agent's must not keep it from removing the files and saying its last word.
+        with suppress(OSError):
+            if self._groups:
+                self._groups.finish()
+            self._note(phase="settling")
         # What a stuck load still uses is left for later: it may go on writing once its target wakes up.
         settled = Settled([], self._places.possible()) if ending.code == "stuck" else self._settle()
         write_exit(self._directory, self._phase, ending, settled, self._measured())
@@ -93,11 +98,13 @@ class Runner:
             if processes.boottime() >= until:
                 raise RunEndedError("declined", "go_never_came", "the leave to start never came")
             self._loop.turn(until)
-        if go.at_epoch_seconds is not None:
-            start_at = processes.boottime() + go.at_epoch_seconds - time.time()
-            while processes.boottime() < start_at:
-                self._check()
-                self._loop.turn(start_at)
+        start_at = go.at_boottime_seconds or 0.0
+        if start_at > processes.boottime() + LONGEST_GO_SECONDS:
+            reason = f"the start was set {start_at - processes.boottime():.0f} s ahead; did a clock jump?"
+            raise RunEndedError("declined", "go_too_late", reason)
+        while processes.boottime() < start_at:
+            self._check()
+            self._loop.turn(start_at)
         return go
 
     def _perform(self, go: Go) -> None:

@@ -12,6 +12,7 @@ from iotide_agent.runner.capture import Capture
 from iotide_agent.runner.card import StepCard, output_name
 
 _NOT_STARTED: Final = 127
+_PIPE_BYTES: Final = 4096
 
 
 class Surroundings(NamedTuple):
@@ -32,10 +33,6 @@ class Surroundings(NamedTuple):
     environment: dict[str, str]
 
 
-class StartError(Exception):
-    """The command could not be started at all."""
-
-
 class Load:
     """A started step.
 
@@ -44,11 +41,14 @@ class Load:
         pid: also its session and process group.
         start_ticks: with the pid it names the process, should the runner die.
         ended: whether it was reaped.
+        starting: readable once the command was started or could not be.
+        start_failure: why it could not be.
     """
 
     def __init__(self, step: StepCard, before_done: str, ordinal: int, surroundings: Surroundings) -> None:
         self.step = step
         self.ended = False
+        self.start_failure: str | None = None
         self._record: dict[str, Any] = {
             "name": step.name,
             "before_done": before_done,
@@ -63,7 +63,7 @@ class Load:
         error_read, error_write = os.pipe()
         self._started = time.monotonic()
         try:
-            self.pid = _spawn(step.argv, out_write, error_write, surroundings)
+            self.pid, self.starting = _spawn(step.argv, out_write, error_write, surroundings)
         finally:
             os.close(out_write)
             os.close(error_write)
@@ -74,13 +74,21 @@ class Load:
         self.stdout = Capture(out_read, surroundings.output / f"{stem}.stdout", limit_bytes)
         self.stderr = Capture(error_read, surroundings.output / f"{stem}.stderr", limit_bytes)
 
+    def learn_start(self) -> None:
+        """Learns why the command could not be started, if so; exec itself closes the pipe that would tell."""
+        failure = os.read(self.starting, _PIPE_BYTES)
+        if failure:
+            self.start_failure = f"{self.step.argv[0]} cannot be started: {failure.decode(errors='replace')}"
+
     def reap(self) -> bool:
-        """Takes exit status and cost if the process has ended; says whether it has."""
+        """If the process has ended, ends the rest of its group and takes exit status and cost; says whether it has."""
         if self.ended:
             return True
-        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
-        if pid == 0:
+        if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             return False
+        # Only while its zombie is there the number of the group cannot be another's.
+        processes.send_group(signal.SIGKILL, self.pid)
+        _, status, usage = os.wait4(self.pid, 0)
         code = os.waitstatus_to_exitcode(status)
         self._record |= {
             "wall_seconds": time.monotonic() - self._started,
@@ -102,6 +110,7 @@ class Load:
         self.stdout.finish()
         self.stderr.finish()
         os.close(self.pidfd)
+        os.close(self.starting)
         return (
             {"wall_seconds": time.monotonic() - self._started}
             | self._record
@@ -112,19 +121,15 @@ class Load:
         )
 
 
-def _spawn(argv: Sequence[str], stdout: int, stderr: int, surroundings: Surroundings) -> int:
+def _spawn(argv: Sequence[str], stdout: int, stderr: int, surroundings: Surroundings) -> tuple[int, int]:
+    """The pid, and a pipe that says why exec failed; nobody waits for it here, since a tool's own disk may hang."""
     # Forked by hand: importing subprocess would cost the runner a third of its start-up time.
     failure_read, failure_write = os.pipe()
     pid = os.fork()
     if pid == 0:
         _become(argv, stdout, stderr, failure_write, surroundings)
     os.close(failure_write)
-    with os.fdopen(failure_read, "rb") as pipe:
-        failure = pipe.read()  # exec closes the other end, so this waits for its success
-    if failure:
-        os.waitpid(pid, 0)
-        raise StartError(f"{argv[0]} cannot be started: {failure.decode(errors='replace')}")
-    return pid
+    return pid, failure_read
 
 
 def _become(argv: Sequence[str], stdout: int, stderr: int, failure: int, surroundings: Surroundings) -> NoReturn:

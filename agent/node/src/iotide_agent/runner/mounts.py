@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-_ESCAPE: Final = re.compile(r"\\([0-7]{3})")
+_ESCAPE: Final = re.compile(rb"\\([0-7]{3})")
 
 
-class Mount(NamedTuple):
+class MountLine(NamedTuple):
     """A line of /proc/self/mountinfo, octal escapes decoded.
 
     Attributes:
@@ -23,19 +23,19 @@ class Mount(NamedTuple):
     super_options: str
 
 
-def parse_mountinfo(text: str) -> list[Mount]:
+def parse_mountinfo(text: str) -> list[MountLine]:
     """All mounts of the text of a mountinfo file."""
     return [_parse_line(line) for line in text.splitlines() if line]
 
 
-def mount_of(descriptor: int) -> Mount:
+def mount_of(descriptor: int) -> MountLine:
     """The mount that an open directory belongs to.
 
     Raises:
         OSError: its mount is no longer in this namespace (unmounted lazily).
     """
     mount_id = _mount_id(Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii"))
-    for mount in parse_mountinfo(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")):
+    for mount in parse_mountinfo(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")):
         if mount.mount_id == mount_id:
             return mount
     raise OSError(f"mount {mount_id} is not mounted any more")
@@ -49,12 +49,22 @@ def _mount_id(fdinfo: str) -> int:
     raise OSError("the kernel names no mount id")
 
 
-def _parse_line(line: str) -> Mount:
+def _parse_line(line: str) -> MountLine:
     left, _, right = line.partition(" - ")
     mount_id, _parent, _device, _root, mount_point, options, *_optional = left.split(" ")
     fstype, source, super_options = [*right.split(" "), "", ""][:3]
-    return Mount(int(mount_id), _decode(mount_point), options, fstype, _decode(source), super_options)
+    return MountLine(int(mount_id), decode(mount_point), options, fstype, decode(source), super_options)
 
 
-def _decode(text: str) -> str:
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 8)), text)
+def effective_options(options: str, super_options: str) -> tuple[str, ...]:
+    """Per-mount and per-file-system options of a mountinfo line, sorted, each once."""
+    return tuple(sorted({*options.split(","), *decode(super_options).split(",")}))
+
+
+def decode(field: str) -> str:
+    r"""The field with the kernel's octal escapes undone: `mfs\043host` is `mfs#host`, `\040` a space.
+
+    What is no UTF-8 becomes U+FFFD: agent and server compare names by their text, so each must get the same one.
+    """
+    raw = _ESCAPE.sub(lambda match: bytes((int(match[1], 8),)), field.encode(errors="replace"))
+    return raw.decode(errors="replace")

@@ -8,10 +8,10 @@ from typing import Any
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits
-from iotide_agent.runner.mounts import Mount
+from iotide_agent.runner.mounts import MountLine
 from iotide_agent.runner.record import Settled
 from iotide_agent.runner.workspace import (
-    Place,
+    MadePlace,
     TargetRefusedError,
     check_mount,
     make_place,
@@ -36,7 +36,7 @@ class Places:
         self._made: dict[str, os.stat_result] = {}
         self.hung = False
 
-    def make(self) -> list[Place]:
+    def make(self) -> list[MadePlace]:
         """Makes a directory on each target.
 
         Raises:
@@ -44,7 +44,7 @@ class Places:
         """
         return [make_place(self._card, target) for target in self._card.targets]
 
-    def hold(self, places: list[Place]) -> None:
+    def hold(self, places: list[MadePlace]) -> None:
         """Holds the directories open: a plain unmount is refused as busy, and removal finds them after a lazy one."""
         for target, place in zip(self._card.targets, places, strict=True):
             self._made_on.add(target.target_id)
@@ -109,14 +109,17 @@ class Places:
             removed = held is not None and remove_marked(held, self._card)
             parent, _ = open_beneath(self._card.approved, target.path)
             remove_marked(parent, self._card)
-        except (TargetRefusedError, OSError):
+        except TargetRefusedError:
             # A target that was refused before anything was made on it holds nothing of ours.
-            is_left = target.target_id in self._made_on and not removed
-            return [self._path(target)] if is_left else []
-        return []
+            is_left = target.target_id in self._made_on
+        except OSError:
+            is_left = target.target_id in self._made_on or Path(self._path(target)).is_dir()
+        else:
+            is_left = False
+        return [self._path(target)] if is_left and not removed else []
 
 
-def make_places(hands: Hands, places: Places, limits: Limits, check: Check) -> list[Place]:
+def make_places(hands: Hands, places: Places, limits: Limits, check: Check) -> list[MadePlace]:
     """Makes the directories on all targets by hand and holds them.
 
     Raises:
@@ -136,9 +139,9 @@ def make_places(hands: Hands, places: Places, limits: Limits, check: Check) -> l
     return made
 
 
-def _place(values: list[Any]) -> Place:
+def _place(values: list[Any]) -> MadePlace:
     target_id, directory, mount, *rest = values
-    return Place(target_id, directory, Mount(*mount), *rest)
+    return MadePlace(target_id, directory, MountLine(*mount), *rest)
 
 
 def _let_it_end() -> None:

@@ -4,7 +4,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +18,7 @@ class Stat(NamedTuple):
     """Part of /proc/PID/stat.
 
     Attributes:
+        session: pid of the process that began its session; no other process gets it while the session lives.
         start_ticks: start time since boot; with the pid it names a process for as long as the node is up.
         cpu_ticks: user and system time, of itself and of children it waited for.
     """
@@ -26,6 +27,7 @@ class Stat(NamedTuple):
     name: str
     state: str
     parent: int
+    session: int
     start_ticks: int
     cpu_ticks: int
 
@@ -62,7 +64,7 @@ def stat_of(pid: int) -> Stat | None:
     name = text[text.index("(") + 1 : text.rindex(")")]
     fields = text[text.rindex(")") + 2 :].split()
     cpu_ticks = sum(int(fields[index]) for index in (11, 12, 13, 14))
-    return Stat(pid, name, fields[0], int(fields[1]), int(fields[19]), cpu_ticks)
+    return Stat(pid, name, fields[0], int(fields[1]), int(fields[3]), int(fields[19]), cpu_ticks)
 
 
 def is_alive(pid: int, start_ticks: int) -> bool:
@@ -95,6 +97,13 @@ def descendants(root: int) -> list[Stat]:
     for stat in found:  # grows while it is walked
         found += children.get(stat.pid, ())
     return found
+
+
+def of_sessions(leaders: Mapping[int, int]) -> list[Stat]:
+    """Every living process of these sessions, each named by pid and start time of the process that began it."""
+    present = [stat for stat in map(stat_of, all_pids()) if stat is not None]
+    reused = {stat.pid for stat in present if leaders.get(stat.pid, stat.start_ticks) != stat.start_ticks}
+    return [stat for stat in present if stat.session in leaders.keys() - reused and stat.state not in "ZX"]
 
 
 def holders(file: Path) -> list[int]:

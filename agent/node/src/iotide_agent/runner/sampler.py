@@ -1,19 +1,23 @@
-"""Looks at the load and the node once a second and appends one line of JSON a second for curves and progress."""
+"""Looks at the load and the node once a second: a line of JSON for curves and progress, and what was printed last."""
 
+import errno
 import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from iotide_agent.runner import processes
+from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.tree import Bytes, LoadTree
 
 PERIOD_SECONDS: Final = 1.0
 STILL_SECONDS: Final = 10.0
 """A load without any growth for this long is reported with what it waits for."""
 _SHORTEST_SECONDS: Final = 0.05
+_DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Reading(NamedTuple):
@@ -65,6 +69,8 @@ class Sampler:
         self._printed = printed
         self._stat = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
         self._loadavg = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._unwritten = b""
+        self._tail_file, self._tail = file.with_name("tail"), ""
         self._output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self.cpu_seconds = 0.0
         self._cpu_seconds_written = 0.0
@@ -118,12 +124,28 @@ class Sampler:
             "step_seconds": reading.at - self._step_began.at,
             "still_seconds": still_seconds,
             "waits": waits,
-            "tail": tail,
         }
-        os.write(self._output, (json.dumps(row) + "\n").encode() * rows)
+        self._replace_tail(tail)
+        self._append((json.dumps(row) + "\n").encode() * rows)
         self._rows += rows
         self._last = reading
         self._cpu_seconds_written = self.cpu_seconds
+
+    def _replace_tail(self, tail: str) -> None:
+        if tail == self._tail:
+            return
+        with suppress(OSError):
+            replace_file(self._tail_file, tail, durable=False)
+            self._tail = tail
+
+    def _append(self, lines: bytes) -> None:
+        """Appends to the curves; what a full disk refuses is kept for the next row, as no load may suffer for it."""
+        self._unwritten += lines
+        try:
+            self._unwritten = self._unwritten[os.write(self._output, self._unwritten) :]
+        except OSError as error:
+            if error.errno not in _DISK_FULL:
+                raise
 
     def _watch_growth(self, reading: Reading, printed_bytes: int) -> tuple[float, str]:
         """Seconds without growth of bytes, output or processor time, and what the load waits for if that is long."""

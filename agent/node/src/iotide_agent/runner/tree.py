@@ -8,6 +8,8 @@ from iotide_agent.runner import processes
 
 _SOURCES: Final = frozenset({"/dev/zero", "/dev/urandom", "/dev/random"})
 _SINK: Final = "/dev/null"
+_GIVEN: Final = ("/dev/null", "pipe:")
+"""What a load's first two descriptors lead to until it opens something of its own."""
 
 
 class Bytes(NamedTuple):
@@ -25,6 +27,7 @@ class _Member:
         self.parent = parent
         self.seen = Bytes(0, 0)
         self.is_gone = False
+        self._links: dict[int, str] = {}
         try:
             self._io = os.open(f"/proc/{pid}/io", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -42,19 +45,25 @@ class _Member:
         asked_read, asked_written, stored_read, stored_written = (int(fields[index]) for index in (1, 3, 9, 11))
         # The calls' own count misses aio, io_uring and mmap; the storage count misses tmpfs and what a cache answers.
         # What dd takes from /dev/zero or gives to /dev/null never was on a target.
-        written = max(stored_written, 0 if self._link(1) == _SINK else asked_written)
-        read = max(stored_read, 0 if self._link(0) in _SOURCES else asked_read)
+        written = max(stored_written, asked_written if self._is_target(1) else 0)
+        read = max(stored_read, asked_read if self._is_target(0) else 0)
         self.seen = Bytes(max(written, self.seen.written), max(read, self.seen.read))
 
     def close(self) -> None:
         if self._io >= 0:
             os.close(self._io)
 
-    def _link(self, descriptor: int) -> str:
+    def _is_target(self, descriptor: int) -> bool:
+        """Whether what the process asked of this descriptor may have been a target's."""
         try:
-            return os.readlink(f"/proc/{self.pid}/fd/{descriptor}")  # noqa: PTH115 - no Path needed, runs each second
+            link = os.readlink(f"/proc/{self.pid}/fd/{descriptor}")  # noqa: PTH115 - no Path needed, runs each second
         except OSError:
-            return ""
+            # Closed, as each dd does before it ends, or a zombie's: what it led to before counts, if that is known.
+            link = self._links.get(descriptor, "")
+            return link.startswith("/") and link not in _SOURCES and link != _SINK
+        if not link.startswith(_GIVEN):
+            self._links[descriptor] = link
+        return link not in _SOURCES if descriptor == 0 else link != _SINK
 
 
 class LoadTree:

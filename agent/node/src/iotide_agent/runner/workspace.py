@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from iotide_agent.runner.card import Card, TargetCard
-from iotide_agent.runner.mounts import Mount, mount_of
+from iotide_agent.runner.mounts import MountLine, mount_of
 
 MARKER: Final = ".iotide-marker"
 TRIAL_BYTES: Final = 1024**2
@@ -33,7 +33,7 @@ class TargetRefusedError(Exception):
         self.code = code
 
 
-class Place(NamedTuple):
+class MadePlace(NamedTuple):
     """The run's directory on one target, as it was made.
 
     Attributes:
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
     target_id: int
     directory: str
-    mount: Mount
+    mount: MountLine
     total_bytes: int
     free_bytes: int
     direct_works: bool
@@ -53,10 +53,14 @@ def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
     """Opens the directory `path`, which lies at or below an approved one, and says its path without symbolic links.
 
     The approved directory itself may be reached through symbolic links, as its administrator wrote it; below it each
-    component is opened on its own and a symbolic link is refused, so no link placed there leads out.
+    component is opened on its own and a symbolic link is refused, so no link placed there leads out. Each must be such
+    that only this user and root can rename what lies in it, or a run's directory could be exchanged for another.
+
+    Args:
+        approved: as configured, and besides as they were without symbolic links when the agent looked at them.
 
     Raises:
-        TargetRefusedError: outside, behind a symbolic link, or absent.
+        TargetRefusedError: outside, behind a symbolic link, open to others, or absent.
     """
     if ".." in PurePosixPath(path).parts:
         raise TargetRefusedError("directory_not_approved", f"{path} holds '..'; name the directory itself")
@@ -64,6 +68,9 @@ def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
         real = os.path.realpath(root)
         for base in (root, real):
             if PurePosixPath(path).is_relative_to(base):
+                if real not in approved:
+                    reason = f"{root} leads to {real} now, but did not when the agent looked; approve {real} itself"
+                    raise TargetRefusedError("directory_not_approved", reason)
                 rest = PurePosixPath(path).relative_to(base).parts
                 return _walk(real, rest), str(PurePosixPath(real, *rest))
     raise TargetRefusedError(
@@ -73,7 +80,18 @@ def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
     )
 
 
-def make_place(card: Card, target: TargetCard) -> Place:
+def why_open_to_others(path: str, owner: int, mode: int) -> str | None:
+    """Why users other than this one and root could exchange what lies in a directory, with the remedy; None if not."""
+    own = os.geteuid()
+    if owner not in {0, own}:
+        return f"{path} belongs to user {owner}, who could exchange what a run makes there; chown {own} {path}"
+    if mode & (stat.S_IWGRP | stat.S_IWOTH) and not mode & stat.S_ISVTX:
+        permissions = f"{stat.S_IMODE(mode):04o}"
+        return f"{path} has mode {permissions}, so others could exchange what a run makes there; chmod go-w {path}"
+    return None
+
+
+def make_place(card: Card, target: TargetCard) -> MadePlace:
     """Checks mount and space of one target, then makes the run's marked directory on it and tries O_DIRECT there.
 
     Raises:
@@ -87,12 +105,12 @@ def make_place(card: Card, target: TargetCard) -> Place:
         directory = f"{path}/{card.directory_name}"
         with _opened(card.directory_name, parent) as made:
             direct_works = _try_direct(made)
-        return Place(target.target_id, directory, mount, total_bytes, free_bytes, direct_works)
+        return MadePlace(target.target_id, directory, mount, total_bytes, free_bytes, direct_works)
     finally:
         os.close(parent)
 
 
-def check_mount(descriptor: int, target: TargetCard) -> Mount:
+def check_mount(descriptor: int, target: TargetCard) -> MountLine:
     """The mount on which an open directory stands, if it is the target's.
 
     Raises:
@@ -130,10 +148,11 @@ def remove_marked(parent: int, card: Card) -> bool:
     """
     name = card.directory_name
     try:
-        marked = _read_marker(name, parent) == _mark(card)
+        marker = _read_marker(name, parent)
     except FileNotFoundError:
         return False
-    if not marked:
+    # A quota may cut the mark short or leave it empty, though not make such a file of this name.
+    if marker is None or not _mark(card).startswith(marker):
         _remove_unmarked(name, parent)
         return True
     with _opened(name, parent) as directory:
@@ -148,15 +167,25 @@ def remove_marked(parent: int, card: Card) -> bool:
 
 
 def _walk(root: str, parts: Sequence[str]) -> int:
-    descriptor = _open_part(root, None, root)
+    descriptor = _open_private(root, None, root)
     for depth, part in enumerate(parts):
         above = descriptor
         try:
-            descriptor = _open_part(part, above, "/".join((root, *parts[: depth + 1])))
+            descriptor = _open_private(part, above, "/".join((root, *parts[: depth + 1])))
         finally:
             os.close(above)
     with _closing(descriptor):
         return os.open(".", _OPEN, dir_fd=descriptor)
+
+
+def _open_private(name: str, above: int | None, path: str) -> int:
+    descriptor = _open_part(name, above, path)
+    found = os.fstat(descriptor)
+    reason = why_open_to_others(path, found.st_uid, found.st_mode)
+    if reason is not None:
+        os.close(descriptor)
+        raise TargetRefusedError("directory_open_to_others", reason)
+    return descriptor
 
 
 def _open_part(name: str, above: int | None, path: str) -> int:

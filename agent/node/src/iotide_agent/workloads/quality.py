@@ -63,10 +63,10 @@ def judge_flush(phase: str, *, flushed: bool) -> list[Flag]:
 
 
 def judge_direct(place: Place, *, wanted: bool) -> list[Flag]:
-    """NO_DIRECT: O_DIRECT was asked for, the file system refuses it, so the run was buffered and flushed instead."""
+    """NO_DIRECT: O_DIRECT was asked for, the file system refuses it, so the run was buffered instead."""
     if not wanted or place.direct_works:
         return []
-    return [_marked(FlagCode.NO_DIRECT, f"{place.fstype} refuses O_DIRECT; buffered with fsync instead", "O_DIRECT")]
+    return [_marked(FlagCode.NO_DIRECT, f"{place.fstype} refuses O_DIRECT; buffered instead", "O_DIRECT")]
 
 
 def _duration(phase: str, seconds: float, effect: FlagEffect, limit: str) -> Flag:
