@@ -44,10 +44,10 @@ export function elapsedSeconds(start: string, untilMilliseconds: number): number
 }
 
 /** The reader's clock at a moment, without a zone: for plotly, which passes over the offset of a time that has one. */
-export function localTime(iso: string): string {
-  const at = Date.parse(iso);
-  const aheadMilliseconds = new Date(at).getTimezoneOffset() * -60_000;
-  return new Date(at + aheadMilliseconds).toISOString().slice(0, -1);
+export function localTime(at: string | number): string {
+  const moment = new Date(at);
+  const aheadMilliseconds = moment.getTimezoneOffset() * -60_000;
+  return new Date(moment.getTime() + aheadMilliseconds).toISOString().slice(0, -1);
 }
 
 /** The zone of the reader's clock, for instance `Europe/Berlin`. */

@@ -38,6 +38,14 @@ it("draws times on the reader's clock and names its zone, as plotly itself knows
   });
 });
 
+it("gives a lone point half an hour of room on both sides, and leaves the range of a history to plotly", () => {
+  const lone = { ...line, at: line.at.slice(0, 1) };
+  expect(trendFigure([lone], options).layout.xaxis?.range).toEqual(
+    ["2026-11-20T09:30:00Z", "2026-11-20T10:30:00Z"].map(localTime),
+  );
+  expect(trendFigure([line], options).layout.xaxis?.range).toBeUndefined();
+});
+
 it("gives all lines one scale", () => {
   const slow = {
     ...line,

@@ -14,6 +14,8 @@ import {
   traceSymbol,
 } from "./figure";
 
+const SHORTEST_RANGE_MILLISECONDS = 3_600_000;
+
 /** Columns of one series in time order; times are UTC, values in `unit`. */
 export interface TrendLine {
   readonly name: string;
@@ -49,6 +51,7 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
       showlegend: lines.length > 1,
       xaxis: {
         ...layout.xaxis,
+        ...timeRange(lines),
         type: "date",
         title: { text: `Start of the cell's first run (${timeZone()})` },
       },
@@ -59,6 +62,16 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
       },
     },
   };
+}
+
+/** Room around points that lie close together, which plotly would spread over the axis by milliseconds. */
+function timeRange(lines: readonly TrendLine[]): { range?: [string, string] } {
+  const times = lines.flatMap(({ at }) => at.map((iso) => Date.parse(iso)));
+  const first = times.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
+  const last = times.reduce((most, time) => Math.max(most, time), Number.NEGATIVE_INFINITY);
+  if (times.length === 0 || last - first > SHORTEST_RANGE_MILLISECONDS) return {};
+  const room = SHORTEST_RANGE_MILLISECONDS / 2;
+  return { range: [localTime(first - room), localTime(last + room)] };
 }
 
 function trendTrace(

@@ -92,7 +92,11 @@ function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterI
   const { unit, n } = result;
   return (
     <tr>
-      <td className="iotide-name">{what}</td>
+      <td className="iotide-name">
+        <Text lineClamp={3} size="sm" title={what}>
+          {what}
+        </Text>
+      </td>
       <td className="iotide-strong">
         <Quantity scale={scale} unit={unit} value={result.median} />
       </td>
