@@ -31,7 +31,8 @@ from rich.table import Table
 from rig import running_stack
 
 WINDOW_SECONDS: Final = 1.0
-SETTLE_SECONDS: Final = 0.1
+SETTLE_SECONDS: Final = 0.5
+"""After a freeze the watchers first do at once what they were kept from; that is no supervision of this window."""
 FEWEST_WINDOWS: Final = 60
 MOST_WINDOWS: Final = 1800
 HALF_WIDTH: Final = 0.015
