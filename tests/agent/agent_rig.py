@@ -54,7 +54,7 @@ class AgentRig:
         self.config = base / "agent.toml"
         self.write_config()
         self._celery = Celery("test", broker=redis.url, task_ignore_result=True)
-        self._announced = {found.name: found for found in announcements(SystemReader())}
+        self._announced = {found.name: found for found in announcements(SystemReader(), {})}
         self.process: subprocess.Popen[bytes] | None = None
 
     def write_config(self, **settings: str) -> None:

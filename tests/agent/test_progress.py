@@ -45,7 +45,7 @@ def watch(directory: Path, *rows: dict[str, Any]) -> RunWatch:
     files = order_files(directory)
     files.curve.write_text("".join(json.dumps(one) + "\n" for one in rows))
     watched = RunWatch(files)
-    watched.look(plan(directory), workload("dd"))
+    watched.look(plan(directory), workload("dd", {}))
     return watched
 
 
@@ -62,7 +62,7 @@ def test_progress_never_falls(tmp_path: Path) -> None:
     watched = watch(tmp_path, row(0, step_written_bytes=900))
     with (tmp_path / "curve.jsonl").open("a") as file:
         file.write(json.dumps(row(1, step_written_bytes=100)) + "\n")
-    watched.look(plan(tmp_path), workload("dd"))
+    watched.look(plan(tmp_path), workload("dd", {}))
     assert watched.progress == 0.45
 
 
@@ -72,10 +72,10 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
     with (tmp_path / "curve.jsonl").open("a") as file:
         file.write(half)
         file.flush()
-        watched.look(plan(tmp_path), workload("dd"))
+        watched.look(plan(tmp_path), workload("dd", {}))
         assert len(pieces(watched, is_complete=True)[0].values) == 1
         file.write(rest)
-    watched.look(plan(tmp_path), workload("dd"))
+    watched.look(plan(tmp_path), workload("dd", {}))
     assert len(pieces(watched, is_complete=True)[0].values) == 2
 
 

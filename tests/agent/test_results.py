@@ -1,12 +1,14 @@
 """What a run amounts to: a tool's own words, partial results, flags, and a digest that stands for all of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from agent.orders import DD_OPTIONS, make_order
+from factories.outcomes import make_place
 
 from iotide_agent.plan import Plan
 from iotide_agent.results import MAX_FILE_BYTES, Collector, Verdict, environment_of, refusal
@@ -43,11 +45,12 @@ class Faulty(DdWorkload):
     """A plug-in whose parser yields too much, or what is no number."""
 
     def __init__(self, parsed: Parsed) -> None:
+        super().__init__()
         self.parsed = parsed
 
-    def parse(self, options: DdOptions, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
-        del options, place, outcomes
-        return self.parsed
+    def read(self, options: DdOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        del options, place
+        return self.parsed if outcome.step.name == "write" else Parsed()
 
 
 Collect = Callable[..., FinishRequest]
@@ -57,10 +60,10 @@ Collect = Callable[..., FinishRequest]
 def collect(tmp_path: Path) -> Collect:
     files = order_files(tmp_path)
     files.output.mkdir()
-    found = workload("dd")
-    place = Place(1, tmp_path / "t", files.scratch, "ext4", direct_works=True, facts={"memory.total_bytes": 1})
+    found = workload("dd", {})
+    place = replace(make_place(tmp_path), target_id=1)
     options = found.options_type.model_validate(DD_OPTIONS)
-    plan = Plan((place,), tuple((step,) for step in found.steps(options, place)))
+    plan = Plan((place,), tuple(found.plan(options, [place])))
 
     def run(
         records: list[dict[str, Any]], outputs: list[str], faulty: Faulty | None = None, **ended: object

@@ -8,10 +8,11 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 
-from iotide_agent.workloads.base import Before, Place, Step, StepOutcome
+from iotide_agent.workloads.base import Before, OptionsT, Parsed, Place, Step, StepOutcome, Workload
 
 DATA = Path(__file__).parents[1] / "data"
 MEMORY_BYTES = 8 * 1024**3
@@ -28,8 +29,23 @@ def make_place(directory: Path) -> Place:
         scratch=scratch,
         fstype="ext4",
         direct_works=_direct_works(run),
+        total_bytes=10 * MEMORY_BYTES,
+        free_bytes=5 * MEMORY_BYTES,
         facts={"memory.total_bytes": MEMORY_BYTES},
     )
+
+
+def steps_of(workload: Workload[OptionsT], options: OptionsT, place: Place) -> list[Step]:
+    """Every step of a run on one target, in the order in which they start."""
+    return list(chain.from_iterable(workload.plan(options, [place])))
+
+
+def read_all(workload: Workload[OptionsT], options: OptionsT, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
+    """What the outputs of steps say, each on its own and, when the run is whole, all together."""
+    parts = [workload.read(options, place, outcome) for outcome in outcomes]
+    if len(outcomes) == len(steps_of(workload, options, place)):
+        parts.append(workload.conclude(options, [place], outcomes))
+    return Parsed.of_all(parts)
 
 
 def run_steps(steps: Sequence[Step], place: Place) -> list[StepOutcome]:

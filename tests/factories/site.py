@@ -275,7 +275,7 @@ class SimulatedAgent:
             facts={},
             mounts=(mount("/scratch"), mount("/nfs")),
             approved_directories=("/scratch", "/nfs"),
-            workloads=tuple(announcements(ToolsInstalled())),
+            workloads=tuple(announcements(ToolsInstalled(), {})),
             holds=tuple(HeldOrder(order_id=offer.order_id, fence=offer.fence) for offer in held),
         )
         with self.site.database.transaction() as session:

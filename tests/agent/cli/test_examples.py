@@ -22,7 +22,7 @@ def combinations(choice: WorkloadChoice) -> Iterator[dict[str, object]]:
 
 def assert_good(plan: CampaignPlan) -> None:
     for choice in plan.workloads:
-        options_type = workload(choice.workload).options_type
+        options_type = workload(choice.workload, {}).options_type
         for options in combinations(choice):
             options_type.model_validate(to_base_units(options_type.model_json_schema(), options))
 

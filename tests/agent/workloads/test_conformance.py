@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories.outcomes import MEMORY_BYTES, run_steps
+from factories.outcomes import MEMORY_BYTES, read_all, run_steps, steps_of
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
@@ -21,8 +21,11 @@ from iotide_wire.messages import SampleMessage
 
 MIB = 1024**2
 TINY: dict[str, list[dict[str, object]]] = {
-    "dd": [{"file_size_bytes": MIB, "block_size_bytes": 64 * 1024}],
-    "create": [{"file_count": 50}, {"file_count": 20, "mode": "fork-touch"}],
+    "dd": [
+        {"file_size_bytes": MIB, "block_size_bytes": 64 * 1024, "writers": 2},
+        {"file_size_bytes": MIB, "operations": ["write", "overwrite", "read"], "data": "random"},
+    ],
+    "create": [{"file_count": 50, "processes": 2}, {"file_count": 20, "mode": "fork-touch", "directories": 3}],
     "fio": [{"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": rw} for rw in ("write", "randrw")],
 }
 SYSTEM_PATHS = {Path("/dev/zero"), Path("/dev/null")}
@@ -40,7 +43,7 @@ def variants(workload: Workload[Any]) -> list[Options]:
     properties = workload.options_type.model_json_schema()["properties"]
     changes: list[dict[str, object]] = [{}]
     for option, schema in properties.items():
-        choices = schema.get("enum") or ([True, False] if schema["type"] == "boolean" else [])
+        choices = schema.get("enum") or ([True, False] if schema.get("type") == "boolean" else [])
         changes += [{option: choice} for choice in choices]
     return [workload.options_type.model_validate(given) for given in [*changes, *TINY[workload.name]]]
 
@@ -53,7 +56,8 @@ def test_options_are_a_form_with_titles_units_and_defaults(name: str) -> None:
         assert specification.keys() >= {"title", "description", "default"}, option
         assert specification["description"].endswith("."), option
         unit = {"_bytes": "bytes", "_seconds": "seconds"}.get(f"_{option.rpartition('_')[2]}")
-        assert specification.get("x-unit") == unit, option
+        kinds = [specification, *specification.get("anyOf", ())]
+        assert {kind["x-unit"] for kind in kinds if "x-unit" in kind} == ({unit} if unit else set()), option
 
 
 def test_defaults_are_announced_and_valid_by_schema_and_model(name: str) -> None:
@@ -101,7 +105,7 @@ def test_space_and_time_can_be_foreseen_for_every_choice(name: str) -> None:
 def test_commands_are_argument_lists_that_stay_in_their_place(name: str, place: Place) -> None:
     workload = all_workloads()[name]
     for options, direct_works in product(variants(workload), [True, False]):
-        steps = workload.steps(options, replace(place, direct_works=direct_works))
+        steps = steps_of(workload, options, replace(place, direct_works=direct_works))
         assert len({step.name for step in steps}) == len(steps) > 0
         for step in steps:
             assert all(type(argument) is str and argument for argument in step.argv)
@@ -114,16 +118,16 @@ def test_commands_are_argument_lists_that_stay_in_their_place(name: str, place: 
                 assert inside or path in SYSTEM_PATHS, path
 
 
-def test_real_run_yields_exactly_the_declared_metrics(name: str, place: Place) -> None:
+def test_real_runs_yield_the_declared_metrics_and_nothing_else(name: str, place: Place) -> None:
     workload = all_workloads()[name]
     declared = {metric.name: set(metric.labels) for metric in workload.metrics}
+    seen: dict[str, set[str]] = {metric: set() for metric in declared}
     for number, given in enumerate(TINY[name]):
         own = replace(place, directory=place.directory / str(number))
         own.directory.mkdir()
         parsed = real_run(workload, given, own)[1]
-        assert {sample.metric for sample in parsed.samples} == declared.keys()
         for sample in parsed.samples:
-            assert set(sample.labels) == declared[sample.metric]
+            seen[sample.metric] |= sample.labels.keys()
             assert isfinite(sample.value)
             assert sample.value >= 0
             assert sample.target_id == place.target_id
@@ -133,6 +137,7 @@ def test_real_run_yields_exactly_the_declared_metrics(name: str, place: Place) -
         keys = [(sample.metric, tuple(sorted(sample.labels.items()))) for sample in parsed.samples]
         assert len(set(keys)) == len(keys), "two samples of one run in one series"
         assert {path.name for path in place.directory.parent.iterdir()} == {"run"}, "written outside the place"
+    assert seen == declared
 
 
 def test_run_that_was_cut_keeps_what_was_measured_before(name: str, place: Place) -> None:
@@ -140,9 +145,9 @@ def test_run_that_was_cut_keeps_what_was_measured_before(name: str, place: Place
     outcomes, whole = real_run(workload, TINY[name][0], place)
     options = workload.options_type.model_validate(TINY[name][0])
     for end in range(len(outcomes)):
-        partial = workload.parse(options, place, outcomes[:end])
+        partial = read_all(workload, options, place, outcomes[:end])
         assert list(partial.samples) == list(whole.samples)[: len(partial.samples)]
-    assert workload.parse(options, place, []) == Parsed([], workload.parse(options, place, []).flags)
+    assert read_all(workload, options, place, []) == Parsed([], [])
 
 
 def test_output_cut_at_any_byte_is_right_or_refused(name: str, place: Place) -> None:
@@ -150,10 +155,10 @@ def test_output_cut_at_any_byte_is_right_or_refused(name: str, place: Place) -> 
     outcomes, _ = real_run(workload, TINY[name][0], place)
     options = workload.options_type.model_validate(TINY[name][0])
     for outcome in outcomes:
-        whole = workload.parse(options, place, [outcome])
+        whole = read_all(workload, options, place, [outcome])
         for cut in cuts(outcome):
             try:
-                assert workload.parse(options, place, [cut]).samples == whole.samples
+                assert read_all(workload, options, place, [cut]).samples == whole.samples
             except OutputRefusedError:
                 continue
 
@@ -161,7 +166,7 @@ def test_output_cut_at_any_byte_is_right_or_refused(name: str, place: Place) -> 
 def test_progress_is_a_growing_fraction_or_unknown(name: str, place: Place) -> None:
     workload = all_workloads()[name]
     for options in variants(workload):
-        for step in workload.steps(options, place):
+        for step in steps_of(workload, options, place):
             seen = [
                 workload.progress(step, Counters(done, done, float(second)), "")
                 for second, done in enumerate([0, MIB, 2**30, 2**62])
@@ -174,9 +179,9 @@ def test_progress_is_a_growing_fraction_or_unknown(name: str, place: Place) -> N
 
 def real_run(workload: Workload[Any], given: dict[str, object], place: Place) -> tuple[list[StepOutcome], Parsed]:
     options = workload.options_type.model_validate(given)
-    outcomes = run_steps(workload.steps(options, place), place)
+    outcomes = run_steps(steps_of(workload, options, place), place)
     assert [workload.failure(outcome) for outcome in outcomes] == [None] * len(outcomes)
-    return outcomes, workload.parse(options, place, outcomes)
+    return outcomes, read_all(workload, options, place, outcomes)
 
 
 def cuts(outcome: StepOutcome) -> list[StepOutcome]:

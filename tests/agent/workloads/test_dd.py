@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from factories.outcomes import DATA, as_step, captured, run_steps
+from factories.outcomes import DATA, as_step, captured, read_all, run_steps, steps_of
 from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
@@ -81,7 +81,7 @@ def options_for(block_size_bytes: int, file_size_bytes: int) -> DdOptions:
 
 
 def parse(outcome: StepOutcome, options: DdOptions, place: Place) -> Parsed:
-    return DD.parse(options, place, [as_step(outcome, DD.steps(options, place)[0])])
+    return read_all(DD, options, place, [as_step(outcome, steps_of(DD, options, place)[0])])
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -139,7 +139,7 @@ def test_byte_count_must_be_the_planned_one(place: Place) -> None:
 def test_write_and_read_back_for_real(place: Place) -> None:
     options = DdOptions(file_size_bytes=3 * MIB + 5 * 512, block_size_bytes=MIB)
 
-    parsed = DD.parse(options, place, run_steps(DD.steps(options, place), place))
+    parsed = read_all(DD, options, place, run_steps(steps_of(DD, options, place), place))
 
     rates = {sample.labels["operation"]: sample.value for sample in parsed.samples if sample.metric == "throughput"}
     assert rates.keys() == {"write", "read"}
@@ -158,7 +158,7 @@ def test_write_and_read_back_for_real(place: Place) -> None:
 )
 def test_flush_becomes_dds_own_flags(flush: str, arguments: tuple[str, ...], place: Place) -> None:
     options = DdOptions.model_validate({"flush": flush})
-    write, _ = DD.steps(options, replace(place, direct_works=True))
+    write, _ = steps_of(DD, options, replace(place, direct_works=True))
     assert write.argv[6:] == arguments
 
 
@@ -166,7 +166,7 @@ def test_direct_writes_a_size_that_no_block_divides(place: Place) -> None:
     assert place.direct_works
     options = DdOptions(file_size_bytes=2 * MIB + 700, block_size_bytes=MIB, flush="direct")
 
-    parsed = DD.parse(options, place, run_steps(DD.steps(options, place), place))
+    parsed = read_all(DD, options, place, run_steps(steps_of(DD, options, place), place))
 
     assert all(sample.labels["direct"] is True for sample in parsed.samples)
     assert (place.directory / "dd.data").stat().st_size == 2 * MIB + 700
@@ -175,15 +175,16 @@ def test_direct_writes_a_size_that_no_block_divides(place: Place) -> None:
 def test_refused_direct_falls_back_and_says_so(place: Place) -> None:
     refusing = replace(place, direct_works=False, fstype="tmpfs")
     options = DdOptions(file_size_bytes=MIB, block_size_bytes=MIB, flush="direct")
-    steps = DD.steps(options, refusing)
+    steps = steps_of(DD, options, refusing)
 
-    parsed = DD.parse(options, refusing, run_steps(steps, refusing))
+    parsed = read_all(DD, options, refusing, run_steps(steps, refusing))
 
     assert not any(argument.endswith("flag=direct") for step in steps for argument in step.argv)
     assert "conv=fsync" in steps[0].argv
     assert all(sample.labels["direct"] is False for sample in parsed.samples)
-    [flag] = [flag for flag in parsed.flags if flag.code is FlagCode.NO_DIRECT]
-    assert flag.measured.startswith("tmpfs refuses O_DIRECT")
+    refusals = [flag for flag in parsed.flags if flag.code is FlagCode.NO_DIRECT]
+    assert [flag.labels for flag in refusals] == [{"operation": "write"}, {"operation": "read"}]
+    assert refusals[0].measured.startswith("tmpfs refuses O_DIRECT")
 
 
 def flags_of(parsed: Parsed) -> dict[FlagCode, FlagEffect]:
@@ -209,9 +210,9 @@ def test_file_that_memory_can_hold_is_flagged_unless_direct(place: Place) -> Non
 @pytest.mark.parametrize(("done", "warm"), [(Before.SYNC, True), (Before.DROP, False), (Before.REMOUNT, False)])
 def test_read_is_warm_where_no_cache_was_dropped(done: Before, place: Place, *, warm: bool) -> None:
     options = options_for(16 * MIB, 64 * MIB).model_copy(update={"operations": ("write", "read")})
-    _, read = DD.steps(options, place)
+    _, read = steps_of(DD, options, place)
     outcome = replace(as_step(captured("dd/c_read_cached"), read), before_done=done)
-    assert (FlagCode.CACHE_DROP in flags_of(DD.parse(options, place, [outcome]))) is warm
+    assert (FlagCode.CACHE_DROP in flags_of(read_all(DD, options, place, [outcome]))) is warm
 
 
 @pytest.mark.parametrize(
@@ -221,7 +222,7 @@ def test_read_is_warm_where_no_cache_was_dropped(done: Before, place: Place, *, 
         ({"file_size_bytes": -1}, "file_size_bytes"),
         ({"block_size_bytes": 1000}, "block_size_bytes"),
         ({"flush": "maybe"}, "flush"),
-        ({"operations": ["read"]}, "read needs the file"),
+        ({"operations": ["read"]}, "they need the file"),
         ({"operations": ["write", "write"]}, "at most once"),
         ({"operations": []}, "operations"),
         ({"colour": "red"}, "colour"),
@@ -233,6 +234,6 @@ def test_bad_options_are_named(changed: dict[str, object], problem: str) -> None
 
 
 def test_progress_counts_the_file_once_though_dd_reads_what_it_writes(place: Place) -> None:
-    [write, _] = DD.steps(DdOptions(file_size_bytes=100 * MIB), place)
+    [write, _] = steps_of(DD, DdOptions(file_size_bytes=100 * MIB), place)
     assert DD.progress(write, Counters(25 * MIB, 25 * MIB, 1.0), "") == 0.25
     assert DD.progress(write, Counters(101 * MIB, 101 * MIB, 1.0), "") == 1.0

@@ -2,7 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from factories.outcomes import DATA, as_step, captured, run_steps
+from factories.outcomes import DATA, as_step, captured, read_all, run_steps, steps_of
 from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
@@ -66,11 +66,11 @@ def outcome_of(name: str, options: FioOptions, place: Place) -> StepOutcome:
     outcome = captured(f"fio/{name}")
     if not outcome.stdout and name == "seq_write_json":
         outcome = replace(outcome, stdout=(DATA / "fio/seq_write.json").read_text())
-    return as_step(outcome, FIO.steps(options, place)[-1])
+    return as_step(outcome, steps_of(FIO, options, place)[-1])
 
 
 def parse(name: str, options: FioOptions, place: Place) -> Parsed:
-    return FIO.parse(options, place, [outcome_of(name, options, place)])
+    return read_all(FIO, options, place, [outcome_of(name, options, place)])
 
 
 def flags_of(parsed: Parsed) -> dict[FlagCode, FlagEffect]:
@@ -147,10 +147,10 @@ def test_cut_report_is_right_or_refused_at_every_byte(name: str, place: Place) -
     options = FioOptions.model_validate(GOOD[name][0])
     outcome = outcome_of(name, options, place)
     [(file, text)] = outcome.files.items()
-    whole = FIO.parse(options, place, [outcome])
+    whole = read_all(FIO, options, place, [outcome])
     for end in range(len(text)):
         try:
-            assert FIO.parse(options, place, [replace(outcome, files={file: text[:end]})]) == whole
+            assert read_all(FIO, options, place, [replace(outcome, files={file: text[:end]})]) == whole
         except OutputRefusedError:
             continue
 
@@ -163,10 +163,10 @@ def test_status_documents_before_the_end_do_not_count() -> None:
 @pytest.mark.parametrize("rw", ["write", "read", "randwrite", "randread", "rw", "randrw"])
 def test_every_pattern_runs_for_real(rw: str, place: Place) -> None:
     options = FioOptions.model_validate({"rw": rw, "file_size_bytes": 2 * MIB, "block_size_bytes": 64 * 1024})
-    steps = FIO.steps(options, place)
+    steps = steps_of(FIO, options, place)
 
     outcomes = run_steps(steps, place)
-    parsed = FIO.parse(options, place, outcomes)
+    parsed = read_all(FIO, options, place, outcomes)
 
     assert [FIO.failure(outcome) for outcome in outcomes] == [None] * len(steps)
     assert [step.name for step in steps] == (["measure"] if rw == "write" else ["layout", "measure"])
@@ -179,9 +179,9 @@ def test_jobs_work_side_by_side_on_files_of_their_own(place: Place) -> None:
     options = FioOptions(
         rw="randread", num_jobs=3, io_engine="libaio", io_depth=4, file_size_bytes=MIB, runtime_seconds=1.0
     )
-    steps = FIO.steps(options, place)
+    steps = steps_of(FIO, options, place)
 
-    parsed = FIO.parse(options, place, run_steps(steps, place))
+    parsed = read_all(FIO, options, place, run_steps(steps, place))
 
     assert set(place.directory.iterdir()) == set(steps[0].declared_files)
     assert all(file.stat().st_size == MIB for file in steps[0].declared_files)
@@ -190,12 +190,12 @@ def test_jobs_work_side_by_side_on_files_of_their_own(place: Place) -> None:
 
 def test_size_that_no_block_divides_is_accepted(place: Place) -> None:
     options = FioOptions(rw="randwrite", file_size_bytes=MIB + 4096, block_size_bytes=64 * 1024)
-    assert FIO.parse(options, place, run_steps(FIO.steps(options, place), place)).samples
+    assert read_all(FIO, options, place, run_steps(steps_of(FIO, options, place), place)).samples
 
 
 def test_missing_directory_is_an_error_and_not_made(place: Place) -> None:
     lost = replace(place, directory=place.directory / "unmounted")
-    [outcome] = run_steps(FIO.steps(FioOptions(file_size_bytes=MIB), lost), lost)
+    [outcome] = run_steps(steps_of(FIO, FioOptions(file_size_bytes=MIB), lost), lost)
     assert FIO.failure(outcome) is not None
     assert not lost.directory.exists()
 
@@ -203,19 +203,19 @@ def test_missing_directory_is_an_error_and_not_made(place: Place) -> None:
 def test_colon_in_the_path_is_no_list_of_directories(place: Place) -> None:
     odd = replace(place, directory=place.directory / "nfs:export")
     odd.directory.mkdir()
-    run_steps(FIO.steps(FioOptions(file_size_bytes=MIB), odd), odd)
+    run_steps(steps_of(FIO, FioOptions(file_size_bytes=MIB), odd), odd)
     assert (odd.directory / "iotide.0.0").stat().st_size == MIB
 
 
 def test_nothing_is_preallocated(place: Place) -> None:
-    for step in FIO.steps(FioOptions(rw="randread"), place):
+    for step in steps_of(FIO, FioOptions(rw="randread"), place):
         assert "--fallocate=none" in step.argv
 
 
 def test_refused_direct_falls_back_and_says_so(place: Place) -> None:
     refusing = replace(place, direct_works=False)
     options = FioOptions(file_size_bytes=MIB)
-    parsed = FIO.parse(options, refusing, run_steps(FIO.steps(options, refusing), refusing))
+    parsed = read_all(FIO, options, refusing, run_steps(steps_of(FIO, options, refusing), refusing))
     assert FlagCode.NO_DIRECT in flags_of(parsed)
     assert FlagCode.CACHE_SIZE in flags_of(parsed)
     assert {sample.labels["direct"] for sample in parsed.samples} == {False}
@@ -230,7 +230,7 @@ def test_buffered_write_without_flush_is_rejected(place: Place) -> None:
 def test_buffered_read_is_warm_where_no_cache_was_dropped(place: Place) -> None:
     options = FioOptions.model_validate(GOOD["rand_read_lat_psync"][0] | {"direct": False})
     warm = replace(outcome_of("rand_read_lat_psync", options, place), before_done=Before.SYNC)
-    assert FlagCode.CACHE_DROP in flags_of(FIO.parse(options, place, [warm]))
+    assert FlagCode.CACHE_DROP in flags_of(read_all(FIO, options, place, [warm]))
 
 
 def test_slowest_job_far_behind_is_a_straggler(place: Place) -> None:
@@ -241,13 +241,13 @@ def test_slowest_job_far_behind_is_a_straggler(place: Place) -> None:
     slow = json.loads(json.dumps(report["jobs"][0]))
     slow["write"]["runtime"] *= 10
     report["jobs"].append(slow)
-    parsed = FIO.parse(options, place, [replace(outcome, files={file: json.dumps(report)})])
+    parsed = read_all(FIO, options, place, [replace(outcome, files={file: json.dumps(report)})])
     assert FlagCode.STRAGGLER in flags_of(parsed)
 
 
 def test_progress_is_time_where_there_is_a_run_time(place: Place) -> None:
-    [timed] = FIO.steps(FioOptions(runtime_seconds=3), place)
-    [sized] = FIO.steps(FioOptions(file_size_bytes=4 * MIB), place)
+    [timed] = steps_of(FIO, FioOptions(runtime_seconds=3), place)
+    [sized] = steps_of(FIO, FioOptions(file_size_bytes=4 * MIB), place)
     assert FIO.progress(timed, COUNTERS, "") == 0.5
     assert FIO.progress(sized, Counters(MIB, 0, 1.0), "") == 0.25
 

@@ -16,14 +16,17 @@ from iotide_agent.workloads.registry import (
 PLUG_IN = """
 from typing import ClassVar
 from pydantic import Field
-from iotide_agent.workloads.base import Options, Parsed, Workload
+from iotide_agent.workloads.base import Options, Parsed, Settings, Workload
 from iotide_wire.expressions import Number
 
-class Settings(Options):
+class BlobOptions(Options):
     blob_size_bytes: int = Field(title="Blob", description="No default.", json_schema_extra={"x-unit": "bytes"})
     depth: int = 3
 
-class Blob(Workload[Settings]):
+class NodeSettings(Settings):
+    library: str = 'none'
+
+class Blob(Workload[BlobOptions]):
     name: ClassVar[str] = "NAME"
     title = description = "A third party's"
     revision = 1
@@ -32,11 +35,12 @@ class Blob(Workload[Settings]):
     version_argv = ("blobber", "-V")
     metrics = ()
     bytes_needed = bytes_moved = Number.of(1)
-    options_type = Settings
-    def steps(self, options, place):
+    options_type = BlobOptions
+    settings_type = NodeSettings
+    def groups(self, options, place):
         return []
-    def parse(self, options, place, outcomes):
-        return Parsed([], [])
+    def read(self, options, place, outcome):
+        return Parsed()
 """
 
 
@@ -73,12 +77,25 @@ def test_installed_plug_in_is_announced_like_our_own(tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)
 
     told = Told("blobber 4.2\nCopyright\n")
-    [found] = [item for item in announcements(told) if item.name == "blob"]
+    [found] = [item for item in announcements(told, {}) if item.name == "blob"]
 
     assert found.tool_version == "blobber 4.2"
     assert found.option_defaults == {"depth": 3}
     assert found.options_schema["required"] == ["blob_size_bytes"]
     assert CommandWant(("blobber", "-V"), "blob-tools") in told.asked
+
+
+def test_settings_of_the_node_reach_the_plug_in_and_wrong_ones_make_it_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "iotide_test_blob", PLUG_IN.replace("NAME", "blob"))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert workload("blob", {"blob": {"library": "fast"}}).settings.library == "fast"
+    wrong = {"blob": {"libary": "fast"}}
+    [found] = [item for item in announcements(Told("blobber 4.2"), wrong) if item.name == "blob"]
+    assert not found.available
+    assert "agent.toml: workloads.blob.libary = 'fast'" in str(found.unavailable_because)
 
 
 @pytest.mark.parametrize(
@@ -108,16 +125,16 @@ def test_broken_or_double_plug_in_is_logged_and_left_out(
 
 def test_absent_tool_is_announced_with_the_remedy() -> None:
     because = "fio is not installed; install the package fio on this node"
-    found = announcement(workload("fio"), Told(Unavailable(because)))
+    found = announcement(workload("fio", {}), Told(Unavailable(because)))
     assert (found.available, found.tool_version, found.unavailable_because) == (False, None, because)
 
 
 def test_workload_without_a_tool_is_always_available() -> None:
-    found = announcement(workload("create"), Told(Unavailable("nothing here")))
+    found = announcement(workload("create", {}), Told(Unavailable("nothing here")))
     assert found.available
     assert found.tool == "Python"
 
 
 def test_unknown_workload_names_those_that_there_are() -> None:
     with pytest.raises(UnknownWorkloadError, match=r"'bonie' is not installed here; this agent has dd, create, fio"):
-        workload("bonie")
+        workload("bonie", {})

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from iotide_wire.base import Name
+from iotide_wire.catalogue import WorkloadName
 from iotide_wire.messages import NodeRole
 
 SYSTEM_CONFIG: Final = Path("/etc/iotide/agent.toml")
@@ -68,6 +69,7 @@ class AgentConfig(BaseModel):
         cache_drop: `auto` empties the page cache where that is permitted, else only the run's own files are dropped.
         cache_drop_command: a site's own helper that empties the page cache, for agents that are not root.
         spool_limit_bytes: unsent results above this make the node decline further orders.
+        workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,6 +85,7 @@ class AgentConfig(BaseModel):
     cache_drop: Literal["auto", "never"] = "auto"
     cache_drop_command: tuple[str, ...] = ()
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
+    workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
 
 
 def load_config(path: Path | None) -> AgentConfig:

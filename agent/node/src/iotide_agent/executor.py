@@ -124,7 +124,7 @@ class Executor:
             DeclinedError: it is not installed here, or the options do not fit it.
         """
         try:
-            found = workload(order.workload)
+            found = workload(order.workload, self._config.workloads)
             return Work(found, found.options_type.model_validate(order.options))
         except UnknownWorkloadError as error:
             raise DeclinedError("workload_missing", str(error)) from error

@@ -45,7 +45,7 @@ def take_inventory(config: AgentConfig) -> Inventory:
         facts=facts,
         mounts=tuple(mounts),
         approved_directories=approved,
-        workloads={workload.name: workload for workload in announcements(reader)},
+        workloads={workload.name: workload for workload in announcements(reader, config.workloads)},
     )
 
 

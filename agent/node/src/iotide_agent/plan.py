@@ -1,8 +1,7 @@
 """What a run does in particular: its places and its steps, made once the places are known and kept until the end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from iotide_agent.runner.card import Go, StepCard
 from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.mounts import effective_options
 from iotide_agent.spool import OrderFiles
-from iotide_agent.workloads.base import Options, Place, Step, Workload
+from iotide_agent.workloads.base import Group, Options, Place, Step, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +24,13 @@ class Plan:
     """
 
     places: tuple[Place, ...]
-    groups: tuple[tuple[Step, ...], ...]
+    groups: tuple[Group, ...]
 
-    def group_at(self, ordinal: int) -> tuple[Step, ...]:
+    def place_of(self, step: Step) -> Place:
+        """Where a step works."""
+        return next(place for place in self.places if place.target_id == step.target_id)
+
+    def group_at(self, ordinal: int) -> Group:
         """The group that begins with the step of that ordinal, or nothing."""
         begin = 0
         for group in self.groups:
@@ -49,8 +52,9 @@ def make_plan(
 ) -> Plan:
     """The plan for the places that the runner made; kept on disk, since results are read by it."""
     places = tuple(_place(made, files, inventory) for made in phase["places"])
-    steps = [step for place in places for step in workload.steps(options, place)]
-    plan = Plan(places, tuple(_groups(steps)))
+    plan = Plan(places, tuple(workload.plan(options, places)))
+    for place in places:
+        place.scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     replace_file(files.plan, _PLAN.dump_json(plan).decode(), durable=True)
     return plan
 
@@ -69,22 +73,14 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> 
     return Place(
         target_id=made["target_id"],
         directory=Path(made["directory"]),
-        scratch=files.scratch,
+        scratch=files.scratch / f"target-{made['target_id']}",
         fstype=mount["fstype"],
         direct_works=made["direct_works"],
+        total_bytes=made["total_bytes"],
+        free_bytes=made["free_bytes"],
         # The inventory is as old as the node's last idle minutes; the runner has just seen the options.
         facts=inventory.facts | inventory.mount_facts(mount["mount_point"]) | {"mount.options": ",".join(options)},
     )
-
-
-def _groups(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
-    """Neighbours with a writer's number and the same phase work side by side; any other step is alone."""
-
-    def key(numbered: tuple[int, Step]) -> tuple[object, ...]:
-        ordinal, step = numbered
-        return (ordinal,) if step.writer is None else (step.phase, step.target_id)
-
-    return [tuple(step for _, step in group) for _, group in groupby(enumerate(steps), key)]
 
 
 def _step_card(step: Step) -> StepCard:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -14,7 +14,7 @@ from iotide_agent.plan import Plan
 from iotide_agent.progress import read_started_at
 from iotide_agent.runner.card import output_name
 from iotide_agent.spool import OrderFiles
-from iotide_agent.workloads.base import Before, OutputRefusedError, Place, Sample, Step, StepOutcome, Workload
+from iotide_agent.workloads.base import Before, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
 from iotide_wire.facts import Facts
 from iotide_wire.messages import (
     ArtefactFact,
@@ -84,6 +84,17 @@ def environment_of(plan: Plan | None, order: Order, tool_version: str | None) ->
     return facts
 
 
+_Read = tuple[tuple[SampleMessage, ...], Sequence[Flag]]
+
+
+class _UnreadError(Exception):
+    """The output of a step was refused, or its parser failed."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
 @dataclass(frozen=True, slots=True)
 class Collector:
     """Reads one order's files.
@@ -147,36 +158,48 @@ class Collector:
             )
 
     def _verdict(self, outcomes: Sequence[StepOutcome]) -> Verdict:
+        """What the order came to, with all numbers that can be trusted, also of a run that failed."""
         outcome, code, reason = Outcome(self.exit["outcome"]), self.exit["code"], self.exit["reason"]
         good: list[StepOutcome] = []
-        try:
-            for done in outcomes:
-                failure = self.workload.failure(done)
-                if failure is None:
-                    good.append(done)
-                elif outcome is Outcome.FINISHED or code == "step_failed":
-                    # The tool's own words say more than its exit status, and some tools exit with 0 after an error.
-                    outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {done.step.name}: {failure}"
-                    break
-            samples, flags = self._parse(good)
-        except OutputRefusedError as error:
-            if outcome is Outcome.FINISHED:
-                return Verdict(Outcome.FAILED, "output_refused", str(error))
-            return Verdict(outcome, code, reason)
-        except Exception as error:
-            # A plug-in's own fault must not lose the run: its raw output is kept and can be parsed again.
-            _logger.exception("parser_failed workload=%s", self.workload.name)
-            return Verdict(Outcome.FAILED, "parser_fault", f"the parser of {self.workload.name} met {error!r}")
-        return Verdict(outcome, code, reason, samples, flags)
+        read: list[_Read] = []
+        for done in outcomes:
+            failure = self.workload.failure(done)
+            if failure is not None and (outcome is Outcome.FINISHED or code == "step_failed"):
+                # The tool's own words say more than its exit status, and some tools exit with 0 after an error.
+                outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {done.step.name}: {failure}"
+            try:
+                read.append(self._read(done, is_cut=failure is not None))
+            except _UnreadError as error:
+                if outcome is Outcome.FINISHED:
+                    outcome, code, reason = Outcome.FAILED, error.code, str(error)
+            else:
+                good += [done] if failure is None else []
+        if self.plan is not None and len(good) == len(outcomes):
+            places = self.plan.places
+            try:
+                read.append(self._guarded(lambda: self.workload.conclude(self.options, places, good)))
+            except _UnreadError as error:
+                outcome, code, reason = Outcome.FAILED, error.code, str(error)
+        samples = tuple(chain.from_iterable(samples for samples, _ in read))
+        return Verdict(outcome, code, reason, samples, tuple(chain.from_iterable(flags for _, flags in read)))
 
-    def _parse(self, outcomes: Sequence[StepOutcome]) -> tuple[tuple[SampleMessage, ...], tuple[Flag, ...]]:
-        samples: list[SampleMessage] = []
-        flags: list[Flag] = []
-        for place in self.plan.places if self.plan and outcomes else ():
-            parsed = self.workload.parse(self.options, place, [done for done in outcomes if _is_at(done.step, place)])
-            samples += map(_sample, parsed.samples)
-            flags += parsed.flags
-        return tuple(samples), tuple(flags)
+    def _read(self, done: StepOutcome, *, is_cut: bool) -> _Read:
+        if self.plan is None:
+            return (), ()
+        read = self.workload.read_cut if is_cut else self.workload.read
+        place = self.plan.place_of(done.step)
+        return self._guarded(lambda: read(self.options, place, done))
+
+    def _guarded(self, work: Callable[[], Parsed]) -> _Read:
+        try:
+            parsed = work()
+            return tuple(map(_sample, parsed.samples)), parsed.flags
+        except OutputRefusedError as error:
+            raise _UnreadError("output_refused", str(error)) from error
+        except Exception as error:
+            # A plug-in's own fault must not lose the run: its raw output is kept and can be read again.
+            _logger.exception("parser_failed workload=%s", self.workload.name)
+            raise _UnreadError("parser_fault", f"the parser of {self.workload.name} met {error!r}") from error
 
     def _flags(self, verdict: Verdict) -> Iterator[Flag]:
         for problem in self.exit["mount_problems"]:
@@ -229,6 +252,7 @@ def _record(done: StepOutcome) -> StepRecord:
         name=done.step.name,
         phase=done.step.phase,
         argv=done.step.argv,
+        role=done.step.role,
         target_id=done.step.target_id,
         writer=done.step.writer,
         started_at=done.started_at,
@@ -245,10 +269,6 @@ def _sample(sample: Sample) -> SampleMessage:
     return SampleMessage(
         metric=sample.metric, value=sample.value, labels=dict(sample.labels), target_id=sample.target_id
     )
-
-
-def _is_at(step: Step, place: Place) -> bool:
-    return step.target_id == place.target_id
 
 
 def _rejected(code: FlagCode, measured: str, limit: str) -> Flag:

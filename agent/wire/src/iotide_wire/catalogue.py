@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from iotide_wire.base import Message, Text
-from iotide_wire.expressions import Expression
+from iotide_wire.expressions import Expression, Number
 from iotide_wire.units import Unit
 
 WorkloadName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,40}$")]
@@ -32,6 +32,7 @@ class WorkloadAnnouncement(Message):
         option_defaults: every optional option with its default, in base units.
         bytes_needed: peak space on the target, in bytes, over options and facts.
         bytes_moved: bytes written and read in all, so that time = bytes_moved / the target's last rate.
+        run_seconds: how long it runs where its options say so; 0 leaves that to `bytes_moved`.
         breaks_series: this revision measures something else than the one before, so its series start anew.
         available: whether the node has the tool; `unavailable_because` says what is missing and the remedy.
     """
@@ -45,6 +46,7 @@ class WorkloadAnnouncement(Message):
     metrics: tuple[MetricSpec, ...]
     bytes_needed: Expression
     bytes_moved: Expression
+    run_seconds: Expression = Number.of(0)
     breaks_series: bool
     tool: Text
     tool_version: Text | None
@@ -64,6 +66,7 @@ class WorkloadAnnouncement(Message):
                 "metrics",
                 "bytes_needed",
                 "bytes_moved",
+                "run_seconds",
             },
         )
         return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()

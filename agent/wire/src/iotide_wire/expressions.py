@@ -11,6 +11,13 @@ from iotide_wire.base import Message
 MAX_DEPTH = 32
 """A deeper expression is refused: it comes from a node and is evaluated on the server."""
 
+AUTO = "auto"
+"""As a size: MEMORY_FACTOR times the node's memory, so that its page cache cannot hold the data."""
+MEMORY_FACTOR = 2
+MEMORY = "memory.total_bytes"
+
+FactName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")]
+
 
 class ExpressionError(ValueError):
     """An announced expression cannot be evaluated with the given names."""
@@ -45,15 +52,31 @@ class Number(Message, _Operand):
 
 
 class Option(Message, _Operand):
-    """The value of an option or a fact by its name; true counts as 1, false as 0, a list as its length."""
+    """The value of an option or a fact by its name.
+
+    true counts as 1, false as 0, a list as its length, `auto` as twice the node's memory.
+    """
 
     kind: Literal["name"] = "name"
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")]
+    name: FactName
 
     @classmethod
     def of(cls, name: str) -> Self:
         """The option or fact called `name`."""
         return cls(name=name)
+
+
+class Holds(Message, _Operand):
+    """1 where an option is `value`, or is a list that holds it; else 0."""
+
+    kind: Literal["holds"] = "holds"
+    name: FactName
+    value: str | int | float | bool
+
+    @classmethod
+    def of(cls, name: str, value: str | float | bool) -> Self:  # noqa: FBT001 - a value to compare with, no switch
+        """Whether the option called `name` is, or holds, `value`."""
+        return cls(name=name, value=value)
 
 
 class Operation(Message, _Operand):
@@ -64,12 +87,12 @@ class Operation(Message, _Operand):
     args: Annotated[tuple["Expression", ...], Field(min_length=1, max_length=16)]
 
 
-Expression = Annotated[Number | Option | Operation, Field(discriminator="kind")]
+Expression = Annotated[Number | Option | Holds | Operation, Field(discriminator="kind")]
 Operation.model_rebuild()
 
 
 def _lift(value: object) -> Expression:
-    if isinstance(value, Number | Option | Operation):
+    if isinstance(value, Number | Option | Holds | Operation):
         return value
     if isinstance(value, int | float):
         return Number.of(value)
@@ -96,17 +119,21 @@ def _evaluate(expression: Expression, values: Mapping[str, object], depth: int) 
         case Number(value=value):
             return value
         case Option(name=name):
+            return _number(name, values.get(name), values)
+        case Holds(name=name, value=value):
             named = values.get(name)
-            if isinstance(named, list | tuple):
-                return float(len(named))
-            if not isinstance(named, int | float):
-                raise ExpressionError(f"{name} is {named!r}, which is not a number")
-            return _finite(name, named)
+            return float(value in named if isinstance(named, list | tuple) else named == value)
         case Operation(op=op, args=args):
             return _apply(op, [_evaluate(arg, values, depth + 1) for arg in args])
 
 
-def _finite(name: str, value: float) -> float:
+def _number(name: str, value: object, values: Mapping[str, object]) -> float:
+    if isinstance(value, list | tuple):
+        return float(len(value))
+    if value == AUTO:
+        return MEMORY_FACTOR * _number(MEMORY, values.get(MEMORY), {})
+    if not isinstance(value, int | float):
+        raise ExpressionError(f"{name} is {value!r}, which is not a number")
     try:
         return float(value)
     except OverflowError as error:

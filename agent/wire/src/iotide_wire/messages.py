@@ -30,6 +30,15 @@ class OrderRole(StrEnum):
     OBSERVE = "observe"
 
 
+class StepRole(StrEnum):
+    """What a command does in its run."""
+
+    CLIENT = "client"
+    SENDER = "sender"
+    RECEIVER = "receiver"
+    OBSERVER = "observer"
+
+
 class OrderState(StrEnum):
     """Where an order is; it only moves forwards."""
 
@@ -252,6 +261,7 @@ class StepRecord(Message):
     name: Text
     phase: Text
     argv: Annotated[tuple[str, ...], Field(min_length=1, max_length=1000)]
+    role: StepRole = StepRole.CLIENT
     target_id: int | None
     writer: int | None
     started_at: UtcTime
@@ -273,7 +283,11 @@ class SampleMessage(Message):
 
 
 class FlagCode(StrEnum):
-    """What the flags on a run say; NO_DIRECT: O_DIRECT was asked for and the file system refuses it."""
+    """What the flags on a run say.
+
+    NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
+    processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it.
+    """
 
     CACHE_SIZE = "CACHE_SIZE"
     CACHE_DROP = "CACHE_DROP"
@@ -293,6 +307,8 @@ class FlagCode(StrEnum):
     WRONG_MOUNT = "WRONG_MOUNT"
     FORK_BOUND = "FORK_BOUND"
     NO_DIRECT = "NO_DIRECT"
+    ZEROES = "ZEROES"
+    TOO_FAST = "TOO_FAST"
 
 
 class FlagEffect(StrEnum):
@@ -303,12 +319,23 @@ class FlagEffect(StrEnum):
 
 
 class Flag(Message):
-    """Something about a run that a sceptic must know, with the measured value and the limit it crossed."""
+    """Something about a run that a sceptic must know, with the measured value and the limit it crossed.
+
+    Attributes:
+        labels, target_id: the samples that it concerns, those that bear all these labels; none named means all.
+    """
 
     code: FlagCode
     effect: FlagEffect
     measured: Text
     limit: Text
+    labels: dict[LabelName, str | int | float | bool] = Field(default_factory=dict)
+    target_id: int | None = None
+
+    @property
+    def rejects_run(self) -> bool:
+        """Whether none of the run's numbers counts."""
+        return self.effect is FlagEffect.REJECTED and not self.labels and self.target_id is None
 
 
 class ArtefactFact(Message):

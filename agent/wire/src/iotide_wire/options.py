@@ -37,12 +37,14 @@ def to_base_units(schema: Mapping[str, Any], options: Mapping[str, Any]) -> dict
 
 
 def _to_base_unit(name: str, specification: Mapping[str, Any], value: object) -> object:
-    if isinstance(value, list) and specification.get("type") == "array":
-        return [_to_base_unit(name, specification.get("items", {}), item) for item in value]
-    if not isinstance(value, str):
+    if isinstance(value, list):
+        items = next((kind["items"] for kind in _kinds(specification) if "items" in kind), {})
+        return [_to_base_unit(name, items, item) for item in value]
+    if not isinstance(value, str) or _is_named(specification, value):
         return value
+    unit = next((kind["x-unit"] for kind in _kinds(specification) if "x-unit" in kind), None)
     try:
-        match specification.get("x-unit"):
+        match unit:
             case "bytes":
                 return parse_bytes(value)
             case "seconds":
@@ -51,3 +53,13 @@ def _to_base_unit(name: str, specification: Mapping[str, Any], value: object) ->
                 return value
     except UnitError as error:
         raise OptionError(name, value, str(error)) from error
+
+
+def _is_named(specification: Mapping[str, Any], value: str) -> bool:
+    """Whether the schema names this very text, as it does `auto` beside a size."""
+    return any(value == kind.get("const") or value in kind.get("enum", ()) for kind in _kinds(specification))
+
+
+def _kinds(specification: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The schema itself, and the alternatives of which it is made."""
+    return [specification, *specification.get("anyOf", ()), *specification.get("oneOf", ())]

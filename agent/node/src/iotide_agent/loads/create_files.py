@@ -1,6 +1,9 @@
 """Creates, looks up or removes many empty files and prints how long that took; a process like any other load.
 
-Usage: create_files.py create|touch|stat|delete DIRECTORY COUNT
+Usage: create_files.py create|touch|stat|delete DIRECTORY PREFIX DIRECTORIES COUNT
+
+The files are spread over DIRECTORIES directories below DIRECTORY, which several processes with different prefixes may
+share.
 
 Prints one line of JSON on stdout when all is done, `done N` about once a second on stderr. Ends with status 1 and a
 message at the first error. Needs the standard library alone, so it runs with `python -I -S`.
@@ -13,87 +16,102 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 _REPORT_EVERY = 256
 
 
+class Files(NamedTuple):
+    """What one process works on.
+
+    Attributes:
+        directories: open, in the order in which the files go round them.
+        paths: of these directories.
+    """
+
+    prefix: str
+    count: int
+    directories: tuple[int, ...]
+    paths: tuple[str, ...]
+
+
 def main(arguments: list[str]) -> int:
     """Runs one operation; the exit status is 0, 1 for a failed operation, 2 for a wrong call."""
-    if len(arguments) != 3 or arguments[0] not in _OPERATIONS or not arguments[2].isdecimal():  # noqa: PLR2004 - usage
-        sys.stderr.write(__doc__ or "")
-        return 2
-    operation, directory, count = arguments[0], arguments[1], int(arguments[2])
+    match arguments:
+        case [operation, directory, prefix, directories, count] if (
+            operation in _OPERATIONS and directories.isdecimal() and count.isdecimal()
+        ):
+            pass
+        case _:
+            sys.stderr.write(__doc__ or "")
+            return 2
+    paths = tuple(f"{directory}/d{number}" for number in range(int(directories)))
     try:
-        result = _OPERATIONS[operation](directory, count)
+        if operation in _MAKING:
+            for path in paths:
+                Path(path).mkdir(0o700, parents=True, exist_ok=True)
+        opened = tuple(os.open(path, os.O_RDONLY | os.O_DIRECTORY) for path in paths)
+        result = _OPERATIONS[operation](Files(prefix, int(count), opened, paths))
     except OSError as error:
         sys.stderr.write(f"create_files: {operation} in {directory}: {error.strerror} ({error.filename})\n")
         return 1
-    sys.stdout.write(json.dumps({"operation": operation, "file_count": count, **result}) + "\n")
+    sys.stdout.write(json.dumps({"operation": operation, "file_count": int(count), **result}) + "\n")
     return 0
 
 
-def _create(directory: str, count: int) -> dict[str, float]:
-    directory_fd = _make_directory(directory)
+def _create(files: Files) -> dict[str, float]:
+    def create(name: str, directory: int) -> None:
+        fd = files.directories[directory]
+        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=fd))
 
-    def create(name: str) -> None:
-        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=directory_fd))
-
-    seconds = _timed(create, count)
-    return {"seconds": seconds, "directory_fsync_seconds": _timed_fsync(directory_fd)}
+    return {"seconds": _timed(create, files), "directory_fsync_seconds": _timed_fsync(files)}
 
 
-def _touch(directory: str, count: int) -> dict[str, float]:
+def _touch(files: Files) -> dict[str, float]:
     """As a shell loop does it: one process of the real touch for each file."""
     program = shutil.which("touch")
     if program is None:
         raise FileNotFoundError(2, "touch is not on PATH; install the package coreutils", "touch")
-    directory_fd = _make_directory(directory)
 
-    def touch(name: str) -> None:
-        path = f"{directory}/{name}"
+    def touch(name: str, directory: int) -> None:
+        path = f"{files.paths[directory]}/{name}"
         child = os.posix_spawn(program, ("touch", path), os.environ)
         _, status = os.waitpid(child, 0)
         if status != 0:
             raise OSError(status, f"touch ended with status {os.waitstatus_to_exitcode(status)}", path)
 
-    seconds = _timed(touch, count)
-    return {"seconds": seconds, "directory_fsync_seconds": _timed_fsync(directory_fd)}
+    return {"seconds": _timed(touch, files), "directory_fsync_seconds": _timed_fsync(files)}
 
 
-def _stat(directory: str, count: int) -> dict[str, float]:
-    directory_fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    return {"seconds": _timed(lambda name: os.stat(name, dir_fd=directory_fd), count)}
+def _stat(files: Files) -> dict[str, float]:
+    return {"seconds": _timed(lambda name, directory: os.stat(name, dir_fd=files.directories[directory]), files)}
 
 
-def _delete(directory: str, count: int) -> dict[str, float]:
-    directory_fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    return {"seconds": _timed(lambda name: os.unlink(name, dir_fd=directory_fd), count)}
+def _delete(files: Files) -> dict[str, float]:
+    return {"seconds": _timed(lambda name, directory: os.unlink(name, dir_fd=files.directories[directory]), files)}
 
 
-def _make_directory(directory: str) -> int:
-    Path(directory).mkdir(0o700)
-    return os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _timed(operate: Callable[[str], object], count: int) -> float:
-    """Seconds for `operate` on every file name."""
+def _timed(operate: Callable[[str, int], object], files: Files) -> float:
+    """Seconds for `operate` on every file's name and the number of its directory."""
     started = time.monotonic()
     told = started
-    for number in range(count):
-        operate(f"f{number:08d}")
+    for number in range(files.count):
+        operate(f"{files.prefix}{number:08d}", number % len(files.directories))
         if number % _REPORT_EVERY == 0 and time.monotonic() - told >= 1:
             told = time.monotonic()
             sys.stderr.write(f"done {number + 1}\n")
     return time.monotonic() - started
 
 
-def _timed_fsync(directory_fd: int) -> float:
+def _timed_fsync(files: Files) -> float:
     started = time.monotonic()
-    os.fsync(directory_fd)
+    for directory in files.directories:
+        os.fsync(directory)
     return time.monotonic() - started
 
 
-_OPERATIONS: dict[str, Callable[[str, int], dict[str, float]]] = {
+_MAKING = frozenset({"create", "touch"})
+_OPERATIONS: dict[str, Callable[[Files], dict[str, float]]] = {
     "create": _create,
     "touch": _touch,
     "stat": _stat,

@@ -1,19 +1,21 @@
 """What every workload plug-in is: options, commands, progress and parsing, without any input or output of its own."""
 
+import signal
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.expressions import Expression
+from iotide_wire.expressions import Expression, Number
 from iotide_wire.facts import Facts
-from iotide_wire.messages import Flag
+from iotide_wire.messages import Flag, StepRole
 
 
 class Options(BaseModel):
@@ -42,9 +44,11 @@ class Place:
     Attributes:
         target_id: the target's id; samples of this place carry it.
         directory: the run's own fresh directory on the target.
-        scratch: a private working directory on the agent's disk for tool output that is not under test.
+        scratch: a working directory of this run and place alone, on the agent's disk, for tool output that is not
+            under test.
         fstype: of the target's mount.
         direct_works: whether a trial write with O_DIRECT succeeded in `directory`.
+        total_bytes, free_bytes: of the file system when the run began.
         facts: facts of node and mount, base units.
     """
 
@@ -53,6 +57,8 @@ class Place:
     scratch: Path
     fstype: str
     direct_works: bool
+    total_bytes: int
+    free_bytes: int
     facts: Facts
 
 
@@ -65,11 +71,15 @@ class Step:
         phase: what a person reads while it runs, for instance `writing 1.00 GiB`.
         argv: exact argument list; no shell ever sees it.
         target_id: which target it loads.
-        writer: number of the writer when several work side by side, else None.
+        writer: number of the writer on its target, from 1, when several work side by side; else None.
+        role: what it does in the run.
         bytes_moved: what it is expected to write and read, for progress; None where unknown.
         before: what the runner does first, outside the timing.
         declared_files: files below the run's directory that it makes or reads, removed at the end whatever happens.
         output_files: files below `scratch` whose text the parser wants and which are kept as raw output.
+        stop_signal: what ends it most gently: SIGINT where the tool then still says how far it came.
+        stall_seconds: it counts as hung when for so long it moved no byte and printed nothing; None for tools that
+            always end by themselves.
     """
 
     name: str
@@ -77,10 +87,17 @@ class Step:
     argv: tuple[str, ...]
     target_id: int
     writer: int | None = None
+    role: StepRole = StepRole.CLIENT
     bytes_moved: int | None = None
     before: Before = Before.NONE
     declared_files: tuple[Path, ...] = ()
     output_files: tuple[Path, ...] = ()
+    stop_signal: int = signal.SIGTERM
+    stall_seconds: float | None = None
+
+
+Group = tuple[Step, ...]
+"""Steps that run side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +142,30 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One number in its metric's base unit."""
+    """One number in its metric's base unit; `target_id` is None where it is of several targets together."""
 
     metric: str
     value: float
     labels: Mapping[str, str | int | float | bool]
-    target_id: int
+    target_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a run's raw output says."""
+    """What raw output says."""
 
-    samples: Sequence[Sample]
-    flags: Sequence[Flag]
+    samples: Sequence[Sample] = ()
+    flags: Sequence[Flag] = ()
+
+    @classmethod
+    def of_all(cls, parts: Iterable["Parsed"]) -> "Parsed":
+        """All that the parts say, each flag once."""
+        samples: list[Sample] = []
+        flags: list[Flag] = []
+        for part in parts:
+            samples += part.samples
+            flags += (flag for flag in part.flags if flag not in flags)
+        return cls(samples, flags)
 
 
 class OutputRefusedError(Exception):
@@ -152,7 +179,15 @@ class OutputRefusedError(Exception):
         super().__init__(f"step {step}: {problem}; the output reads: {shown!r}")
 
 
+class Settings(BaseModel):
+    """Base of what a workload takes from the table `[workloads.NAME]` of agent.toml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
 OptionsT = TypeVar("OptionsT", bound=Options)
+
+NO_NUMBER: Final = Number.of(0)
 
 
 class Workload(ABC, Generic[OptionsT]):
@@ -163,10 +198,13 @@ class Workload(ABC, Generic[OptionsT]):
         revision: raised whenever commands or parsing change what the numbers mean.
         breaks_series: whether this revision's numbers must not be drawn in one line with the one before.
         options_type: the model of its options.
+        settings_type: the model of what a node's administrator may set for it in agent.toml.
         tool: the program it needs on PATH, or None where Python is enough.
         package: what to install where the tool is absent.
         version_argv: prints the tool's version; its first word is the tool.
-        bytes_needed, bytes_moved: see `WorkloadAnnouncement`.
+        writes: whether it makes anything on its target. One that only reads gets the target's own directory as its
+            place, and nothing is made there.
+        bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
     """
 
     name: ClassVar[str]
@@ -177,25 +215,60 @@ class Workload(ABC, Generic[OptionsT]):
     tool: ClassVar[str | None]
     package: ClassVar[str] = ""
     version_argv: ClassVar[tuple[str, ...]] = ()
+    writes: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]]
     bytes_needed: ClassVar[Expression]
     bytes_moved: ClassVar[Expression]
+    run_seconds: ClassVar[Expression] = NO_NUMBER
     options_type: type[OptionsT]
+    settings_type: ClassVar[type[Settings]] = Settings
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        """Takes the node's own settings.
+
+        Raises:
+            ValidationError: they are not what `settings_type` says.
+        """
+        self.settings = self.settings_type.model_validate(settings or {})
+
+    def options_schema(self) -> dict[str, Any]:
+        """JSON Schema of the options; one that depends on the node's settings is made here."""
+        return self.options_type.model_json_schema()
 
     @abstractmethod
-    def steps(self, options: OptionsT, place: Place) -> list[Step]:
-        """The commands of one run, in order, every path below `place`."""
+    def groups(self, options: OptionsT, place: Place) -> list[Group]:
+        """The commands of one run on one target, a group after another, every path below `place`."""
+
+    def plan(self, options: OptionsT, places: Sequence[Place]) -> list[Group]:
+        """The commands of one run on all its targets: by default all of them are loaded at once, group by group."""
+        by_place = (self.groups(options, place) for place in places)
+        return [tuple(chain.from_iterable(ranked)) for ranked in zip_longest(*by_place, fillvalue=())]
 
     @abstractmethod
-    def parse(self, options: OptionsT, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
-        """The samples and flags that raw output supports.
-
-        Called once per place, with every step there when all succeeded, or with those before a cut when the run failed
-        (partial results).
+    def read(self, options: OptionsT, place: Place, outcome: StepOutcome) -> Parsed:
+        """The samples and flags that the output of one step supports, which `failure` found nothing wrong with.
 
         Raises:
             OutputRefusedError: the output is not what the tool promises, or its totals contradict the plan.
         """
+
+    def read_cut(self, options: OptionsT, place: Place, outcome: StepOutcome) -> Parsed:
+        """What can be trusted of a step that failed or was ended before its time; by default nothing.
+
+        Raises:
+            OutputRefusedError: nothing can.
+        """
+        del options, place, outcome
+        return Parsed()
+
+    def conclude(self, options: OptionsT, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """What only the steps together say, for instance the total of several writers; by default nothing.
+
+        Args:
+            outcomes: of the steps that `read` took.
+        """
+        del options, places, outcomes
+        return Parsed()
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """Why this step failed, or None: by default the exit status or the signal; a tool that lies overrides it."""
@@ -216,3 +289,8 @@ class Workload(ABC, Generic[OptionsT]):
         if not step.bytes_moved:
             return None
         return min(1.0, (counters.written_bytes + counters.read_bytes) / step.bytes_moved)
+
+
+def in_turn(*steps: Step) -> list[Group]:
+    """The steps one after another, each alone."""
+    return [(step,) for step in steps]

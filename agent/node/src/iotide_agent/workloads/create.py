@@ -12,6 +12,7 @@ from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
     Before,
     Counters,
+    Group,
     Options,
     OutputRefusedError,
     Parsed,
@@ -46,7 +47,20 @@ class CreateOptions(Options):
         ge=1,
         le=10_000_000,
         title="Files",
-        description="How many empty files are made in one directory.",
+        description="How many empty files each process makes.",
+    )
+    processes: int = Field(default=1, ge=1, le=256, title="Processes", description="Processes side by side.")
+    directories: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        title="Directories",
+        description="Over how many directories a process spreads its files, one after another.",
+    )
+    shared: bool = Field(
+        default=False,
+        title="Shared directories",
+        description="All processes work in the same directories, as ranks of a job often do, and contend for them.",
     )
     mode: Literal["native", "fork-touch"] = Field(
         default="native",
@@ -59,7 +73,7 @@ class CreateOptions(Options):
 
 
 class CreateWorkload(Workload[CreateOptions]):
-    """Rates of metadata operations of one process."""
+    """Rates of metadata operations."""
 
     name: ClassVar[str] = "create"
     title: ClassVar[str] = "create: many empty files"
@@ -75,6 +89,13 @@ class CreateWorkload(Workload[CreateOptions]):
             title="Files created, looked up or removed",
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",
+            labels=("operation", "writer"),
+        ),
+        MetricSpec(
+            name="total_operation_rate",
+            title="Files created, looked up or removed by all processes, by the time of the slowest",
+            unit=Unit.OPERATIONS_PER_SECOND,
+            better="higher",
             labels=("operation",),
         ),
         MetricSpec(
@@ -82,40 +103,55 @@ class CreateWorkload(Workload[CreateOptions]):
             title="Duration, by operation",
             unit=Unit.SECONDS,
             better="lower",
-            labels=("operation",),
+            labels=("operation", "writer"),
         ),
     )
-    bytes_needed: ClassVar[Expression] = Option.of("file_count") * BYTES_PER_FILE
-    bytes_moved: ClassVar[Expression] = Option.of("file_count") * BYTES_PER_FILE
+    bytes_needed: ClassVar[Expression] = Option.of("file_count") * Option.of("processes") * BYTES_PER_FILE
+    bytes_moved: ClassVar[Expression] = Option.of("file_count") * Option.of("processes") * BYTES_PER_FILE
     options_type = CreateOptions
 
-    def steps(self, options: CreateOptions, place: Place) -> list[Step]:
-        """Three processes, so that caches can be dropped before the files are looked up."""
+    def groups(self, options: CreateOptions, place: Place) -> list[Group]:
+        """Three groups of processes, so that caches can be dropped before the files are looked up."""
+        numbers = range(1, options.processes + 1) if options.processes > 1 else (None,)
         return [
-            Step(
-                name=name,
-                phase=f"{verb} {options.file_count:,} files",
-                argv=_argv(name, options, place),
-                target_id=place.target_id,
-                before=before,
+            tuple(
+                Step(
+                    name=name if number is None else f"{name}-{number}",
+                    phase=f"{verb} {options.file_count:,} files",
+                    argv=_argv(name, options, place, number or 1),
+                    target_id=place.target_id,
+                    writer=number,
+                    before=before,
+                )
+                for number in numbers
             )
             for name, verb, before in _PARTS
         ]
 
-    def parse(self, options: CreateOptions, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Rates and durations from the load's own clock, which leaves out the start of its process."""
-        samples: list[Sample] = []
-        flags: list[Flag] = []
-        for outcome in outcomes:
-            operation = outcome.step.name
-            report = _checked_report(options, outcome)
-            samples += _samples(operation, report, place)
-            flags += quality.judge_metadata_duration(operation, report.seconds, CLOCK_SECONDS)
-            if operation == "stat":
-                flags += quality.judge_cache_drop(outcome, direct=False)
-            if operation == "create" and options.mode == "fork-touch":
-                flags.append(_fork_bound(outcome, report))
-        return Parsed(samples, flags)
+    def read(self, options: CreateOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """Rate and duration from the load's own clock, which leaves out the start of its process."""
+        operation = _operation(outcome)
+        report = _checked_report(options, outcome)
+        flags = quality.judge_metadata_duration(operation, report.seconds, CLOCK_SECONDS)
+        if operation == "stat":
+            flags += quality.judge_cache_drop(outcome, direct=False)
+        if operation == "create" and options.mode == "fork-touch":
+            flags.append(_fork_bound(outcome, report))
+        about = [quality.about(flag, {"operation": operation}, place) for flag in flags]
+        return Parsed(_samples(operation, report, outcome.step.writer, place), about)
+
+    def conclude(self, options: CreateOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """The rate of several processes together: their files by the time of the slowest."""
+        if len(outcomes) == len(_PARTS):
+            return Parsed()
+        target_id = places[0].target_id if len(places) == 1 else None
+        samples = []
+        for operation, _, _ in _PARTS:
+            own = [done for done in outcomes if _operation(done) == operation]
+            slowest_seconds = max(_checked_report(options, done).seconds for done in own)
+            rate = len(own) * options.file_count / slowest_seconds
+            samples.append(Sample("total_operation_rate", rate, {"operation": operation}, target_id))
+        return Parsed(samples)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """By the count that the load prints about once a second."""
@@ -133,9 +169,15 @@ class _Report(BaseModel):
     directory_fsync_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
 
-def _argv(name: str, options: CreateOptions, place: Place) -> tuple[str, ...]:
-    arguments = (_load_operation(name, options), str(place.directory / "files"), str(options.file_count))
-    return (sys.executable, "-I", "-S", str(_LOAD), *arguments)
+def _operation(outcome: StepOutcome) -> str:
+    return outcome.step.name.partition("-")[0]
+
+
+def _argv(name: str, options: CreateOptions, place: Place, number: int) -> tuple[str, ...]:
+    directory = place.directory / ("files" if options.shared else f"files-{number}")
+    counts = (str(options.directories), str(options.file_count))
+    operation = _load_operation(name, options)
+    return (sys.executable, "-I", "-S", str(_LOAD), operation, str(directory), f"p{number}-", *counts)
 
 
 def _load_operation(name: str, options: CreateOptions) -> str:
@@ -143,7 +185,7 @@ def _load_operation(name: str, options: CreateOptions) -> str:
 
 
 def _checked_report(options: CreateOptions, outcome: StepOutcome) -> _Report:
-    name, text = outcome.step.name, outcome.stdout
+    name, text = _operation(outcome), outcome.stdout
     try:
         report = _Report.model_validate_json(text)
     except ValidationError as error:
@@ -158,13 +200,14 @@ def _checked_report(options: CreateOptions, outcome: StepOutcome) -> _Report:
     return report
 
 
-def _samples(operation: str, report: _Report, place: Place) -> list[Sample]:
+def _samples(operation: str, report: _Report, writer: int | None, place: Place) -> list[Sample]:
+    own: dict[str, str | int | float | bool] = {} if writer is None else {"writer": writer}
     samples = [
-        Sample("operation_rate", report.file_count / report.seconds, {"operation": operation}, place.target_id),
-        Sample("duration", report.seconds, {"operation": operation}, place.target_id),
+        Sample("operation_rate", report.file_count / report.seconds, {"operation": operation} | own, place.target_id),
+        Sample("duration", report.seconds, {"operation": operation} | own, place.target_id),
     ]
     if report.directory_fsync_seconds is not None:
-        labels = {"operation": "directory_fsync"}
+        labels = {"operation": "directory_fsync"} | own
         samples.append(Sample("duration", report.directory_fsync_seconds, labels, place.target_id))
     return samples
 

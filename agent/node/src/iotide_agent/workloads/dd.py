@@ -1,9 +1,12 @@
-"""dd: one file written in a row and read back, the tool that everybody has and quotes."""
+"""dd: a file written in a row, overwritten and read back, by one or several writers; the tool that everybody quotes."""
 
 import re
+import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, Self
+from pathlib import Path
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -11,6 +14,7 @@ from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
     Before,
     Counters,
+    Group,
     Options,
     OutputRefusedError,
     Parsed,
@@ -20,6 +24,8 @@ from iotide_agent.workloads.base import (
     StepOutcome,
     Workload,
 )
+from iotide_agent.workloads.sizes import AutoSize, size_bytes
+from iotide_agent.workloads.writers import WRITER_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.messages import Flag
@@ -28,23 +34,27 @@ from iotide_wire.units import Unit, format_bytes
 CLOCK_SECONDS: Final = 1e-9
 """What dd reads; it prints six significant digits of the difference, which is a millionth of any figure."""
 
-Operation = Literal["write", "read"]
+Operation = Literal["write", "overwrite", "read"]
 
-
-_ORDER: Final[tuple[Operation, ...]] = ("write", "read")
+_SOURCE: Final = Path(__file__).parent.parent / "loads" / "random_source.py"
+_VERBS: Final[dict[Operation, str]] = {"write": "writing", "overwrite": "overwriting", "read": "reading"}
+"""In the order in which they are done."""
+_LABELS: Final = ("operation", "file_size_bytes", "direct")
 
 
 class DdOptions(Options):
     """What dd writes and how it makes sure that the data arrived."""
 
-    file_size_bytes: int = Field(
-        default=1024**3,
-        ge=512,
-        le=2**60,
-        title="File size",
-        description="Size of the one file. Larger than twice the memory, or with O_DIRECT, the cache cannot hold it.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
+    file_size_bytes: Annotated[
+        AutoSize,
+        Field(
+            title="File size",
+            description=(
+                "Size of each writer's file; auto is twice the node's memory. A smaller one may be measured in the "
+                "cache unless O_DIRECT goes around it."
+            ),
+        ),
+    ] = 1024**3
     block_size_bytes: int = Field(
         default=16 * 1024**2,
         ge=512,
@@ -67,23 +77,40 @@ class DdOptions(Options):
         default=("write", "read"),
         min_length=1,
         title="Operations",
-        description="write makes the file; read reads it back after the caches were dropped.",
+        description=(
+            "write makes the file; overwrite writes it again in place; read reads it back after the caches were "
+            "dropped. Done in this order."
+        ),
         json_schema_extra={"uniqueItems": True, "contains": {"const": "write"}},
+    )
+    data: Literal["zeroes", "random"] = Field(
+        default="zeroes",
+        title="Data",
+        description=(
+            "zeroes, as everybody does; file systems and arrays that compress or dedupe them show too much. random: "
+            "from a source of incompressible blocks that never repeat, whose own speed is checked."
+        ),
+    )
+    writers: int = Field(
+        default=1, ge=1, le=64, title="Writers", description="dd processes side by side, each on a file of its own."
     )
 
     @model_validator(mode="after")
     def _write_comes_once(self) -> Self:
         if "write" not in self.operations or len(set(self.operations)) != len(self.operations):
-            raise ValueError("operations name write, and read at most once: read needs the file that write made")
+            raise ValueError(
+                f"operations = {list(self.operations)}: name write, and overwrite and read at most once: they need the "
+                "file that write made"
+            )
         return self
 
 
 class DdWorkload(Workload[DdOptions]):
-    """Sequential throughput of one stream, and what the processor spent on it."""
+    """Sequential throughput of streams, and what the processor spent on them."""
 
     name: ClassVar[str] = "dd"
-    title: ClassVar[str] = "dd: one sequential stream"
-    description: ClassVar[str] = "Writes one file of zeroes from start to end, flushes it and reads it back."
+    title: ClassVar[str] = "dd: sequential streams"
+    description: ClassVar[str] = "Writes a file from start to end, flushes it, overwrites it and reads it back."
     revision: ClassVar[int] = 1
     tool: ClassVar[str | None] = "dd"
     package: ClassVar[str] = "coreutils"
@@ -94,36 +121,71 @@ class DdWorkload(Workload[DdOptions]):
             title="Throughput",
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
-            labels=("operation", "file_size_bytes", "direct"),
+            labels=(*_LABELS, "writer"),
         ),
         MetricSpec(
             name="duration",
             title="Duration, by part: real, user, sys, and wait = real - user - sys",
             unit=Unit.SECONDS,
             better="lower",
-            labels=("operation", "file_size_bytes", "direct", "part"),
+            labels=(*_LABELS, "writer", "part"),
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
-    bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes")
-    bytes_moved: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("operations")
+    bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("writers")
+    bytes_moved: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("writers") * Option.of("operations")
     options_type = DdOptions
 
-    def steps(self, options: DdOptions, place: Place) -> list[Step]:
-        """One dd for each operation, the write first."""
-        return [_step(operation, options, place) for operation in _ORDER if operation in options.operations]
+    def groups(self, options: DdOptions, place: Place) -> list[Group]:
+        """One group for each operation, the write first; its writers side by side."""
+        numbers = range(1, options.writers + 1) if options.writers > 1 else (None,)
+        return [
+            tuple(_step(operation, options, place, number) for number in numbers)
+            for operation in _VERBS
+            if operation in options.operations
+        ]
 
-    def parse(self, options: DdOptions, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Rates from dd's own byte count and seconds, times from wait4."""
-        direct = _is_direct(options, place)
-        flags = quality.judge_direct(place, wanted=options.flush == "direct")
-        if outcomes:
-            flags += quality.judge_cache_size(place, options.file_size_bytes, direct=direct)
-        samples: list[Sample] = []
-        for outcome in outcomes:
-            report = _checked_report(options, outcome)
-            samples += _samples(options, place, outcome, report)
-            flags += _flags(options, outcome, report, direct=direct)
-        return Parsed(samples, flags)
+    def read(self, options: DdOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """The rate from dd's own byte count and seconds, times from wait4."""
+        report = _checked_report(options, place, outcome)
+        labels = _labels(options, place, outcome.step)
+        if outcome.step.writer is not None:
+            labels["writer"] = outcome.step.writer
+        cost = quality.source_report(outcome) or outcome
+        parts = {
+            "real": cost.wall_seconds,
+            "user": cost.user_seconds,
+            "sys": cost.system_seconds,
+            # The kernel counts processor time in ticks, so a run that never waits can show a hair more than it took.
+            "wait": max(0.0, cost.wall_seconds - cost.user_seconds - cost.system_seconds),
+        }
+        samples = [
+            Sample("throughput", report.copied_bytes / report.seconds, labels, place.target_id),
+            *(Sample("duration", seconds, labels | {"part": part}, place.target_id) for part, seconds in parts.items()),
+        ]
+        return Parsed(samples, _flags(options, place, outcome, report))
+
+    def read_cut(self, options: DdOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """How fast it was until it was cut: dd says so when it is interrupted, and after most errors."""
+        match = _REPORT.search(outcome.stderr)
+        if match is None or not int(match["bytes"]) or float(match["seconds"]) <= 0:
+            return Parsed()
+        labels = _labels(options, place, outcome.step)
+        if outcome.step.writer is not None:
+            labels["writer"] = outcome.step.writer
+        rate = int(match["bytes"]) / float(match["seconds"])
+        return Parsed([Sample("throughput", rate, labels, place.target_id)])
+
+    def conclude(self, options: DdOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """The totals of several writers, or of one writer on each of several targets."""
+        if len(outcomes) == len(options.operations):
+            return Parsed()
+        found = []
+        for operation in options.operations:
+            own = [done for done in outcomes if _operation(done.step) == operation]
+            parts = [Part(done, _file_bytes(options, places[0])) for done in own]
+            found.append(together(parts, _labels(options, places[0], own[0].step)))
+        return Parsed.of_all(found)
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """The message of dd itself, which stands above the record counts that it prints after any error."""
@@ -133,7 +195,7 @@ class DdWorkload(Workload[DdOptions]):
         return super().failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the file's bytes: dd reads as many as it writes, from /dev/zero or to /dev/null."""
+        """By the file's bytes: dd reads as many as it writes, from its source or to /dev/null."""
         del output_tail
         if not step.bytes_moved:
             return None
@@ -161,40 +223,61 @@ def _is_direct(options: DdOptions, place: Place) -> bool:
     return options.flush == "direct" and place.direct_works
 
 
-def _step(operation: Operation, options: DdOptions, place: Place) -> Step:
-    file = place.directory / "dd.data"
-    block = f"bs={options.block_size_bytes}"
-    direct = _is_direct(options, place)
-    if operation == "write":
-        count = (f"count={options.file_size_bytes}", "iflag=count_bytes")
-        argv = ("dd", "if=/dev/zero", f"of={file}", block, *count, *_flush_arguments(options, direct=direct))
-    else:
-        argv = ("dd", f"if={file}", "of=/dev/null", block, *(("iflag=direct",) if direct else ()))
-    verb = "writing" if operation == "write" else "reading"
+def _file_bytes(options: DdOptions, place: Place) -> int:
+    return size_bytes(options.file_size_bytes, place)
+
+
+def _operation(step: Step) -> str:
+    return step.name.partition("-")[0]
+
+
+def _labels(options: DdOptions, place: Place, step: Step) -> dict[str, str | int | float | bool]:
+    return {
+        "operation": _operation(step),
+        "file_size_bytes": _file_bytes(options, place),
+        "direct": _is_direct(options, place),
+    }
+
+
+def _step(operation: Operation, options: DdOptions, place: Place, writer: int | None) -> Step:
+    number = f"-{writer}" if writer else ""
+    file = place.directory / f"dd{number}.data"
+    file_bytes = _file_bytes(options, place)
     return Step(
-        name=operation,
-        phase=f"{verb} {format_bytes(options.file_size_bytes)}",
-        argv=argv,
+        name=f"{operation}{number}",
+        phase=f"{_VERBS[operation]} {format_bytes(file_bytes)}" + (" each" if writer else ""),
+        argv=_argv(operation, options, place, file),
         target_id=place.target_id,
-        bytes_moved=options.file_size_bytes,
-        before=Before.SYNC if operation == "write" else Before.DROP,
+        writer=writer,
+        bytes_moved=file_bytes,
+        before=Before.DROP if operation == "read" else Before.SYNC,
         declared_files=(file,),
+        # dd says how far it came when it is interrupted, and nothing when it is terminated.
+        stop_signal=signal.SIGINT,
     )
 
 
-def _flush_arguments(options: DdOptions, *, direct: bool) -> tuple[str, ...]:
-    match options.flush:
-        case "none":
-            return ()
-        case "dsync":
-            return ("oflag=dsync",)
-        case "direct" if direct:
-            return ("oflag=direct", "conv=fsync")
-        case _:
-            return ("conv=fsync",)
+def _argv(operation: Operation, options: DdOptions, place: Place, file: Path) -> tuple[str, ...]:
+    block = f"bs={options.block_size_bytes}"
+    direct = _is_direct(options, place)
+    if operation == "read":
+        return ("dd", f"if={file}", "of=/dev/null", block, *(("iflag=direct",) if direct else ()))
+    conversions = [*(["notrunc"] if operation == "overwrite" else []), *_flushing_conversions(options)]
+    target = [f"of={file}", block, f"count={_file_bytes(options, place)}"]
+    flags = [f"oflag={'direct' if direct else 'dsync'}"] if direct or options.flush == "dsync" else []
+    ending = [*flags, *([f"conv={','.join(conversions)}"] if conversions else [])]
+    if options.data == "random":
+        source = (sys.executable, "-I", "-S", str(_SOURCE))
+        return (*source, "dd", *target, "iflag=count_bytes,fullblock", *ending)
+    return ("dd", "if=/dev/zero", *target, "iflag=count_bytes", *ending)
 
 
-def _checked_report(options: DdOptions, outcome: StepOutcome) -> _Report:
+def _flushing_conversions(options: DdOptions) -> list[str]:
+    """A refused O_DIRECT becomes a write through the cache, flushed; blocks that waited need no flush."""
+    return ["fsync"] if options.flush in {"fsync", "direct"} else []
+
+
+def _checked_report(options: DdOptions, place: Place, outcome: StepOutcome) -> _Report:
     name, text = outcome.step.name, outcome.stderr
     match = _REPORT.search(text)
     if match is None or _COMPLAINT.search(text):
@@ -202,8 +285,9 @@ def _checked_report(options: DdOptions, outcome: StepOutcome) -> _Report:
     if (match["whole_in"], match["partial_in"]) != (match["whole_out"], match["partial_out"]):
         raise OutputRefusedError(name, "dd read another number of records than it wrote", text)
     report = _Report(int(match["whole_in"]), int(match["partial_in"]), int(match["bytes"]), float(match["seconds"]))
-    whole, rest = divmod(options.file_size_bytes, options.block_size_bytes)
-    expected = (whole, 1 if rest else 0, options.file_size_bytes)
+    file_bytes = _file_bytes(options, place)
+    whole, rest = divmod(file_bytes, options.block_size_bytes)
+    expected = (whole, 1 if rest else 0, file_bytes)
     if (report.whole_records, report.partial_records, report.copied_bytes) != expected:
         raise OutputRefusedError(name, f"the plan was {expected[0]}+{expected[1]} records of {expected[2]} bytes", text)
     if report.seconds <= 0:
@@ -211,28 +295,15 @@ def _checked_report(options: DdOptions, outcome: StepOutcome) -> _Report:
     return report
 
 
-def _samples(options: DdOptions, place: Place, outcome: StepOutcome, report: _Report) -> list[Sample]:
-    labels: dict[str, str | int | float | bool] = {
-        "operation": outcome.step.name,
-        "file_size_bytes": options.file_size_bytes,
-        "direct": _is_direct(options, place),
-    }
-    busy_seconds = outcome.user_seconds + outcome.system_seconds
-    parts = {
-        "real": outcome.wall_seconds,
-        "user": outcome.user_seconds,
-        "sys": outcome.system_seconds,
-        # The kernel counts processor time in ticks, so a run that never waits can show a hair more than it took.
-        "wait": max(0.0, outcome.wall_seconds - busy_seconds),
-    }
-    return [
-        Sample("throughput", report.copied_bytes / report.seconds, labels, place.target_id),
-        *(Sample("duration", seconds, labels | {"part": part}, place.target_id) for part, seconds in parts.items()),
-    ]
-
-
-def _flags(options: DdOptions, outcome: StepOutcome, report: _Report, *, direct: bool) -> list[Flag]:
-    duration = quality.judge_duration(outcome.step.name, report.seconds, CLOCK_SECONDS)
-    if outcome.step.name == "read":
-        return duration + quality.judge_cache_drop(outcome, direct=direct)
-    return duration + quality.judge_flush("write", flushed=options.flush != "none")
+def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: _Report) -> list[Flag]:
+    direct = _is_direct(options, place)
+    flags = quality.judge_direct(place, wanted=options.flush == "direct")
+    flags += quality.judge_cache_size(place, report.copied_bytes * options.writers, direct=direct)
+    flags += quality.judge_duration(outcome.step.name, report.seconds, CLOCK_SECONDS)
+    if _operation(outcome.step) == "read":
+        flags += quality.judge_cache_drop(outcome, direct=direct)
+    else:
+        flags += quality.judge_flush(_operation(outcome.step), flushed=options.flush != "none")
+        flags += quality.judge_data(options.data) + quality.judge_source(outcome)
+    labels = {"operation": _operation(outcome.step)}
+    return [quality.about(flag, labels, place) for flag in flags]

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import signal
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import ClassVar, Final, Literal, Self
@@ -13,6 +14,7 @@ from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
     Before,
     Counters,
+    Group,
     Options,
     OutputRefusedError,
     Parsed,
@@ -21,10 +23,11 @@ from iotide_agent.workloads.base import (
     Step,
     StepOutcome,
     Workload,
+    in_turn,
 )
 from iotide_agent.workloads.fio_report import MILLISECONDS, Direction, Job, merged_bins, percentile_seconds, read_report
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.expressions import Expression, Option
+from iotide_wire.expressions import Expression, Holds, Number, Option
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_bytes
 
@@ -152,28 +155,33 @@ class FioWorkload(Workload[FioOptions]):
         ),
     )
     bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("num_jobs")
-    bytes_moved: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("num_jobs") * 2
+    bytes_moved: ClassVar[Expression] = (
+        Option.of("file_size_bytes") * Option.of("num_jobs") * (Number.of(2) - Holds.of("rw", "write"))
+    )
+    run_seconds: ClassVar[Expression] = Option.of("runtime_seconds")
     options_type = FioOptions
 
-    def steps(self, options: FioOptions, place: Place) -> list[Step]:
+    def groups(self, options: FioOptions, place: Place) -> list[Group]:
         """The measured job, after a job that lays the files out where they must exist before."""
         measured = _step("measure", options, place)
-        return [measured] if options.rw == "write" else [_step("layout", options, place), measured]
+        return in_turn(measured) if options.rw == "write" else in_turn(_step("layout", options, place), measured)
 
-    def parse(self, options: FioOptions, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
+    def read(self, options: FioOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """Rates from bytes and milliseconds, percentiles from the latency bins of all jobs together."""
-        direct = _is_direct(options, place)
-        samples: list[Sample] = []
-        flags = quality.judge_direct(place, wanted=options.direct)
-        for outcome in outcomes:
-            jobs = _checked_jobs(options, outcome)
-            if outcome.step.name == "layout":
-                continue
-            for operation in _operations(options):
-                directions = [job.write if operation == "write" else job.read for job in jobs]
-                samples += _samples(directions, {"operation": operation, "direct": direct}, place)
-            flags += _flags(options, place, outcome, jobs)
-        return Parsed(samples, flags)
+        jobs = _checked_jobs(options, outcome)
+        if outcome.step.name == "layout":
+            return Parsed()
+        return Parsed(_all_samples(options, place, jobs), _flags(options, place, outcome, jobs))
+
+    def read_cut(self, options: FioOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """What an interrupted fio reports of the part that it did: its JSON is complete then."""
+        if outcome.step.name == "layout" or outcome.exit_status != INTERRUPTED_STATUS:
+            return Parsed()
+        jobs = read_report(outcome.step.name, _output(outcome)).jobs
+        directions = [_direction(job, operation) for job in jobs for operation in _operations(options)]
+        if not jobs or any(direction.runtime == 0 or direction.total_ios == 0 for direction in directions):
+            return Parsed()
+        return Parsed(_all_samples(options, place, jobs))
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """By fio's JSON too: it can end with status 0 after errors that it was told to go on from."""
@@ -231,6 +239,7 @@ def _step(name: Literal["layout", "measure"], options: FioOptions, place: Place)
         before=Before.DROP if measured and reads else Before.SYNC,
         declared_files=tuple(place.directory / f"{_JOB_NAME}.{number}.0" for number in range(options.num_jobs)),
         output_files=(output,),
+        stop_signal=signal.SIGINT,
     )
 
 
@@ -277,7 +286,7 @@ def _checked_jobs(options: FioOptions, outcome: StepOutcome) -> tuple[Job, ...]:
         raise OutputRefusedError(name, f"{options.num_jobs} jobs were planned, {len(jobs)} report", text[-500:])
     timed = name == "measure" and options.runtime_seconds > 0
     for job in jobs:
-        directions = [job.write if operation == "write" else job.read for operation in operations]
+        directions = [_direction(job, operation) for operation in operations]
         problem = _plan_problem(options, job, directions, timed=timed) or _contradiction(directions)
         if problem:
             raise OutputRefusedError(name, f"job {job.jobname}: {problem}", text[-500:])
@@ -310,6 +319,21 @@ def _contradiction(directions: Sequence[Direction]) -> str | None:
     return None
 
 
+def _direction(job: Job, operation: Operation) -> Direction:
+    return job.write if operation == "write" else job.read
+
+
+def _all_samples(options: FioOptions, place: Place, jobs: Sequence[Job]) -> list[Sample]:
+    direct = _is_direct(options, place)
+    return [
+        sample
+        for operation in _operations(options)
+        for sample in _samples(
+            [_direction(job, operation) for job in jobs], {"operation": operation, "direct": direct}, place
+        )
+    ]
+
+
 def _samples(directions: Sequence[Direction], labels: _Labels, place: Place) -> list[Sample]:
     seconds = max(direction.runtime for direction in directions) * MILLISECONDS
     bins = merged_bins(directions)
@@ -327,7 +351,8 @@ def _flags(options: FioOptions, place: Place, outcome: StepOutcome, jobs: Sequen
     direct = _is_direct(options, place)
     data_bytes = options.file_size_bytes * options.num_jobs
     runtimes = [max(job.read.runtime, job.write.runtime) * MILLISECONDS for job in jobs]
-    flags = quality.judge_duration(options.rw, max(runtimes), CLOCK_SECONDS)
+    flags = quality.judge_direct(place, wanted=options.direct)
+    flags += quality.judge_duration(options.rw, max(runtimes), CLOCK_SECONDS)
     flags += quality.judge_cache_size(place, data_bytes, direct=direct)
     if "read" in _operations(options):
         flags += quality.judge_cache_drop(outcome, direct=direct)

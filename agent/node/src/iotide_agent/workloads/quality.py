@@ -1,8 +1,12 @@
 """Quality flags that a workload can judge from its own steps, with the measured value and the limit it crossed."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from iotide_agent.workloads.base import Before, Place, StepOutcome
+from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
 from iotide_wire.units import format_bytes
 
@@ -13,8 +17,27 @@ PUBLISHABLE_SECONDS: Final = 300.0
 SHORT_METADATA_SECONDS: Final = 1.0
 CLOCK_TICKS: Final = 1000
 """A figure from fewer ticks of its clock has an error above one per mille and is rejected."""
-MEMORY_FACTOR: Final = 2
-"""A file below this many times the memory may have been measured in the cache."""
+SOURCE_BUSY_RATIO: Final = 0.8
+"""A source of data that waited less than the rest of the time was about as slow as what it feeds."""
+
+
+class SourceReport(BaseModel):
+    """What loads/random_source.py says of the program that it fed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    wall_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    user_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    system_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    source_busy_ratio: Annotated[float, Field(le=1, allow_inf_nan=False)]
+
+
+def source_report(outcome: StepOutcome) -> SourceReport | None:
+    """The report of a step whose data came from the random source, else None."""
+    try:
+        return SourceReport.model_validate_json(outcome.stdout)
+    except ValidationError:
+        return None
 
 
 def judge_duration(phase: str, seconds: float, clock_seconds: float) -> list[Flag]:
@@ -39,7 +62,7 @@ def judge_metadata_duration(phase: str, seconds: float, clock_seconds: float) ->
 
 def judge_cache_size(place: Place, data_bytes: int, *, direct: bool) -> list[Flag]:
     """CACHE_SIZE: data that the node's memory could hold, moved without O_DIRECT."""
-    memory_bytes = place.facts.get("memory.total_bytes")
+    memory_bytes = place.facts.get(MEMORY)
     if direct or not isinstance(memory_bytes, int | float) or data_bytes >= MEMORY_FACTOR * memory_bytes:
         return []
     limit = f"{MEMORY_FACTOR} x memory = {format_bytes(MEMORY_FACTOR * memory_bytes)}, or O_DIRECT"
@@ -60,6 +83,27 @@ def judge_flush(phase: str, *, flushed: bool) -> list[Flag]:
         return []
     measured = f"{phase} ends with the data in the page cache"
     return [Flag(code=FlagCode.FSYNC, effect=FlagEffect.REJECTED, measured=measured, limit="fsync inside the time")]
+
+
+def judge_data(data: str) -> list[Flag]:
+    """ZEROES: data that a file system or an array can compress or dedupe away."""
+    if data != "zeroes":
+        return []
+    return [_marked(FlagCode.ZEROES, "zeroes were written", "random data where anything compresses or dedupes")]
+
+
+def judge_source(outcome: StepOutcome) -> list[Flag]:
+    """CLIENT_BOUND: the source of the data was busier than the file system; see loads/random_source.py."""
+    report = source_report(outcome)
+    if report is None or report.source_busy_ratio <= SOURCE_BUSY_RATIO:
+        return []
+    measured = f"{outcome.step.name}: the source of random data was busy {report.source_busy_ratio:.0%} of the time"
+    return [_marked(FlagCode.CLIENT_BOUND, measured, f"{SOURCE_BUSY_RATIO:.0%}; above it the source is measured")]
+
+
+def about(flag: Flag, labels: Mapping[str, str | int | float | bool], place: Place) -> Flag:
+    """The flag for the samples of one place that bear these labels, instead of for the whole run."""
+    return flag.model_copy(update={"labels": dict(labels), "target_id": place.target_id})
 
 
 def judge_direct(place: Place, *, wanted: bool) -> list[Flag]:

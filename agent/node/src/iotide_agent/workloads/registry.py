@@ -7,12 +7,17 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
 from iotide_agent.workloads.base import Workload
 from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_wire.catalogue import WorkloadAnnouncement
+
+NodeSettings = Mapping[str, Mapping[str, Any]]
+"""What agent.toml says of workloads, by their names."""
 
 ENTRY_POINT_GROUP: Final = "iotide.workloads"
 """An installed package announces its Workload classes here; see docs of importlib.metadata."""
@@ -46,21 +51,32 @@ def all_workloads() -> Mapping[str, Workload[Any]]:
     return workloads
 
 
-def workload(name: str) -> Workload[Any]:
-    """The workload called `name`.
+def workload(name: str, settings: NodeSettings) -> Workload[Any]:
+    """The workload called `name`, as the node's administrator set it up.
 
     Raises:
         UnknownWorkloadError: it is not installed here.
+        ValidationError: its settings cannot be used.
     """
     found = all_workloads().get(name)
     if found is None:
         raise UnknownWorkloadError(name)
-    return found
+    return type(found)(settings[name]) if name in settings else found
 
 
-def announcements(reader: Reader) -> list[WorkloadAnnouncement]:
+def announcements(reader: Reader, settings: NodeSettings) -> list[WorkloadAnnouncement]:
     """What the agent tells the server of each workload; `reader` looks for the tools and asks for their versions."""
-    return [announcement(found, reader) for found in all_workloads().values()]
+    found = []
+    for name, unset in all_workloads().items():
+        try:
+            found.append(announcement(workload(name, settings), reader))
+        except ValidationError as error:
+            first = error.errors()[0]
+            setting = ".".join(map(str, ("workloads", name, *first["loc"])))
+            because = f"agent.toml: {setting} = {first['input']!r}: {first['msg']}"
+            unusable = {"available": False, "unavailable_because": because[:4000], "tool_version": None}
+            found.append(announcement(unset, reader).model_copy(update=unusable))
+    return found
 
 
 def announcement(found: Workload[Any], reader: Reader) -> WorkloadAnnouncement:
@@ -75,11 +91,12 @@ def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnno
         revision=found.revision,
         title=found.title,
         description=found.description,
-        options_schema=found.options_type.model_json_schema(),
+        options_schema=found.options_schema(),
         option_defaults=found.options_type.model_construct().model_dump(mode="json"),
         metrics=found.metrics,
         bytes_needed=found.bytes_needed,
         bytes_moved=found.bytes_moved,
+        run_seconds=found.run_seconds,
         breaks_series=found.breaks_series,
         tool=found.tool or "Python",
         tool_version=None if isinstance(version, Unavailable) else version,
