@@ -32,7 +32,7 @@ def row(second: int, **changes: object) -> dict[str, Any]:
 
 
 def plan(tmp_path: Path) -> Plan:
-    place = Place(1, tmp_path, tmp_path, "ext4", direct_works=True, facts={})
+    place = Place(1, tmp_path, tmp_path, "ext4", direct_works=True, total_bytes=0, free_bytes=0, facts={})
     steps = [
         Step("write", "writing 1 KiB", ("dd",), 1, bytes_moved=1000),
         Step("read", "reading 1 KiB", ("dd",), 1, bytes_moved=1000),
