@@ -1,5 +1,6 @@
 """The messages between a node agent and the server's gateway, in the order in which a run needs them."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -332,10 +333,10 @@ class Flag(Message):
     labels: dict[LabelName, str | int | float | bool] = Field(default_factory=dict)
     target_id: int | None = None
 
-    @property
-    def rejects_run(self) -> bool:
-        """Whether none of the run's numbers counts."""
-        return self.effect is FlagEffect.REJECTED and not self.labels and self.target_id is None
+    def concerns(self, labels: Mapping[str, object], target_id: int | None) -> bool:
+        """Whether it says something about a sample with these labels."""
+        is_there = self.target_id is None or self.target_id == target_id
+        return is_there and self.labels.items() <= labels.items()
 
 
 class ArtefactFact(Message):

@@ -119,11 +119,18 @@ def _describe(session: Session, run: Run, order: Order, finish: FinishRequest) -
     own = [flag.model_dump(mode="json") for flag in finish.flags]
     others = run.flags if repository.earlier_result_in_attempt(session, order) else []
     run.flags = others + [flag for flag in own if flag not in others]
-    is_rejected = any(Flag.model_validate(flag).effect is FlagEffect.REJECTED for flag in run.flags)
-    run.validity = "rejected" if is_rejected else "valid"
+    run.validity = "rejected" if _is_rejected(run.flags, finish.samples) else "valid"
     run.environment_sha256 = canonical_sha256(finish.environment)
     repository.ensure_environment(session, run.environment_sha256, finish.environment)
     session.flush()
+
+
+def _is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool:
+    """Whether a flag rejects the run as a whole, or flags together reject each of its samples."""
+    rejecting = [flag for flag in map(Flag.model_validate, flags) if flag.effect is FlagEffect.REJECTED]
+    if not samples:
+        return bool(rejecting)
+    return all(any(flag.concerns(sample.labels, sample.target_id) for flag in rejecting) for sample in samples)
 
 
 def store_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:

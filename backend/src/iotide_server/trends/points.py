@@ -15,7 +15,7 @@ class RunValue:
     """One number of a valid finished run.
 
     Attributes:
-        flags: codes of the run's flags.
+        flags: codes of the run's flags that concern it.
     """
 
     series_id: int
