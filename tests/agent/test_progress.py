@@ -123,7 +123,7 @@ def test_a_plug_in_that_cannot_tell_its_progress_costs_nothing_else(
             raise answer
         return answer
 
-    monkeypatch.setattr(type(workload("dd")), "progress", progress)
+    monkeypatch.setattr(type(workload("dd", {})), "progress", progress)
     watched = watch(tmp_path, row(0, step_written_bytes=500))
     assert not watched.progress
     assert watched.phase == "writing 1 KiB"

@@ -138,7 +138,7 @@ def test_a_number_that_is_none_costs_the_samples_but_not_the_raw_output(collect:
 def test_equal_flags_are_told_once_and_too_many_once_for_each_limit_those_that_reject_first(collect: Collect) -> None:
     marked = [
         Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured=f"writer {number // 2}", limit="30 s")
-        for number in range(400)
+        for number in range(4000)
     ]
     rejecting = Flag(code=FlagCode.FSYNC, effect=FlagEffect.REJECTED, measured="m", limit="l")
     for flags in ([*marked[:10], rejecting], [*marked, rejecting]):

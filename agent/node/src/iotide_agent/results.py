@@ -32,7 +32,7 @@ from iotide_wire.messages import (
 MAX_FILE_BYTES: Final = 8 * 1024**2
 """Kept of an output file that a tool wrote itself; its streams are capped by the runner."""
 _MAX_TEXT: Final = 4000
-_MAX_FLAGS: Final = 100
+_MAX_FLAGS: Final = 1000
 _MAX_OUTPUTS: Final = 998
 _NO_DIGEST: Final = "0" * 64
 _logger = logging.getLogger(__name__)
@@ -231,13 +231,16 @@ def _keep(file: Path, content: bytes) -> ArtefactFact:
 
 
 def _merged(flags: Sequence[Flag]) -> tuple[Flag, ...]:
-    """Each flag once; where many writers still yield too many, one of those that crossed the same limit."""
-    once = tuple(dict.fromkeys(flags))
+    """Each flag once; where still too many are left, one of those that crossed the same limit stands for all samples."""
+    once = tuple({flag.model_dump_json(): flag for flag in flags}.values())
     if len(once) <= _MAX_FLAGS:
         return once
     one_of_each: dict[tuple[FlagCode, FlagEffect, str], Flag] = {}
     for flag in sorted(once, key=lambda flag: flag.effect is not FlagEffect.REJECTED):
-        one_of_each.setdefault((flag.code, flag.effect, flag.limit), flag)
+        alike = one_of_each.setdefault((flag.code, flag.effect, flag.limit), flag)
+        if alike is not flag:
+            everywhere = alike.model_copy(update={"labels": {}, "target_id": None})
+            one_of_each[flag.code, flag.effect, flag.limit] = everywhere
     return tuple(one_of_each.values())[:_MAX_FLAGS]
 
 

@@ -360,7 +360,7 @@ class FinishRequest(Message):
     ended_at: UtcTime
     steps: Annotated[tuple[StepRecord, ...], Field(max_length=1000)]
     samples: Annotated[tuple[SampleMessage, ...], Field(max_length=100_000)]
-    flags: Annotated[tuple[Flag, ...], Field(max_length=100)]
+    flags: Annotated[tuple[Flag, ...], Field(max_length=1000)]
     environment: Facts
     artefacts: Annotated[tuple[ArtefactFact, ...], Field(max_length=1000)]
     curves: Annotated[tuple[CurvePiece, ...], Field(max_length=20_000)]
