@@ -231,7 +231,7 @@ def _keep(file: Path, content: bytes) -> ArtefactFact:
 
 
 def _merged(flags: Sequence[Flag]) -> tuple[Flag, ...]:
-    """Each flag once; where still too many are left, one of those that crossed the same limit stands for all samples."""
+    """Each flag once; where too many are left, one of those that crossed the same limit stands for all samples."""
     once = tuple({flag.model_dump_json(): flag for flag in flags}.values())
     if len(once) <= _MAX_FLAGS:
         return once
