@@ -25,7 +25,7 @@ from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import Options, Workload
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
 from iotide_wire.expressions import ExpressionError, evaluate
-from iotide_wire.messages import Order, OrderRole, Outcome
+from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
 
 OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
 """Kept of each stream that a step prints."""
@@ -202,21 +202,22 @@ class Executor:
                 f"{self._config.spool_limit_bytes} of spool_limit_bytes; they go once the server takes them",
             )
 
-    def _card(self, order: Order, work: Work) -> Card:
-        values = self.inventory.facts | work.options.model_dump(mode="json")
+    def _target_card(self, target: OrderTarget, work: Work) -> TargetCard:
+        values = self.inventory.facts | self.inventory.space_at(target.path) | work.options.model_dump(mode="json")
         try:
             bytes_needed = int(evaluate(work.workload.bytes_needed, values))
         except ExpressionError as error:
             raise DeclinedError("plan_fault", f"bytes needed: {error}", Outcome.FAILED) from error
-        targets = tuple(
-            TargetCard(target.target_id, target.path, target.fstype, target.source, target.reserve_bytes, bytes_needed)
-            for target in order.targets
+        return TargetCard(
+            target.target_id, target.path, target.fstype, target.source, target.reserve_bytes, bytes_needed
         )
+
+    def _card(self, order: Order, work: Work) -> Card:
         return Card(
             order_id=order.order_id,
             fence=order.fence,
             directory_name=f"iotide-run-{order.run_id}-{order.attempt}",
-            targets=targets,
+            targets=tuple(self._target_card(target, work) for target in order.targets),
             approved=tuple(dict.fromkeys((*self._config.approved_directories, *self.inventory.approved_directories))),
             agent_bell=str(self._spool.wake_bell),
             environment=load_environment(),

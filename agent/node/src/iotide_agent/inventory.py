@@ -35,6 +35,13 @@ class Inventory:
         """What the probes said of a mount, or nothing where it came later than this inventory."""
         return next((mount.facts for mount in self.mounts if mount.mount_point == mount_point), {})
 
+    def space_at(self, path: str) -> Facts:
+        """Total and free bytes of the file system at an approved directory, as they were when this was taken."""
+        mount = next((mount for mount in self.mounts if mount.path == path), None)
+        if mount is None:
+            return {}
+        return {"target.total_bytes": mount.total_bytes, "target.free_bytes": mount.free_bytes}
+
 
 def take_inventory(config: AgentConfig) -> Inventory:
     """Looks at the node; takes about a tenth of a second, and seconds where a mount is dead."""

@@ -17,6 +17,7 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.targets import service as targets
+from iotide_server.targets.models import TargetMount
 from iotide_server.targets.service import TargetView
 from iotide_server.workloads import service as workloads
 from iotide_server.workloads.models import Workload
@@ -44,6 +45,7 @@ class Variant:
     options_sha256: str
     needed: Expression
     moved: Expression
+    seconds: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class PlannedCell:
     """A cell with what it is expected to need and to move, in bytes.
 
     Attributes:
+        run_seconds: of one run where the options say so, else 0.
         free_bytes: on the target as its node saw it last; None where that is not known.
     """
 
@@ -60,6 +63,7 @@ class PlannedCell:
     variant: Variant
     bytes_needed: float
     bytes_moved: float
+    run_seconds: float
     free_bytes: int | None
 
 
@@ -84,8 +88,10 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(nodes, views)
     variants = list(_variants(session, plan, [node.id for node in nodes]))
-    free = {(on.mount.target_id, on.mount.node_id): on.mount.free_bytes for view in views for on in view.mounts}
-    cells = [_foreseen(draft, free[draft.target.target.id, draft.node.id]) for draft in expand(nodes, views, variants)]
+    mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
+    cells = [
+        _foreseen(draft, mounts[draft.target.target.id, draft.node.id]) for draft in expand(nodes, views, variants)
+    ]
     _check_space(cells)
     return PlannedCampaign(plan, cluster, cells)
 
@@ -108,31 +114,38 @@ def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> 
         baseline = workloads.baseline(session, workload.name)
         needed = _EXPRESSION.validate_python(workload.bytes_needed)
         moved = _EXPRESSION.validate_python(workload.bytes_moved)
+        seconds = _EXPRESSION.validate_python(workload.run_seconds)
         for given in option_sets(choice):
             options = workloads.validated_options(workload, given, field=f"{field}.options")
             digest = canonical_sha256(workloads.series_options(baseline, options))
-            yield Variant(field, workload, options, digest, needed, moved)
+            yield Variant(field, workload, options, digest, needed, moved, seconds)
 
 
-def _foreseen(draft: CellDraft[Node, TargetView, Variant], free_bytes: int | None) -> PlannedCell:
-    values: Mapping[str, Any] = {**draft.node.facts, **draft.variant.options}
+def _foreseen(draft: CellDraft[Node, TargetView, Variant], mount: TargetMount) -> PlannedCell:
+    values: Mapping[str, Any] = {
+        **draft.node.facts,
+        "target.total_bytes": mount.total_bytes,
+        "target.free_bytes": mount.free_bytes,
+        **draft.variant.options,
+    }
     return PlannedCell(
         draft.ordinal,
         draft.node,
         draft.target,
         draft.variant,
-        bytes_needed=_bytes(draft.variant, draft.variant.needed, values),
-        bytes_moved=_bytes(draft.variant, draft.variant.moved, values),
-        free_bytes=free_bytes,
+        bytes_needed=_amount(draft.variant, draft.variant.needed, values),
+        bytes_moved=_amount(draft.variant, draft.variant.moved, values),
+        run_seconds=_amount(draft.variant, draft.variant.seconds, values),
+        free_bytes=mount.free_bytes,
     )
 
 
-def _bytes(variant: Variant, expression: Expression, values: Mapping[str, Any]) -> float:
+def _amount(variant: Variant, expression: Expression, values: Mapping[str, Any]) -> float:
     try:
         return max(0.0, evaluate(expression, values))
     except ExpressionError as error:
         raise InvalidInputError(
-            f"the space of {variant.workload.name} cannot be foreseen: {error}",
+            f"space and time of {variant.workload.name} cannot be foreseen: {error}",
             field=f"{variant.field}.options",
             remedy="give the options that it is computed from",
         ) from error

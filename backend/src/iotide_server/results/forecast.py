@@ -73,6 +73,8 @@ def _seconds(session: Session, planned: PlannedCampaign) -> tuple[float | None, 
 
 
 def _cell_seconds(cell: PlannedCell, rate_bytes_per_second: float | None, last_seconds: float | None) -> float | None:
+    if cell.run_seconds:
+        return cell.run_seconds
     if cell.bytes_moved and rate_bytes_per_second:
         return cell.bytes_moved / rate_bytes_per_second
     return last_seconds

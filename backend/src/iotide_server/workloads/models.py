@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, UniqueConstraint, func
+from sqlalchemy import ForeignKey, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -25,6 +25,7 @@ class Workload(Identified, Base):
     metrics: Mapped[list[Any]] = mapped_column(JSONB)
     bytes_needed: Mapped[Json]
     bytes_moved: Mapped[Json]
+    run_seconds: Mapped[Json] = mapped_column(server_default=text("""'{"kind": "number", "value": 0}'"""))
     breaks_series: Mapped[bool]
     tool: Mapped[str]
     first_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())

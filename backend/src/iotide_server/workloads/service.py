@@ -130,6 +130,7 @@ def _row(announced: WorkloadAnnouncement) -> dict[str, Any]:
         "metrics",
         "bytes_needed",
         "bytes_moved",
+        "run_seconds",
         "breaks_series",
         "tool",
     }

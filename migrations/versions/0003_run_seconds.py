@@ -1,0 +1,20 @@
+"""how long a run takes where its options say so"""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+_ZERO = sa.text("""'{"kind": "number", "value": 0}'""")
+
+
+def upgrade() -> None:
+    op.add_column("workload", sa.Column("run_seconds", postgresql.JSONB(), server_default=_ZERO, nullable=False))
+
+
+def downgrade() -> None:
+    op.drop_column("workload", "run_seconds")
