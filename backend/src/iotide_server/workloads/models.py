@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, UniqueConstraint, func, text
+from sqlalchemy import JSON, ForeignKey, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -20,7 +20,7 @@ class Workload(Identified, Base):
     schema_sha256: Mapped[str]
     title: Mapped[str]
     description: Mapped[str]
-    options_schema: Mapped[Json]
+    options_schema: Mapped[Json] = mapped_column(JSON)  # JSONB would lose the order of the form's fields
     option_defaults: Mapped[Json]
     metrics: Mapped[list[Any]] = mapped_column(JSONB)
     bytes_needed: Mapped[Json]
