@@ -28,7 +28,9 @@ class Recorded(Reader):
 
 
 def sample(name: str) -> str:
-    return (PROBE_DATA / name).read_text()
+    """A recorded output, without the remarks on where it comes from, which begin with `# `."""
+    lines = (PROBE_DATA / name).read_text().splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("# "))
 
 
 def mount_at(mount_point: str, mountinfo: str) -> Mount:

@@ -6,15 +6,17 @@ from typing import ClassVar
 
 import pytest
 from factories.recorded import PROBE_DATA, Recorded, sample
+from factories.recordings import Recording, recordings
 from pydantic import TypeAdapter
 
 from iotide_agent.probes.base import Probe, gather
 from iotide_agent.probes.mounts import Mount, parse_mountinfo
 from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Reader, Unavailable, Want
-from iotide_agent.probes.registry import all_probes
+from iotide_agent.probes.registry import all_probes, mount_facts
 from iotide_wire.facts import Facts
 
 MOUNTS = list(chain.from_iterable(parse_mountinfo(sample(path.name)) for path in PROBE_DATA.glob("mountinfo.*")))
+RECORDINGS = recordings()
 FACTS = TypeAdapter(Facts)
 
 
@@ -57,3 +59,26 @@ class TestEveryProbe:
                     case CommandWant(argv=argv, package=package):
                         assert package
                         assert all(type(argument) is str for argument in argv)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS.values(), ids=list(RECORDINGS))
+def test_output_cut_after_any_line_is_no_reason_to_fail(recording: Recording, caplog: pytest.LogCaptureFixture) -> None:
+    for key, text in recording.texts.items():
+        lines = text.splitlines(keepends=True)
+        for end in range(len(lines)):
+            cut = recording.texts | {key: "".join(lines[:end])}
+            assert "probe.failed" not in mount_facts(recording.mount, Recorded(cut)), (key, end, caplog.text)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS.values(), ids=list(RECORDINGS))
+def test_output_cut_within_its_lines_is_no_reason_to_fail(recording: Recording) -> None:
+    for key, text in recording.texts.items():
+        for end in range(0, min(len(text), 2000), 7):
+            assert "probe.failed" not in mount_facts(recording.mount, Recorded(recording.texts | {key: text[:end]}))
+
+
+@pytest.mark.parametrize("recording", RECORDINGS.values(), ids=list(RECORDINGS))
+def test_texts_that_are_needed_are_asked_for(recording: Recording) -> None:
+    reader = Recorded(recording.texts)
+    mount_facts(recording.mount, reader)
+    assert set(recording.texts) <= set(reader.asked)

@@ -31,13 +31,13 @@ def test_ext_tells_its_layout_without_what_changes_by_itself() -> None:
     assert facts["ext.reserved_blocks"] == 13107
     assert "extent" in str(facts["ext.features"]).split(",")
     assert "needs_recovery" not in str(facts["ext.features"])
-    assert "ext.stride_blocks" not in facts
+    assert (facts["ext.stripe_unit_bytes"], facts["ext.stripe_width_bytes"]) == (0, 0)
 
 
 def test_ext_tells_stripe_geometry_where_mkfs_was_given_one() -> None:
     text = sample("tune2fs-l.ext4.txt") + "RAID stride:              16\nRAID stripe width:        48\n"
     facts = mount_facts(mount_of("ext4", "mountinfo.local.txt"), Recorded(VDB | {"tune2fs -l /dev/vdb": text}))
-    assert (facts["ext.stride_blocks"], facts["ext.stripe_width_blocks"]) == (16, 48)
+    assert (facts["ext.stripe_unit_bytes"], facts["ext.stripe_width_bytes"]) == (16 * 4096, 48 * 4096)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ def at(*places: str) -> list[Mount]:
 
 def test_options_of_mount_and_file_system_are_one_sorted_set() -> None:
     [mount] = parse_mountinfo(LINE)
-    assert mount == Mount("/mnt", "ext3", "/dev/root", "98:0", "/", ("errors=continue", "noatime", "rw"))
+    assert mount == Mount("/mnt", "ext3", "/dev/root", "98:0", "/", ("errors=continue", "noatime", "rw"), "/mnt")
 
 
 def test_octal_escapes_are_undone() -> None:
@@ -21,6 +21,13 @@ def test_octal_escapes_are_undone() -> None:
     assert mount.mount_point == "/mnt/two words\t\\\n"
     assert mount.source == "café"
     assert {"x=a", "b"} < set(mount.options)
+
+
+@pytest.mark.parametrize("strange", ["\r", "\f", "\x85", "\u2028"])
+def test_only_newlines_part_mounts_whatever_else_a_directory_is_named(strange: str) -> None:
+    # A user may mount a FUSE file system anywhere in his home, and must not blind the agent by it.
+    mounts = parse_mountinfo(f"1 1 0:4 / /home/u/a{strange}b rw - fuse.sshfs host: rw\n{LINE}\n")
+    assert [mount.mount_point for mount in mounts] == [f"/home/u/a{strange}b", "/mnt"]
 
 
 @pytest.mark.parametrize("path", sorted(PROBE_DATA.glob("mountinfo.*")), ids=lambda path: path.stem)

@@ -15,11 +15,11 @@ MOUNTINFO = """\
 31 27 0:31 / /mnt/nfs rw - nfs4 server:/export rw,hard
 32 27 0:32 / /mnt/dead rw - nfs4 gone:/export rw,hard
 """
-SPACE = "stat --file-system --format=%S %b %a"
+SPACE = "stat --file-system --format=%S %b %a %c %d"
 TEXTS = {
     "/proc/self/mountinfo": MOUNTINFO,
-    f"{SPACE} /mnt/nfs/runs": "4096 1000 250\n",
-    f"{SPACE} /mnt/ram": "4096 256 256\n",
+    f"{SPACE} /mnt/nfs/runs": "4096 1000 250 500 400\n",
+    f"{SPACE} /mnt/ram": "4096 256 256 0 0\n",
 }
 
 
@@ -53,6 +53,28 @@ def test_approved_directory_is_told_with_the_mount_that_holds_it_and_its_space()
     )
     assert runs.mount_options == "hard,rw"
     assert (runs.total_bytes, runs.free_bytes) == (4096 * 1000, 4096 * 250)
+    assert (runs.total_inodes, runs.free_inodes) == (500, 400)
+
+
+def test_file_system_that_counts_no_inodes_has_none() -> None:
+    _, [ram, *_] = collect_facts(["/mnt/ram"], Recorded(TEXTS))
+    assert ram.total_bytes == 4096 * 256
+    assert (ram.total_inodes, ram.free_inodes) == (None, None)
+
+
+def test_space_in_words_that_nobody_knows_is_unknown_and_shown() -> None:
+    _, [ram, *_] = collect_facts(["/mnt/ram"], Recorded(TEXTS | {f"{SPACE} /mnt/ram": "? 1 2 3 4\n"}))
+    assert ram.total_bytes is None
+    assert "'? 1 2 3 4" in str(ram.facts["mount.space"])
+
+
+def test_layout_is_that_of_the_approved_directory_rather_than_of_the_mount() -> None:
+    texts = {
+        "/proc/self/mountinfo": "1 1 0:5 / /l rw - lustre 10.0.0.1@tcp:/l rw\n",
+        "lfs getstripe -d /l/runs": "/l/runs\nstripe_count: 4 stripe_size: 1048576 pattern: raid0 stripe_offset: -1\n",
+    }
+    _, [runs, *_] = collect_facts(["/l/runs"], Recorded(texts))
+    assert runs.facts["lustre.stripe_count"] == 4
 
 
 def test_mounts_that_are_none_of_its_business_are_listed_but_not_touched() -> None:

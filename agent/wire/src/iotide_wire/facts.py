@@ -19,6 +19,7 @@ class MountFacts(Message):
         mount_point: where the file system that holds `path` is mounted.
         fstype, source: as in /proc/self/mountinfo, octal escapes decoded.
         mount_options: per-mount and per-file-system options, sorted, joined by commas.
+        total_inodes, free_inodes: null where the file system counts none, and from agents that did not look.
         approved: whether the agent's own configuration lets runs write below `path`.
         facts: what the probe of this file system found.
     """
@@ -30,6 +31,8 @@ class MountFacts(Message):
     mount_options: Text
     total_bytes: Annotated[int, Field(ge=0)] | None
     free_bytes: Annotated[int, Field(ge=0)] | None
+    total_inodes: Annotated[int, Field(ge=0)] | None = None
+    free_inodes: Annotated[int, Field(ge=0)] | None = None
     approved: bool
     facts: Facts
 

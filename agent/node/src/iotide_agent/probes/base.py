@@ -6,13 +6,14 @@ from typing import ClassVar, Final
 
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import Reader, Unavailable, Want
-from iotide_wire.facts import Facts
+from iotide_wire.facts import Facts, FactValue
 
 Texts = Mapping[Want, str | Unavailable]
 """What was read so far; a want that is missing was not asked for yet."""
 
 MAX_ROUNDS: Final = 8
 """A stack of block devices deeper than this is read no further."""
+_TOO_MANY_DIGITS: Final = 19
 
 
 class Probe(ABC):
@@ -63,3 +64,28 @@ def named_numbers(text: str) -> dict[str, str]:
     """`KEY=value` lines, as in uevent or os-release, quotes around values removed."""
     pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
     return {key.strip(): value.strip().strip('"') for key, _, value in pairs}
+
+
+def options_of(options: Iterable[str]) -> dict[str, str]:
+    """Mount options by name; those without a value have an empty one."""
+    return {name: value for name, _, value in (option.partition("=") for option in options)}
+
+
+def labelled(text: str) -> dict[str, str]:
+    """`Label: value` lines by label, the first of each, without indentation; lines without a colon are left out."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        label, colon, value = line.partition(":")
+        if colon:
+            found.setdefault(label.strip(), value.strip())
+    return found
+
+
+def number(text: str | None) -> int | None:
+    """A whole number without sign that fits into 63 bits, or None."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < _TOO_MANY_DIGITS else None
+
+
+def known(found: Mapping[str, FactValue]) -> Facts:
+    """What was found out; None and an empty text were not."""
+    return {name: value for name, value in found.items() if value not in {None, ""}}

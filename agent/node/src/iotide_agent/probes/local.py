@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from iotide_agent.probes.base import Probe, Texts, named_numbers, text_of, unavailable_fact
+from iotide_agent.probes.base import Probe, Texts, known, named_numbers, number, text_of, unavailable_fact
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, FileWant, Unavailable, Want
 from iotide_wire.facts import Facts
@@ -12,14 +12,15 @@ from iotide_wire.facts import Facts
 _EXT_FIELDS: Final = {
     "Block size": "ext.block_bytes",
     "Inode size": "ext.inode_bytes",
-    "RAID stride": "ext.stride_blocks",
-    "RAID stripe width": "ext.stripe_width_blocks",
+    "Inode count": "ext.inode_count",
     "Reserved block count": "ext.reserved_blocks",
 }
+_EXT_STRIPES: Final = {"RAID stride": "ext.stripe_unit_bytes", "RAID stripe width": "ext.stripe_width_bytes"}
+"""In blocks of the file system; the names are XFS's, so that both compare with the RAID below."""
 _EXT_LINE: Final = re.compile(r"^([A-Z][^:\n]*):[ \t]*(.*)$", re.MULTILINE)
 _EXT_STATES: Final = frozenset({"needs_recovery", "orphan_present"})
 """Features that come and go by themselves while the file system is mounted."""
-_XFS_NUMBER: Final = re.compile(r"([A-Za-z][\w-]*)=(\d+)")
+_XFS_NUMBER: Final = re.compile(r"([A-Za-z][\w-]*)=(\d{1,18})\b", re.ASCII)
 _XFS_FEATURES: Final = (
     "crc",
     "finobt",
@@ -63,11 +64,11 @@ class ExtProbe(Probe):
             return facts | {"ext.features": unavailable_fact(superblock)}
         fields = dict(_EXT_LINE.findall(superblock))
         features = sorted(set(fields.get("Filesystem features", "").split()) - _EXT_STATES)
-        numbers = {fact: fields.get(field, "").strip() for field, fact in _EXT_FIELDS.items()}
-        return facts | {
-            "ext.features": ",".join(features),
-            **{fact: int(number) for fact, number in numbers.items() if number.isdecimal()},
-        }
+        found = {fact: number(fields.get(field, "").strip()) for field, fact in _EXT_FIELDS.items()}
+        block_bytes = found["ext.block_bytes"] or 0
+        for field, fact in _EXT_STRIPES.items():
+            found[fact] = (number(fields.get(field, "").strip()) or 0) * block_bytes
+        return facts | {"ext.features": ",".join(features)} | known(found)
 
 
 class XfsProbe(Probe):
@@ -160,6 +161,6 @@ def _xfs_sections(geometry: str) -> dict[str, dict[str, int]]:
         label, _, rest = line.partition("=")
         if label.strip():
             section = sections.setdefault(label.strip(), {})
-        for name, number in _XFS_NUMBER.findall(rest):
-            section.setdefault(name, int(number))
+        for name, digits in _XFS_NUMBER.findall(rest):
+            section.setdefault(name, int(digits))
     return sections

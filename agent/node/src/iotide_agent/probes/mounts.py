@@ -52,6 +52,7 @@ class Mount:
         device: `major:minor` of the file system; major 0 where no block device of its own stands behind it.
         root: which directory of the file system is mounted; another than / is a bind mount or a subvolume.
         options: per-mount and per-file-system options, sorted, each once.
+        directory: the directory on it that is looked at, since layouts differ by directory; the mount point by itself.
     """
 
     mount_point: str
@@ -60,6 +61,11 @@ class Mount:
     device: str
     root: str
     options: tuple[str, ...]
+    directory: str
+
+    def option(self, name: str) -> str:
+        """Value of `name=value` among the options; empty where there is none."""
+        return next((value for key, _, value in (pair.partition("=") for pair in self.options) if key == name), "")
 
 
 def parse_mountinfo(text: str) -> list[Mount]:
@@ -68,7 +74,8 @@ def parse_mountinfo(text: str) -> list[Mount]:
     Raises:
         MountinfoError: a line has too few fields.
     """
-    return [_parse_line(line) for line in text.splitlines()]
+    # The kernel escapes blanks and newlines only; splitlines() would also cut at \r or \f in the name of a directory.
+    return [_parse_line(line) for line in text.split("\n") if line]
 
 
 def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
@@ -93,4 +100,5 @@ def _parse_line(line: str) -> Mount:
         device=device,
         root=decode(root),
         options=effective_options(mount_options, file_system_options),
+        directory=decode(mount_point),
     )

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import entry_points
 from itertools import islice
@@ -10,23 +11,58 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from iotide_agent.probes import node
-from iotide_agent.probes.base import Probe, gather, unavailable_fact
+from iotide_agent.probes.base import Probe, gather, number, unavailable_fact
+from iotide_agent.probes.beegfs import BeegfsProbe
 from iotide_agent.probes.block import BlockProbe
+from iotide_agent.probes.ceph import CephProbe
+from iotide_agent.probes.fuse import FuseProbe
 from iotide_agent.probes.generic import GenericProbe
+from iotide_agent.probes.glusterfs import GlusterfsProbe
+from iotide_agent.probes.gpfs import GpfsProbe
+from iotide_agent.probes.identity import UuidProbe
+from iotide_agent.probes.jfs import JfsProbe
 from iotide_agent.probes.local import BtrfsProbe, ExtProbe, XfsProbe
+from iotide_agent.probes.lustre import LustreProbe
+from iotide_agent.probes.moosefs import MoosefsProbe
 from iotide_agent.probes.mounts import MOUNTINFO, PSEUDO_FSTYPES, Mount, holding, parse_mountinfo
+from iotide_agent.probes.nfs import NfsProbe
+from iotide_agent.probes.pvfs2 import Pvfs2Probe
 from iotide_agent.probes.reader import CommandWant, Reader, SystemReader, Unavailable
+from iotide_agent.probes.reiserfs import ReiserfsProbe
 from iotide_agent.probes.tmpfs import TmpfsProbe
+from iotide_agent.probes.zfs import ZfsProbe
 from iotide_wire.facts import Facts, MountFacts
 
 ENTRY_POINT_GROUP: Final = "iotide.probes"
 MAX_MOUNTS: Final = 1000
 MAX_FACTS: Final = 400
+_SPACE_FIELDS: Final = 5
 
 _MAX_TEXT: Final = 4000
 _FACTS: Final[TypeAdapter[Facts]] = TypeAdapter(Facts)
 _logger = logging.getLogger(__name__)
-_OWN: Final[tuple[type[Probe], ...]] = (GenericProbe, ExtProbe, XfsProbe, BtrfsProbe, TmpfsProbe, BlockProbe)
+_OWN: Final[tuple[type[Probe], ...]] = (
+    GenericProbe,
+    UuidProbe,
+    ExtProbe,
+    XfsProbe,
+    JfsProbe,
+    ReiserfsProbe,
+    BtrfsProbe,
+    ZfsProbe,
+    TmpfsProbe,
+    BlockProbe,
+    NfsProbe,
+    FuseProbe,
+    GlusterfsProbe,
+    CephProbe,
+    MoosefsProbe,
+    LustreProbe,
+    GpfsProbe,
+    Pvfs2Probe,
+    BeegfsProbe,
+)
+"""From what holds for all to what is known best: of two that name the same fact, the later one is believed."""
 
 
 class MountsUnknownError(RuntimeError):
@@ -120,13 +156,24 @@ def _is_below(mount: Mount, directories: Sequence[str]) -> bool:
 
 def _looked_at(path: str, mount: Mount, reader: Reader) -> MountFacts:
     # stat as a command, because statvfs in this process would hang with a dead mount and take the agent with it.
-    space = reader.read(CommandWant(("stat", "--file-system", "--format=%S %b %a", path), "coreutils"))
-    facts = mount_facts(mount, reader)
-    if isinstance(space, Unavailable):
-        return _as_message(path, mount, facts | {"mount.space": unavailable_fact(space)}, approved=True)
-    block_bytes, blocks, free_blocks = (int(number) for number in space.split())
-    seen = _as_message(path, mount, facts, approved=True)
-    return seen.model_copy(update={"total_bytes": block_bytes * blocks, "free_bytes": block_bytes * free_blocks})
+    answer = reader.read(CommandWant(("stat", "--file-system", "--format=%S %b %a %c %d", path), "coreutils"))
+    facts = mount_facts(replace(mount, directory=path), reader)
+    if isinstance(answer, Unavailable):
+        return _as_message(path, mount, facts | {"mount.space": unavailable_fact(answer)}, approved=True)
+    space = [value for text in answer.split() if (value := number(text)) is not None]
+    if len(space) != _SPACE_FIELDS:
+        shown = Unavailable(f"stat printed {answer[:80]!r}")
+        return _as_message(path, mount, facts | {"mount.space": unavailable_fact(shown)}, approved=True)
+    block_bytes, blocks, free_blocks, inodes, free_inodes = space
+    return _as_message(path, mount, facts, approved=True).model_copy(
+        update={
+            "total_bytes": block_bytes * blocks,
+            "free_bytes": block_bytes * free_blocks,
+            # Btrfs and others make inodes as they need them, and count none.
+            "total_inodes": inodes or None,
+            "free_inodes": free_inodes if inodes else None,
+        }
+    )
 
 
 def _listed(mount: Mount) -> MountFacts:

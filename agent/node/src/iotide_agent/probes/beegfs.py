@@ -1,0 +1,90 @@
+"""BeeGFS: the stripe pattern that new files get in the directory, and the client's settings as they are in effect."""
+
+import re
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from iotide_agent.probes import network
+from iotide_agent.probes.base import Probe, Texts, known, labelled, named_numbers, number, text_of, unavailable_fact
+from iotide_agent.probes.identity import served
+from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Unavailable, Want
+from iotide_wire.facts import Facts, FactValue
+
+_CLIENTS: Final = DirectoryWant("/proc/fs/beegfs")
+_SETTINGS: Final = {
+    "tuneFileCacheType": "beegfs.file_cache",
+    "tuneFileCacheBufSize": "beegfs.file_cache_bytes",
+    "tuneRemoteFSync": "beegfs.remote_fsync",
+    "tuneUseBufferedAppend": "beegfs.buffered_append",
+    "connMaxInternodeNum": "beegfs.connection_limit",
+    "connUseRDMA": "beegfs.rdma",
+    "sysSessionCheckOnClose": "beegfs.session_check_on_close",
+}
+_FACTORS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+_SIZE: Final = re.compile(r"^(\d{1,9})([KMG]?)$", re.ASCII)
+
+
+class BeegfsProbe(Probe):
+    """Clients of BeeGFS, which call their source beegfs_nodev whatever they mount."""
+
+    name: ClassVar[str] = "beegfs"
+
+    def matches(self, mount: Mount) -> bool:
+        """Mounts of beegfs."""
+        return mount.fstype == "beegfs"
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """Pattern of the directory, settings of each client of this node, and the way to the management service."""
+        yield from (_pattern(mount), _CLIENTS)
+        yield from _configurations(texts)
+        yield from network.wants(_management(mount, texts)[0], texts)
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Known by host and port of the management service."""
+        settings = _settings(mount, texts)
+        host, port = _management(mount, texts)
+        found: dict[str, FactValue] = {fact: settings.get(name) for name, fact in _SETTINGS.items()}
+        facts = known(found) | _pattern_facts(texts.get(_pattern(mount), Unavailable("beegfs-ctl was not asked")))
+        if not host:
+            return facts | {"fs.identity_scope": "shared"}
+        address = network.address_of(host, texts) or host
+        return facts | network.facts(host, texts) | served(f"beegfs:{address}:{port}", address)
+
+
+def _pattern(mount: Mount) -> CommandWant:
+    return CommandWant(("beegfs-ctl", "--getentryinfo", mount.directory), "beegfs-utils")
+
+
+def _configurations(texts: Texts) -> list[FileWant]:
+    return [FileWant(f"{_CLIENTS.path}/{name}/config") for name in text_of(texts, _CLIENTS).split() if name[0] != "."]
+
+
+def _settings(mount: Mount, texts: Texts) -> dict[str, str]:
+    """Of the client whose configuration file the mount names; where there is one client only, of that."""
+    clients = [named_numbers(text_of(texts, want)) for want in _configurations(texts)]
+    file = mount.option("cfgFile")
+    own = [client for client in clients if client.get("cfgFile") == file] if file else clients
+    return own[0] if len(own) == 1 else {}
+
+
+def _management(mount: Mount, texts: Texts) -> tuple[str, str]:
+    settings = _settings(mount, texts)
+    port = settings.get("connMgmtdPort") or settings.get("connMgmtdPortTCP") or settings.get("connMgmtdPortUDP")
+    return settings.get("sysMgmtdHost", ""), port or "8008"
+
+
+def _pattern_facts(pattern: str | Unavailable) -> Facts:
+    if isinstance(pattern, Unavailable):
+        return {"beegfs.pattern": unavailable_fact(pattern)}
+    found = {label.removeprefix("+ "): value for label, value in labelled(pattern).items()}
+    targets = re.search(r"desired: (\d+)", found.get("Number of storage targets", ""))
+    chunk = _SIZE.match(found.get("Chunksize", ""))
+    return known(
+        {
+            "beegfs.pattern": found.get("Type"),
+            "beegfs.chunk_bytes": int(chunk[1]) * _FACTORS[chunk[2]] if chunk else None,
+            "beegfs.target_count": number(targets[1]) if targets else None,
+            "beegfs.pool": found.get("Storage Pool"),
+        }
+    )

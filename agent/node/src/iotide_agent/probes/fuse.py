@@ -1,0 +1,96 @@
+"""File systems in user space, told apart by subtype and source, and what the kernel's side of FUSE is set to."""
+
+import re
+from collections.abc import Iterable
+from typing import ClassVar, Final
+from urllib.parse import urlsplit
+
+from iotide_agent.probes import network
+from iotide_agent.probes.base import Probe, Texts, known, number, text_of
+from iotide_agent.probes.identity import served
+from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.nfs import nfs_identity
+from iotide_agent.probes.reader import FileWant, Want
+from iotide_wire.facts import Facts
+
+_SSH_SOURCE: Final = re.compile(r"^(?:sshfs#)?(?:[^@/]*@)?(\[[^\]]+\]|[^:/]+):(.*)$")
+
+
+def fuse_name(mount: Mount) -> str:
+    """Which file system a FUSE mount is: of its subtype, or of a source like `mfs#host`; empty for what is not FUSE.
+
+    Before libfuse 2.9 there was no subtype, and some clients set none to this day.
+    """
+    if mount.fstype.startswith("fuse."):
+        return mount.fstype.removeprefix("fuse.")
+    if mount.fstype not in {"fuse", "fuseblk"}:
+        return ""
+    found = re.match(r"[\w.-]+(?=#|$)", mount.source)
+    return found[0] if found else mount.fstype
+
+
+class FuseProbe(Probe):
+    """What all of them have, and sshfs and fuse-nfs, which nothing more can be asked of."""
+
+    name: ClassVar[str] = "fuse"
+
+    def matches(self, mount: Mount) -> bool:
+        """Every FUSE mount."""
+        return bool(fuse_name(mount))
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """Read-ahead, limits of the connection, and the way to a server."""
+        yield from (_read_ahead(mount), *_limits(mount).values())
+        yield from network.wants(_server(mount), texts)
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Name, sizes, how many requests the kernel sends at a time."""
+        kibibytes = number(text_of(texts, _read_ahead(mount)))
+        facts = known(
+            {
+                "fuse.file_system": fuse_name(mount),
+                "fuse.max_read_bytes": number(mount.option("max_read")),
+                "fuse.read_ahead_bytes": None if kibibytes is None else kibibytes * 1024,
+                **{fact: number(text_of(texts, want)) for fact, want in _limits(mount).items()},
+            }
+        )
+        return facts | _identity(mount, texts) | network.facts(_server(mount), texts)
+
+
+def _read_ahead(mount: Mount) -> FileWant:
+    return FileWant(f"/sys/class/bdi/{mount.device}/read_ahead_kb")
+
+
+def _limits(mount: Mount) -> dict[str, FileWant]:
+    base = f"/sys/fs/fuse/connections/{mount.device.partition(':')[2]}"
+    return {f"fuse.{name}": FileWant(f"{base}/{name}") for name in ("max_background", "congestion_threshold")}
+
+
+def _server(mount: Mount) -> str:
+    match fuse_name(mount):
+        case "sshfs":
+            found = _SSH_SOURCE.match(mount.source)
+            return found[1].strip("[]") if found else ""
+        case "fuse-nfs":
+            return _nfs_url(mount)[0]
+        case _:
+            return ""
+
+
+def _nfs_url(mount: Mount) -> tuple[str, str]:
+    """Server and export of `nfs://server/export?version=3`."""
+    try:
+        url = urlsplit(mount.source)
+        return url.hostname or "", url.path.rstrip("/") or "/"
+    except ValueError:
+        return "", ""
+
+
+def _identity(mount: Mount, texts: Texts) -> Facts:
+    server = _server(mount)
+    if not server:
+        return {}
+    if fuse_name(mount) == "fuse-nfs":
+        return nfs_identity(network.address_of(server, texts) or server, _nfs_url(mount)[1])
+    found = _SSH_SOURCE.match(mount.source)
+    return served(f"sshfs:{server}:{found[2]}", server) if found else {}

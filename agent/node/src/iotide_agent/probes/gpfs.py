@@ -1,0 +1,123 @@
+"""GPFS, now IBM Storage Scale: block size, replicas and pools, and in which fileset the directory lies."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import ClassVar, Final
+from urllib.parse import unquote
+
+from iotide_agent.probes.base import Probe, Texts, known, labelled, number, text_of, unavailable_fact
+from iotide_agent.probes.identity import shared
+from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_wire.facts import Facts, FactValue
+
+_BIN: Final = "/usr/lpp/mmfs/bin"
+"""Where its commands always are, and PATH seldom leads."""
+_PACKAGE: Final = "gpfs.base"
+_ATTRIBUTES: Final = {
+    "blockSize": ("-B", "gpfs.block_bytes"),
+    "minFragmentSize": ("-f", "gpfs.fragment_bytes"),
+    "inodeSize": ("-i", "gpfs.inode_bytes"),
+    "indirectBlockSize": ("-I", "gpfs.indirect_block_bytes"),
+    "subblocksPerFullBlock": ("--subblocks-per-full-block", "gpfs.subblock_count"),
+    "defaultMetadataReplicas": ("-m", "gpfs.metadata_replica_count"),
+    "defaultDataReplicas": ("-r", "gpfs.data_replica_count"),
+    "blockAllocationType": ("-j", "gpfs.block_allocation"),
+    "fileLockingSemantics": ("-D", "gpfs.locking"),
+    "numNodes": ("-n", "gpfs.estimated_node_count"),
+    "logfileSize": ("-L", "gpfs.log_bytes"),
+    "filesystemVersion": ("-V", "gpfs.version"),
+    "storagePools": ("-P", "gpfs.pools"),
+    "suppressAtime": ("-S", "gpfs.suppress_atime"),
+    "exactMtime": ("-E", "gpfs.exact_mtime"),
+    "encryption": ("--encryption", "gpfs.encryption"),
+}
+"""Names of `mmlsfs -Y`, the flags of the same in the table for people, and the facts."""
+_DISKS: Final = ("disks", "-d")
+_ROW: Final = re.compile(r"^ {0,2}(-\S+)[ \t]+(\S+(?: \(\S+\))?)", re.MULTILINE)
+_FIELDS: Final = 9
+
+
+class GpfsProbe(Probe):
+    """GPFS clients and servers."""
+
+    name: ClassVar[str] = "gpfs"
+
+    def matches(self, mount: Mount) -> bool:
+        """Mounts of gpfs."""
+        return mount.fstype == "gpfs"
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """Attributes of the file system, as a table where a release does not know -Y, and of the directory."""
+        yield from (_machine_readable(mount), _directory(mount))
+        if isinstance(texts.get(_machine_readable(mount)), Unavailable):
+            yield _table(mount)
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Known by its UID where the release tells it, which holds across clusters, else by its name."""
+        attributes = _read_attributes(mount, texts)
+        uid = attributes.get("UID", [""])[0]
+        identity = shared(f"gpfs:{uid.lower() or _name(mount)}")
+        if not attributes:
+            answer = texts.get(_table(mount), texts.get(_machine_readable(mount)))
+            reason = answer if isinstance(answer, Unavailable) else Unavailable("mmlsfs printed no attributes")
+            return {"gpfs.block_bytes": unavailable_fact(reason)} | identity
+        found: dict[str, FactValue] = {
+            fact: _value(attributes[name]) for name, (_, fact) in _ATTRIBUTES.items() if name in attributes
+        }
+        disks = {disk for value in attributes.get("disks", []) for disk in re.split(r"[;,]", value) if disk}
+        found["gpfs.disk_count"] = len(disks) or None
+        return known(found) | _directory_facts(text_of(texts, _directory(mount))) | identity
+
+
+def _name(mount: Mount) -> str:
+    """The file system's name: the source is that alone, or that below /dev."""
+    return PurePosixPath(mount.source).name
+
+
+def _machine_readable(mount: Mount) -> CommandWant:
+    return CommandWant((f"{_BIN}/mmlsfs", _name(mount), "-Y"), _PACKAGE)
+
+
+def _table(mount: Mount) -> CommandWant:
+    return CommandWant((f"{_BIN}/mmlsfs", _name(mount)), _PACKAGE)
+
+
+def _directory(mount: Mount) -> CommandWant:
+    return CommandWant((f"{_BIN}/mmlsattr", "-L", mount.directory), _PACKAGE)
+
+
+def _read_attributes(mount: Mount, texts: Texts) -> dict[str, list[str]]:
+    """Values by their names in -Y; several where pools differ or a flag has several lines."""
+    found: dict[str, list[str]] = {}
+    for line in text_of(texts, _machine_readable(mount)).splitlines():
+        fields = [unquote(part) for part in line.split(":")]
+        if len(fields) >= _FIELDS and fields[0] == "mmlsfs" and fields[2] != "HEADER":
+            found.setdefault(fields[7], []).append(fields[8])
+    if found:
+        return found
+    names = {flag: name for name, (flag, _) in _ATTRIBUTES.items()} | {_DISKS[1]: _DISKS[0]}
+    for flag, value in _ROW.findall(text_of(texts, _table(mount))):
+        if flag in names:
+            found.setdefault(names[flag], []).append(value)
+    return found
+
+
+def _value(values: list[str]) -> FactValue:
+    distinct = list(dict.fromkeys(values))
+    single = number(distinct[0]) if len(distinct) == 1 else None
+    return ", ".join(distinct)[:500] if single is None else single
+
+
+def _directory_facts(attributes: str) -> Facts:
+    found = labelled(attributes)
+    return known(
+        {
+            "gpfs.fileset": found.get("fileset name"),
+            "gpfs.pool": found.get("storage pool name"),
+            # "1 max 2": what the directory's files get, and the most that the file system allows
+            "gpfs.directory_data_replica_count": number(found.get("data replication", "").partition(" ")[0]),
+            "gpfs.directory_metadata_replica_count": number(found.get("metadata replication", "").partition(" ")[0]),
+        }
+    )

@@ -1,0 +1,55 @@
+"""MooseFS and its kin: the goal, which is the number of copies, of the directory."""
+
+import re
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from iotide_agent.probes import network
+from iotide_agent.probes.base import Probe, Texts, labelled, number, text_of, unavailable_fact
+from iotide_agent.probes.fuse import fuse_name
+from iotide_agent.probes.identity import served
+from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_wire.facts import Facts
+
+_SOURCE: Final = re.compile(r"^(?:\w+#)?([^:/]+)(?::(\d+))?(?::?(/.*))?$")
+_PORT: Final = "9421"
+
+
+class MoosefsProbe(Probe):
+    """Mounts by mfsmount, whose type is plain fuse, so the source tells."""
+
+    name: ClassVar[str] = "moosefs"
+
+    def matches(self, mount: Mount) -> bool:
+        """Sources like `mfs#master:9421`."""
+        return fuse_name(mount) in {"mfs", "moosefs", "lizardfs", "saunafs"}
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """The goal of the directory, and the way to the master."""
+        yield _goal(mount)
+        yield from network.wants(_master(mount)[0], texts)
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Known by the master, and what of its tree is mounted."""
+        host, port, path = _master(mount)
+        facts = {"moosefs.master": f"{host}:{port}"} | _goal_facts(mount, texts) | network.facts(host, texts)
+        return facts | served(f"moosefs:{network.address_of(host, texts) or host}:{port}{path}", host)
+
+
+def _master(mount: Mount) -> tuple[str, str, str]:
+    found = _SOURCE.match(mount.source)
+    return (found[1], found[2] or _PORT, found[3] or "/") if found else ("", _PORT, "/")
+
+
+def _goal(mount: Mount) -> CommandWant:
+    return CommandWant(("mfsgetgoal", mount.directory), "moosefs-client")
+
+
+def _goal_facts(mount: Mount, texts: Texts) -> Facts:
+    answer = texts.get(_goal(mount), Unavailable("mfsgetgoal was not asked"))
+    if isinstance(answer, Unavailable):
+        return {"moosefs.goal": unavailable_fact(answer)}
+    # A goal is a number of copies, or since release 3 the name of a storage class.
+    goal = labelled(text_of(texts, _goal(mount))).get(mount.directory, "")
+    return {"moosefs.goal": goal[:200] if number(goal) is None else number(goal)} if goal else {}

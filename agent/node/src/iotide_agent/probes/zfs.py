@@ -1,0 +1,81 @@
+"""ZFS: the properties of the dataset that decide what a write costs, and the kinds of devices in its pool."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from iotide_agent.probes.base import Probe, Texts, known, number, text_of, unavailable_fact
+from iotide_agent.probes.identity import private
+from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_wire.facts import Facts, FactValue
+
+_PACKAGE: Final = "zfsutils-linux"
+_PROPERTIES: Final = {
+    "recordsize": "zfs.record_bytes",
+    "compression": "zfs.compression",
+    "checksum": "zfs.checksum",
+    "copies": "zfs.copies",
+    "dedup": "zfs.dedup",
+    "logbias": "zfs.logbias",
+    "primarycache": "zfs.primarycache",
+    "secondarycache": "zfs.secondarycache",
+    "sync": "zfs.sync",
+    "atime": "zfs.atime",
+    "xattr": "zfs.xattr",
+    "encryption": "zfs.encryption",
+    "quota": "zfs.quota_bytes",
+}
+_POOL_PROPERTIES: Final = {"ashift": "zfs.ashift", "guid": "zfs.pool_guid"}
+_GROUP: Final = re.compile(r"^[ \t]+((?:mirror|raidz[123]?|draid\d?|spare)\S*?)-\d+[ \t]", re.MULTILINE)
+
+
+class ZfsProbe(Probe):
+    """Datasets of ZFS."""
+
+    name: ClassVar[str] = "zfs"
+
+    def matches(self, mount: Mount) -> bool:
+        """Mounts of zfs."""
+        return mount.fstype == "zfs"
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        """Properties of dataset and pool, and how the pool is built."""
+        del texts
+        yield from (_dataset(mount), _pool(mount), _devices(mount))
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        """Known by the pool's GUID and the dataset's name."""
+        answer = texts.get(_dataset(mount), Unavailable("zfs was not asked"))
+        if isinstance(answer, Unavailable):
+            return {"zfs.record_bytes": unavailable_fact(answer)}
+        dataset, pool = _pairs(answer), _pairs(text_of(texts, _pool(mount)))
+        found = {fact: _value(dataset.get(name)) for name, fact in _PROPERTIES.items()}
+        found |= {fact: pool.get(name) for name, fact in _POOL_PROPERTIES.items()}
+        groups = Counter(_GROUP.findall(text_of(texts, _devices(mount))))
+        found["zfs.groups"] = ", ".join(f"{count} x {kind}" for kind, count in sorted(groups.items()))
+        guid = pool.get("guid")
+        return known(found) | (private(f"zfs:{guid}:{mount.source}") if guid else {})
+
+
+def _dataset(mount: Mount) -> CommandWant:
+    return CommandWant(("zfs", "get", "-Hp", "-o", "property,value", ",".join(_PROPERTIES), mount.source), _PACKAGE)
+
+
+def _pool(mount: Mount) -> CommandWant:
+    pool = mount.source.partition("/")[0]
+    return CommandWant(("zpool", "get", "-Hp", "-o", "property,value", ",".join(_POOL_PROPERTIES), pool), _PACKAGE)
+
+
+def _devices(mount: Mount) -> CommandWant:
+    return CommandWant(("zpool", "status", mount.source.partition("/")[0]), _PACKAGE)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    return {name: value for name, tab, value in (line.partition("\t") for line in text.splitlines()) if tab}
+
+
+def _value(text: str | None) -> FactValue:
+    exact = number(text)
+    return text if exact is None else exact
