@@ -26,6 +26,16 @@ TINY: dict[str, list[dict[str, object]]] = {
         {"file_size_bytes": MIB, "operations": ["write", "overwrite", "read"], "data": "random"},
     ],
     "create": [{"file_count": 50, "processes": 2}, {"file_count": 20, "mode": "fork-touch", "directories": 3}],
+    "iozone": [
+        {"file_size_bytes": MIB, "min_record_size_bytes": 262144, "tests": ["write", "read"]},
+        {
+            "file_size_bytes": MIB,
+            "max_record_size_bytes": 65536,
+            "mode": "throughput",
+            "processes": 2,
+            "tests": ["write"],
+        },
+    ],
     "fio": [{"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": rw} for rw in ("write", "randrw")],
 }
 SYSTEM_PATHS = {Path("/dev/zero"), Path("/dev/null")}

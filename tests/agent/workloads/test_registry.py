@@ -123,6 +123,12 @@ def test_broken_or_double_plug_in_is_logged_and_left_out(
     assert "iotide_test_broken" in caplog.text
 
 
+def test_version_is_found_where_the_tool_hides_it() -> None:
+    printed = "       'Iozone' Filesystem Benchmark Program\n \n        Version $Revision: 3.489 $\n"
+    assert announcement(workload("iozone", {}), Told(printed)).tool_version == "3.489"
+    assert announcement(workload("iozone", {}), Told("something else")).tool_version == "unknown"
+
+
 def test_absent_tool_is_announced_with_the_remedy() -> None:
     because = "fio is not installed; install the package fio on this node"
     found = announcement(workload("fio", {}), Told(Unavailable(because)))

@@ -34,10 +34,13 @@ class CommandWant:
     Attributes:
         argv: the exact argument list.
         package: what to install where the program is absent.
+        any_status: take also what it prints on stderr, whatever its exit status: some tools tell their version only in
+            the usage message of a wrong call.
     """
 
     argv: tuple[str, ...]
     package: str
+    any_status: bool = False
 
 
 Want = FileWant | DirectoryWant | CommandWant
@@ -115,6 +118,8 @@ def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
     except subprocess.TimeoutExpired:
         _give_up(process)
         return Unavailable(f"{name} gave no answer within {timeout_seconds:g} s; is its file system reachable?")
+    if want.any_status:
+        return (stdout + stderr)[:_MAX_CHARACTERS]
     if process.returncode != 0:
         last_line = (stderr.strip().splitlines() or ["nothing on stderr"])[-1]
         return Unavailable(f"{name} ended with status {process.returncode}: {last_line}")

@@ -202,6 +202,8 @@ class Workload(ABC, Generic[OptionsT]):
         tool: the program it needs on PATH, or None where Python is enough.
         package: what to install where the tool is absent.
         version_argv: prints the tool's version; its first word is the tool.
+        version_pattern: finds the version in what it prints on stdout and stderr; its first group where it has one.
+        version_in_usage: whether a tool tells its version only in its usage message, with any exit status.
         writes: whether it makes anything on its target. One that only reads gets the target's own directory as its
             place, and nothing is made there.
         bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
@@ -215,6 +217,8 @@ class Workload(ABC, Generic[OptionsT]):
     tool: ClassVar[str | None]
     package: ClassVar[str] = ""
     version_argv: ClassVar[tuple[str, ...]] = ()
+    version_pattern: ClassVar[str] = r"\S.*"
+    version_in_usage: ClassVar[bool] = False
     writes: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]]
     bytes_needed: ClassVar[Expression]

@@ -2,6 +2,7 @@
 
 import logging
 import platform
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
@@ -14,6 +15,7 @@ from iotide_agent.workloads.base import Workload
 from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fio import FioWorkload
+from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_wire.catalogue import WorkloadAnnouncement
 
 NodeSettings = Mapping[str, Mapping[str, Any]]
@@ -23,7 +25,7 @@ ENTRY_POINT_GROUP: Final = "iotide.workloads"
 """An installed package announces its Workload classes here; see docs of importlib.metadata."""
 
 _logger = logging.getLogger(__name__)
-_OWN: Final[tuple[type[Workload[Any]], ...]] = (DdWorkload, CreateWorkload, FioWorkload)
+_OWN: Final[tuple[type[Workload[Any]], ...]] = (DdWorkload, CreateWorkload, FioWorkload, IozoneWorkload)
 
 
 class UnknownWorkloadError(LookupError):
@@ -114,10 +116,11 @@ def _instance(plug_in: object) -> Workload[Any]:
 
 
 def _tool_version(found: Workload[Any], reader: Reader) -> str | Unavailable:
-    """First line of what the tool says of its version; Python's own where no tool is needed."""
+    """What the tool says of its version; Python's own where no tool is needed."""
     if found.tool is None:
         return platform.python_version()
-    printed = reader.read(CommandWant(found.version_argv, found.package))
+    printed = reader.read(CommandWant(found.version_argv, found.package, any_status=found.version_in_usage))
     if isinstance(printed, Unavailable):
         return printed
-    return (printed.strip().splitlines() or ["unknown"])[0][:200]
+    match = re.search(found.version_pattern, printed)
+    return match[match.re.groups and 1].strip()[:200] if match else "unknown"

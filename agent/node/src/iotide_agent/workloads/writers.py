@@ -49,10 +49,7 @@ class Part:
 
 
 def together(parts: Sequence[Part], labels: Mapping[str, str | int | float | bool]) -> Parsed:
-    """The samples and flags of writers that ran side by side.
-
-    Jain's index is (sum x)^2 / (n sum x^2) over their rates x (Jain, Chiu, Hawe 1984, DEC-TR-301).
-    """
+    """The samples and flags of writers that ran side by side."""
     begin = min(part.outcome.started_at for part in parts)
     done = sorted(_seconds_after(begin, part) for part in parts)
     rates = [part.rate for part in parts]
@@ -60,13 +57,18 @@ def together(parts: Sequence[Part], labels: Mapping[str, str | int | float | boo
         "total_throughput": sum(part.moved_bytes for part in parts) / done[-1],
         "first_done": done[0],
         "last_done": done[-1],
-        "fairness": sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates)),
+        "fairness": fairness(rates),
     }
     targets = {part.outcome.step.target_id for part in parts}
     target_id = targets.pop() if len(targets) == 1 else None
     return Parsed(
         [Sample(metric, value, labels, target_id) for metric, value in values.items()], _straggler(done, labels)
     )
+
+
+def fairness(rates: Sequence[float]) -> float:
+    """Jain's index, (sum x)^2 / (n sum x^2) over the rates x (Jain, Chiu, Hawe 1984, DEC-TR-301)."""
+    return sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates))
 
 
 def _seconds_after(begin: datetime, part: Part) -> float:
