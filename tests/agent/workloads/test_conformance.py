@@ -26,6 +26,17 @@ TINY: dict[str, list[dict[str, object]]] = {
         {"file_size_bytes": MIB, "operations": ["write", "overwrite", "read"], "data": "random"},
     ],
     "create": [{"file_count": 50, "processes": 2}, {"file_count": 20, "mode": "fork-touch", "directories": 3}],
+    "bonnie": [
+        {"tests": ["files"], "file_count": 1024},
+        # Large blocks and a flush for each file take long enough to be shown.
+        {
+            "tests": ["char", "files"],
+            "file_size_bytes": 2 * MIB,
+            "block_size_bytes": MIB,
+            "file_count": 1024,
+            "sync_files": True,
+        },
+    ],
     "iozone": [
         {"file_size_bytes": MIB, "min_record_size_bytes": 262144, "tests": ["write", "read"]},
         {

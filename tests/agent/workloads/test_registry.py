@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iotide_agent.probes.reader import CommandWant, Reader, Unavailable, Want
+from iotide_agent.probes.reader import CommandWant, Reader, SystemReader, Unavailable, Want
 from iotide_agent.workloads.registry import (
     UnknownWorkloadError,
     all_workloads,
@@ -127,6 +127,11 @@ def test_version_is_found_where_the_tool_hides_it() -> None:
     printed = "       'Iozone' Filesystem Benchmark Program\n \n        Version $Revision: 3.489 $\n"
     assert announcement(workload("iozone", {}), Told(printed)).tool_version == "3.489"
     assert announcement(workload("iozone", {}), Told("something else")).tool_version == "unknown"
+
+
+def test_version_that_only_a_usage_message_tells_is_found() -> None:
+    found = announcement(workload("bonnie", {}), SystemReader())
+    assert (found.available, str(found.tool_version)[:2]) == (True, "2.")
 
 
 def test_absent_tool_is_announced_with_the_remedy() -> None:

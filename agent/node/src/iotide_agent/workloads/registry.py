@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
 from iotide_agent.workloads.base import Workload
+from iotide_agent.workloads.bonnie import BonnieWorkload
 from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fio import FioWorkload
@@ -25,7 +26,7 @@ ENTRY_POINT_GROUP: Final = "iotide.workloads"
 """An installed package announces its Workload classes here; see docs of importlib.metadata."""
 
 _logger = logging.getLogger(__name__)
-_OWN: Final[tuple[type[Workload[Any]], ...]] = (DdWorkload, CreateWorkload, FioWorkload, IozoneWorkload)
+_OWN: Final[tuple[type[Workload[Any]], ...]] = (DdWorkload, CreateWorkload, FioWorkload, IozoneWorkload, BonnieWorkload)
 
 
 class UnknownWorkloadError(LookupError):

@@ -1,0 +1,350 @@
+"""bonnie++: block and per-character streams, seeks, and the life of many files, in one go as its users know it."""
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Final, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from iotide_agent.workloads import quality
+from iotide_agent.workloads.base import (
+    Before,
+    Counters,
+    Group,
+    Options,
+    OutputRefusedError,
+    Parsed,
+    Place,
+    Sample,
+    Step,
+    StepOutcome,
+    Workload,
+    in_turn,
+)
+from iotide_agent.workloads.bonnie_report import PHASES, TOO_FAST, Phase, Report, read_report
+from iotide_agent.workloads.sizes import size_bytes
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.expressions import Expression, Holds, Operation, Option
+from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.units import Unit, format_bytes
+
+CLOCK_SECONDS: Final = 1e-6
+SHOWN_SECONDS: Final = 0.5
+"""Of a shorter phase bonnie++ shows no figure."""
+STALL_SECONDS: Final = 900.0
+"""It reads on for ever after a read error; no write-back of dirty pages takes this long."""
+SLOWEST_FILES_A_SECOND: Final = 10
+"""Making empty files moves no bytes, so many files need more patience."""
+BYTES_PER_FILE: Final = 4096
+
+_MEBIBYTE: Final = 1024**2
+_KIBIBYTE: Final = 1024
+_FILES_UNIT: Final = 1024
+"""bonnie++ counts files in these."""
+_NODE_NAME: Final = "iotide"
+"""A comma in the name would break the line of figures, and the node is known anyway."""
+# What it complains of may follow the title of a phase, on the same line.
+_COMPLAINT: Final = re.compile(
+    r"(?:^|\.\.\.)(?P<what>(?:Can't |Bonnie: |Expected |[Ee]xceeded |[Ee]rror |Not enough |You must |File size "
+    r"|re[ -]write|lseek |semop).*)",
+    re.MULTILINE,
+)
+_STREAM_LABELS: Final = ("operation", "file_size_bytes", "direct")
+
+_Labels = dict[str, str | int | float | bool]
+
+
+class BonnieOptions(Options):
+    """What bonnie++ goes through."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"direct": {"const": True}}, "required": ["direct"]},
+            "then": {"properties": {"tests": {"not": {"contains": {"const": "char"}}}}},
+        }
+    )
+
+    tests: tuple[Literal["block", "char", "files"], ...] = Field(
+        default=("block", "files"),
+        min_length=1,
+        title="Tests",
+        description=(
+            "block: a large file written, rewritten and read by blocks, then seeks in it. char: also written and read "
+            "byte by byte, which measures the C library; comes with block. files: many files created, looked up and "
+            "deleted."
+        ),
+        json_schema_extra={"uniqueItems": True},
+    )
+    file_size_bytes: Annotated[
+        Annotated[int, Field(ge=2 * _MEBIBYTE, le=2**50, multiple_of=_MEBIBYTE, json_schema_extra={"x-unit": "bytes"})]
+        | Literal["auto"],
+        Field(
+            union_mode="left_to_right",
+            title="File size",
+            description=(
+                "Size of the large file, whole MiB; auto is twice the node's memory, the least that bonnie++ itself "
+                "finds honest."
+            ),
+        ),
+    ] = "auto"
+    block_size_bytes: Literal[1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576] = Field(
+        default=8192,
+        title="Block size",
+        description="What one call of the block tests and one seek move.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    direct: bool = Field(
+        default=False, title="O_DIRECT", description="The large file past the page cache; not with char."
+    )
+    file_count: int = Field(
+        default=16 * _FILES_UNIT,
+        ge=_FILES_UNIT,
+        le=10_240_000,
+        multiple_of=_FILES_UNIT,
+        title="Files",
+        description="How many files are created, looked up and deleted; a multiple of 1024.",
+    )
+    small_file_size_bytes: int = Field(
+        default=0,
+        ge=0,
+        le=1024**3,
+        title="Size of each file",
+        description="What is written into each of them and read when it is looked up; 0 leaves them empty.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    directories: int = Field(
+        default=1, ge=1, le=99_999, title="Directories", description="Over how many directories the files are spread."
+    )
+    sync_files: bool = Field(
+        default=False, title="Flush each file", description="fsync after each file that is created or deleted."
+    )
+
+    @model_validator(mode="after")
+    def _tests_can_be_done(self) -> Self:
+        if len(set(self.tests)) != len(self.tests):
+            raise ValueError(f"tests = {list(self.tests)}: name each once at most")
+        if self.direct and "char" in self.tests:
+            raise ValueError("direct is not for tests with char: O_DIRECT moves no single bytes")
+        return self
+
+
+_LARGE: Final = Operation(op="max", args=(Holds.of("tests", "block"), Holds.of("tests", "char")))
+_FILES_BYTES: Final = (
+    Holds.of("tests", "files") * Option.of("file_count") * (Option.of("small_file_size_bytes") + BYTES_PER_FILE)
+)
+
+
+class BonnieWorkload(Workload[BonnieOptions]):
+    """The figures that bonnie++ is quoted for."""
+
+    name: ClassVar[str] = "bonnie"
+    title: ClassVar[str] = "bonnie++: streams, seeks and files"
+    description: ClassVar[str] = (
+        "Writes, rewrites and reads a large file, seeks in it, and creates, looks up and deletes many files."
+    )
+    revision: ClassVar[int] = 1
+    tool: ClassVar[str | None] = "bonnie++"
+    package: ClassVar[str] = "bonnie++"
+    version_argv: ClassVar[tuple[str, ...]] = ("bonnie++", "-h")
+    version_pattern: ClassVar[str] = r"\bVersion: (.+)"
+    version_in_usage: ClassVar[bool] = True
+    metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        MetricSpec(
+            name="throughput",
+            title="Throughput",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=_STREAM_LABELS,
+        ),
+        MetricSpec(name="iops", title="Seeks", unit=Unit.OPERATIONS_PER_SECOND, better="higher", labels=_STREAM_LABELS),
+        MetricSpec(
+            name="operation_rate",
+            title="Files created, looked up or deleted",
+            unit=Unit.OPERATIONS_PER_SECOND,
+            better="higher",
+            labels=("operation", "order"),
+        ),
+        MetricSpec(
+            name="cpu_ratio",
+            title="Processor time by elapsed time, of all processes of bonnie++",
+            unit=Unit.RATIO,
+            better="lower",
+            labels=(*_STREAM_LABELS, "order"),
+        ),
+        MetricSpec(
+            name="latency",
+            title="Latency of the slowest operation",
+            unit=Unit.SECONDS,
+            better="lower",
+            labels=(*_STREAM_LABELS, "order", "percentile"),
+        ),
+    )
+    bytes_needed: ClassVar[Expression] = _LARGE * Option.of("file_size_bytes") + _FILES_BYTES
+    # Written, rewritten (read and written) and read by blocks.
+    bytes_moved: ClassVar[Expression] = _LARGE * Option.of("file_size_bytes") * 4 + _FILES_BYTES * 4
+    options_type = BonnieOptions
+
+    def groups(self, options: BonnieOptions, place: Place) -> list[Group]:
+        """One command, which goes through all phases by itself."""
+        large_bytes = _large_bytes(options, place)
+        files = options.file_count if "files" in options.tests else 0
+        return in_turn(
+            Step(
+                name="bonnie",
+                phase=f"bonnie++ with {format_bytes(large_bytes)}" if large_bytes else f"bonnie++ with {files:,} files",
+                argv=tuple(_argv(options, place)),
+                target_id=place.target_id,
+                bytes_moved=4 * (large_bytes + files * (options.small_file_size_bytes + BYTES_PER_FILE)),
+                before=Before.SYNC,
+                # It removes its files when it is interrupted, and leaves them when it is terminated.
+                stop_signal=signal.SIGINT,
+                stall_seconds=STALL_SECONDS + files / SLOWEST_FILES_A_SECOND,
+            )
+        )
+
+    def read(self, options: BonnieOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """The figures of each phase from the line of comma-separated values, the only output that is exact."""
+        report = _checked_report(options, place, outcome)
+        phases = list(_phases(options))
+        samples = [sample for phase in phases for sample in _samples(options, place, phase, report)]
+        return Parsed(samples, [flag for phase in phases for flag in _flags(options, place, phase, report)])
+
+    def failure(self, outcome: StepOutcome) -> str | None:
+        """By what it complains of: it ends with status 0 when an fsync failed."""
+        complaint = _COMPLAINT.search(outcome.stderr)
+        if complaint is None:
+            return super().failure(outcome)
+        ended = f"; {super().failure(outcome)}" if outcome.signal is not None else ""
+        return f"bonnie++: {complaint['what']}{ended}"
+
+    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
+        """By the phases that it names as it begins them, and by bytes inside those that move many."""
+        titles = [phase.title for phase in PHASES]
+        begun = [number for number, title in enumerate(titles) if title in output_tail]
+        by_phase = begun[-1] / len(titles) if begun else 0.0
+        by_bytes = super().progress(step, counters, output_tail) or 0.0
+        streams = sum(not phase.order for phase in PHASES) / len(titles)
+        return max(by_phase, by_bytes * streams)
+
+
+def _large_bytes(options: BonnieOptions, place: Place) -> int:
+    return size_bytes(options.file_size_bytes, place) if {"block", "char"}.intersection(options.tests) else 0
+
+
+def _is_direct(options: BonnieOptions, place: Place) -> bool:
+    return options.direct and place.direct_works
+
+
+def _argv(options: BonnieOptions, place: Place) -> Iterator[str]:
+    large_mib = _large_bytes(options, place) // _MEBIBYTE
+    yield from ("bonnie++", "-d", str(place.directory), "-x", "1", "-m", _NODE_NAME)
+    # Root must say whom it wants to be; whoever else runs it is that already.
+    yield from ("-u", f"{os.geteuid()}:{os.getegid()}")
+    # It refuses a file below twice the memory that it is told of; the flags of the run say what that means.
+    yield from ("-s", f"{large_mib}:{options.block_size_bytes}", "-r", str(max(1, large_mib // 2)))
+    count = options.file_count // _FILES_UNIT if "files" in options.tests else 0
+    size = options.small_file_size_bytes
+    yield from ("-n", f"{count}:{size}:{size}:{options.directories}" if count else "0")
+    if "char" not in options.tests:
+        yield "-f"
+    if _is_direct(options, place):
+        yield "-D"
+    if options.sync_files:
+        yield "-b"
+
+
+def _phases(options: BonnieOptions) -> Iterator[Phase]:
+    for phase in PHASES:
+        if phase.order:
+            wanted = "files" in options.tests
+        else:
+            wanted = "char" in options.tests or ("block" in options.tests and not phase.by_byte)
+        if wanted:
+            yield phase
+
+
+def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) -> Report:
+    name, text = outcome.step.name, outcome.stdout
+    report = read_report(name, text)
+    large_mib = _large_bytes(options, place) // _MEBIBYTE
+    count = options.file_count // _FILES_UNIT if "files" in options.tests else 0
+    if (report.file_mib, report.file_thousands) != (large_mib, count):
+        raise OutputRefusedError(name, f"{large_mib} MiB and {count} x 1024 files were planned", text[-500:])
+    wanted = set(_phases(options))
+    for phase in PHASES:
+        if (phase in wanted) is not bool(report.rates[phase]):
+            problem = "has no figure" if phase in wanted else "has a figure though it was not asked for"
+            raise OutputRefusedError(name, f"{phase.title!r} {problem}", text[-500:])
+    return report
+
+
+def _labels(options: BonnieOptions, place: Place, phase: Phase) -> _Labels:
+    if phase.order:
+        return {"operation": phase.operation, "order": phase.order}
+    return {
+        "operation": phase.operation,
+        "file_size_bytes": _large_bytes(options, place),
+        "direct": _is_direct(options, place),
+    }
+
+
+def _samples(options: BonnieOptions, place: Place, phase: Phase, report: Report) -> Iterator[Sample]:
+    labels = _labels(options, place, phase)
+    rate, cpu, latency = report.rates[phase], report.cpu_percents[phase], report.latencies[phase]
+    if rate != TOO_FAST:
+        value = float(rate) * (_KIBIBYTE if phase.metric == "throughput" else 1)
+        yield Sample(phase.metric, value, labels, place.target_id)
+    if cpu != TOO_FAST:
+        yield Sample("cpu_ratio", float(cpu) / 100, labels, place.target_id)
+    if latency is not None:
+        yield Sample("latency", latency, labels | {"percentile": "max"}, place.target_id)
+
+
+def _flags(options: BonnieOptions, place: Place, phase: Phase, report: Report) -> Iterator[Flag]:
+    labels = _labels(options, place, phase)
+    rate = report.rates[phase]
+    flags: list[Flag] = []
+    if rate == TOO_FAST:
+        flags.append(_too_fast(phase))
+    elif phase.order:
+        flags += quality.judge_metadata_duration(phase.operation, options.file_count / float(rate), CLOCK_SECONDS)
+    elif phase.metric == "throughput" and not phase.by_byte:
+        seconds = _large_bytes(options, place) / (float(rate) * _KIBIBYTE)
+        flags += quality.judge_duration(phase.operation, seconds, CLOCK_SECONDS)
+    if not phase.order:
+        flags += quality.judge_direct(place, wanted=options.direct)
+        flags += quality.judge_cache_size(place, _large_bytes(options, place), direct=_is_direct(options, place))
+    if phase.reads and not labels.get("direct", False):
+        flags.append(_warm(phase))
+    if phase.operation in {"write", "rewrite"}:
+        flags.append(_compressible())
+    yield from (quality.about(flag, labels, place) for flag in flags)
+
+
+def _too_fast(phase: Phase) -> Flag:
+    return Flag(
+        code=FlagCode.TOO_FAST,
+        effect=FlagEffect.MARKED,
+        measured=f"{phase.operation} took less than {SHOWN_SECONDS} s, so bonnie++ shows no figure",
+        limit=f"{SHOWN_SECONDS} s; raise the {'file count' if phase.order else 'file size'}",
+    )
+
+
+def _warm(phase: Phase) -> Flag:
+    return Flag(
+        code=FlagCode.CACHE_DROP,
+        effect=FlagEffect.MARKED,
+        measured=f"{phase.operation} began warm: bonnie++ reads what it has just written",
+        limit="caches dropped or remounted",
+    )
+
+
+def _compressible() -> Flag:
+    return Flag(
+        code=FlagCode.ZEROES,
+        effect=FlagEffect.MARKED,
+        measured="what bonnie++ writes compresses to less than a hundredth",
+        limit="random data where anything compresses or dedupes",
+    )

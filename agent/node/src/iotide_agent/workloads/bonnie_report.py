@@ -1,0 +1,134 @@
+"""Reads the line of comma-separated values that ends bonnie++'s output."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from iotide_agent.workloads.base import OutputRefusedError
+
+TOO_FAST: Final = "+"
+"""Stands for a figure that bonnie++ does not show, since its phase was too short."""
+
+_STREAMS: Final = ("putc", "put_block", "rewrite", "getc", "get_block", "seeks")
+_FILES: Final = ("seq_create", "seq_stat", "seq_del", "ran_create", "ran_stat", "ran_del")
+# The header that bonnie++ -x prints has 48 names for these 50 fields: it leaves out the count of seeks and of seekers.
+FIELDS: Final = (
+    *("format_version", "bonnie_version", "name", "concurrency", "seed", "file_size", "io_chunk_size"),
+    *("seek_count", "seeker_count"),
+    *(name for stream in _STREAMS for name in (stream, f"{stream}_cpu")),
+    *("num_files", "max_size", "min_size", "num_dirs", "file_chunk_size"),
+    *(name for files in _FILES for name in (files, f"{files}_cpu")),
+    *(f"{name}_latency" for name in (*_STREAMS, *_FILES)),
+)
+
+_FORMAT: Final = "1.98"
+_SIZE: Final = re.compile(r"(\d+)([MG])")
+_MEBIBYTES: Final = {"M": 1, "G": 1024}
+_LATENCY: Final = re.compile(r"(\d+)(us|ms|s)")
+_SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_FIGURE: Final = re.compile(r"\d+(?:\.\d+)?|\++")
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One of the twelve phases.
+
+    Attributes:
+        field: its name in FIELDS.
+        title: what is printed when it begins.
+        order: of the files' names; empty for the phases on the large file.
+        by_byte: whether it goes through the C library byte by byte.
+        reads: whether it needs what an earlier phase has written.
+    """
+
+    field: str
+    title: str
+    metric: Literal["throughput", "iops", "operation_rate"]
+    operation: str
+    order: str = ""
+    by_byte: bool = False
+    reads: bool = False
+
+
+PHASES: Final = (
+    Phase("putc", "Writing a byte at a time", "throughput", "char_write", by_byte=True),
+    Phase("put_block", "Writing intelligently", "throughput", "write"),
+    Phase("rewrite", "Rewriting", "throughput", "rewrite", reads=True),
+    Phase("getc", "Reading a byte at a time", "throughput", "char_read", by_byte=True, reads=True),
+    Phase("get_block", "Reading intelligently", "throughput", "read", reads=True),
+    Phase("seeks", "start 'em", "iops", "seek", reads=True),
+    Phase("seq_create", "Create files in sequential order", "operation_rate", "create", "sequential"),
+    Phase("seq_stat", "Stat files in sequential order", "operation_rate", "stat", "sequential", reads=True),
+    Phase("seq_del", "Delete files in sequential order", "operation_rate", "delete", "sequential"),
+    Phase("ran_create", "Create files in random order", "operation_rate", "create", "random"),
+    Phase("ran_stat", "Stat files in random order", "operation_rate", "stat", "random", reads=True),
+    Phase("ran_del", "Delete files in random order", "operation_rate", "delete", "random"),
+)
+"""In the order in which they are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The figures of a run.
+
+    Attributes:
+        file_mib: size of the large file, 0 where there was none.
+        file_thousands: count of files in units of 1024.
+        rates: KiB/s, seeks/s or files/s as printed; TOO_FAST where not shown, empty where not run.
+        cpu_percents: likewise.
+        latencies: of the slowest operation, in seconds; None where not run or not shown.
+    """
+
+    file_mib: int
+    file_thousands: int
+    rates: Mapping[Phase, str]
+    cpu_percents: Mapping[Phase, str]
+    latencies: Mapping[Phase, float | None]
+
+
+def read_report(step: str, text: str) -> Report:
+    """The report that is the last line of `text`.
+
+    Raises:
+        OutputRefusedError: there is none, there are several, or it is not what bonnie++ 2.00 prints.
+    """
+    lines = [line.split(",") for line in text.split("\n")]
+    fields = lines[-2] if lines[1:] and lines[-1] == [""] else []
+    if len(fields) != len(FIELDS) or [line[0] for line in lines].count(_FORMAT) != 1:
+        problem = f"the last line is not the only one of format {_FORMAT}, with its {len(FIELDS)} fields"
+        raise OutputRefusedError(step, problem, text[-500:])
+    values = dict(zip(FIELDS, fields, strict=True))
+    return Report(
+        file_mib=_mebibytes(step, values["file_size"]),
+        file_thousands=int(_checked(step, values["num_files"], re.compile(r"\d*")) or 0),
+        rates={phase: _figure(step, values[phase.field]) for phase in PHASES},
+        cpu_percents={phase: _figure(step, values[f"{phase.field}_cpu"]) for phase in PHASES},
+        latencies={phase: _seconds(step, values[f"{phase.field}_latency"]) for phase in PHASES},
+    )
+
+
+def _mebibytes(step: str, text: str) -> int:
+    if not text:
+        return 0
+    match = _SIZE.fullmatch(_checked(step, text, _SIZE))
+    return int(match[1]) * _MEBIBYTES[match[2]] if match else 0
+
+
+def _figure(step: str, text: str) -> str:
+    if not text:
+        return ""
+    return TOO_FAST if _checked(step, text, _FIGURE).startswith("+") else text
+
+
+def _seconds(step: str, text: str) -> float | None:
+    if not text or text.startswith("+"):
+        return None
+    match = _LATENCY.fullmatch(_checked(step, text, _LATENCY))
+    return int(match[1]) * _SECONDS[match[2]] if match else None
+
+
+def _checked(step: str, text: str, pattern: re.Pattern[str]) -> str:
+    if not pattern.fullmatch(text):
+        raise OutputRefusedError(step, "a field is no figure", text)
+    return text
