@@ -36,6 +36,27 @@ snapshot name:
 Misc attributes:      DIRECTORY
 Encrypted:            no
 """
+ZFS_PROPERTIES: Final = (
+    "recordsize,compression,checksum,copies,dedup,logbias,primarycache,secondarycache,sync,atime,xattr,encryption,quota"
+)
+ZFS: Final = "recordsize\t131072\ncompression\tlz4\nsync\tstandard\natime\toff\nquota\t0\n"
+ZPOOL: Final = "ashift\t12\nguid\t1234567890123456789\n"
+ZPOOL_STATUS: Final = """\
+  pool: tank
+ state: ONLINE
+config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\ttank        ONLINE       0     0     0
+\t  raidz2-0  ONLINE       0     0     0
+\t    sda     ONLINE       0     0     0
+\t    sdb     ONLINE       0     0     0
+\t  raidz2-1  ONLINE       0     0     0
+\t    sdc     ONLINE       0     0     0
+\t    sdd     ONLINE       0     0     0
+
+errors: No known data errors
+"""
 STATUS: Final = "ceph --connect-timeout 5"
 
 
@@ -125,6 +146,36 @@ def recordings() -> dict[str, Recording]:
             },
         ),
         "moosefs": Recording(mount_at("/mnt/mfs", "mountinfo.moosefs.txt"), {"mfsgetgoal /mnt/mfs": "/mnt/mfs: 2\n"}),
+        "zfs": Recording(
+            mount_at("/tank/runs", "mountinfo.made.txt"),
+            {
+                f"zfs get -Hp -o property,value {ZFS_PROPERTIES} tank/runs": ZFS,
+                "zpool get -Hp -o property,value ashift,guid tank": ZPOOL,
+                "zpool status tank": ZPOOL_STATUS,
+            },
+        ),
+        "ext": Recording(
+            mount_at("/mnt/ext4", "mountinfo.local.txt"),
+            {
+                "/sys/dev/block/254:16/uevent": "DEVNAME=vdb\nDEVTYPE=disk\n",
+                "tune2fs -l /dev/vdb": sample("tune2fs-l.ext4.txt"),
+                "/proc/fs/ext4/vdb/options": sample("proc-fs-ext4-options.ext4.txt"),
+                "blkid -o value -s UUID /dev/vdb": "a07777f1-6d1c-44e4-bb4a-dee6648b534e\n",
+            },
+        ),
+        "xfs": Recording(
+            mount_at("/mnt/lvs", "mountinfo.lvm.txt"),
+            {
+                "/sys/dev/block/253:0/uevent": "DEVNAME=dm-0\nDEVTYPE=disk\n",
+                "/sys/dev/block/253:0/dm/name": "vg0-lvs\n",
+                "dmsetup table vg0-lvs": sample("dmsetup-table.txt"),
+                "xfs_info /mnt/lvs": sample("xfs_info.lvm-stripe3.txt"),
+            },
+        ),
+        "btrfs": Recording(
+            mount_at("/mnt/btrfs", "mountinfo.local.txt"),
+            {"btrfs filesystem usage /mnt/btrfs": sample("btrfs-usage.txt")},
+        ),
         "jfs": Recording(
             mount_at("/mnt/jfs", "mountinfo.local.txt"), {"jfs_tune -l /dev/vdb": sample("jfs_tune-l.txt")}
         ),

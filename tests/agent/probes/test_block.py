@@ -1,7 +1,12 @@
+import json
+
+import pytest
 from factories.recorded import Recorded, mount_at, mount_of, sample
+from factories.recordings import ethernet
 
 from iotide_agent.probes.mounts import parse_mountinfo
 from iotide_agent.probes.registry import mount_facts
+from iotide_wire.facts import Facts
 
 
 def queue(path: str, **changed: str) -> dict[str, str]:
@@ -86,7 +91,7 @@ def test_logical_volume_is_followed_through_raid_to_the_disks() -> None:
     texts |= {"/sys/class/block/md1/slaves": "vdb\nvdc", "/sys/class/block/md1/md/level": "raid1\n"}
     facts = mount_facts(mount, Recorded(texts | disk("vdb") | disk("vdc", rotational="0")))
     assert facts["device.kind"] == "dm lvm"
-    assert (facts["dm.name"], facts["md.level"]) == ("vg0-lvs", "raid1")
+    assert (facts["lvm.name"], facts["md.level"]) == ("vg0-lvs", "raid1")
     assert (facts["disk.count"], facts["disk.rotational"]) == (2, "False, True")
 
 
@@ -111,3 +116,196 @@ def test_loop_device_names_its_file() -> None:
 def test_device_that_sys_does_not_know_is_unavailable() -> None:
     facts = mount_facts(mount_of("jfs", "mountinfo.local.txt"), Recorded({}))
     assert facts["device.kind"] == "unavailable, because /sys knows no block device 254:16"
+
+
+def test_stack_is_told_from_the_top_down() -> None:
+    facts = mount_facts(mount_at("/mnt/md5", "mountinfo.md.txt"), Recorded(md_texts()))
+    assert facts["device.stack"] == "md raid5 / 3 x disk"
+    assert (facts["md.stripe_width_bytes"], facts["md.stripe_cache_pages"]) == (2 * 65536, 256)
+
+
+@pytest.mark.parametrize(
+    ("level", "disks", "layout", "data_disks"),
+    [("raid0", 3, 0, 3), ("raid5", 3, 2, 2), ("raid6", 6, 2, 4), ("raid10", 4, 0x102, 2), ("raid10", 5, 0x202, 1)],
+)
+def test_width_of_a_stripe_counts_the_disks_that_hold_data(
+    level: str, disks: int, layout: int, data_disks: int
+) -> None:
+    top = "/sys/dev/block/9:5"
+    texts = {f"{top}/md/level": level, f"{top}/md/raid_disks": str(disks), f"{top}/md/layout": str(layout)}
+    facts = mount_facts(mount_at("/mnt/md5", "mountinfo.md.txt"), Recorded(md_texts() | texts))
+    assert facts["md.stripe_width_bytes"] == data_disks * 65536
+
+
+def lvm_texts(table: str, uuid: str = "LVM-abc") -> dict[str, str]:
+    top = "/sys/dev/block/253:0"
+    texts = {f"{top}/uevent": "DEVNAME=dm-0\nDEVTYPE=disk\n", f"{top}/slaves": "vdb\nvdc\nvdd"}
+    texts |= {f"{top}/dm/name": "vg0-lvs\n", f"{top}/dm/uuid": f"{uuid}\n", "dmsetup table vg0-lvs": table}
+    striped = queue(top, minimum_io_size="131072", optimal_io_size="393216")
+    return texts | striped | disk("vdb") | disk("vdc") | disk("vdd")
+
+
+def test_stripes_of_a_logical_volume_are_those_that_lvm_tells() -> None:
+    facts = mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(lvm_texts(sample("dmsetup-table.txt"))))
+    [segment] = json.loads(sample("lvs.segments.json"))["report"][0]["seg"]
+    assert facts["lvm.target"] == segment["segtype"]
+    assert facts["lvm.stripe_count"] == int(segment["stripes"])
+    assert facts["lvm.chunk_bytes"] == int(segment["stripe_size"].removesuffix("B"))
+    assert (facts["lvm.stripe_width_bytes"], facts["lvm.offset_bytes"]) == (3 * 131072, 1024**2)
+
+
+def test_multipath_tells_its_paths() -> None:
+    table = "0 8388608 multipath 0 0 1 1 service-time 0 3 2 8:16 1 1 8:32 1 1 8:48 1 1\n"
+    facts = mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(lvm_texts(table, "mpath-36001")))
+    assert (facts["multipath.path_count"], facts["multipath.path_selector"]) == (3, "service-time")
+
+
+@pytest.mark.parametrize(
+    ("table", "fact", "value"),
+    [
+        ("0 100 linear 8:16 2048", "lvm.offset_bytes", 1024**2),
+        ("0 100 raid raid5_ls 3 128 region_size 1024 3 - 8:16", "lvm.raid_level", "raid5_ls"),
+        ("0 50 linear 8:16 2048\n50 50 linear 8:32 2048", "lvm.target", "linear"),
+        ("0 100 striped", "lvm.target", "striped"),
+    ],
+)
+def test_table_of_a_mapped_device(table: str, fact: str, value: object) -> None:
+    assert mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(lvm_texts(table)))[fact] == value
+
+
+@pytest.mark.parametrize(("name", "fits"), [("lvm-stripe3", True), ("plain", False)])
+def test_file_system_that_was_not_made_for_the_stripes_below_is_told(name: str, *, fits: bool) -> None:
+    # mkfs.xfs drops the geometry on small volumes without a word.
+    texts = lvm_texts(sample("dmsetup-table.txt")) | {"xfs_info /mnt/lvs": sample(f"xfs_info.{name}.txt")}
+    facts = mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(texts))
+    assert facts["fs.stripe_fits_device"] is fits
+
+
+def test_file_system_on_a_plain_disk_has_no_stripes_to_fit() -> None:
+    texts = {
+        "/sys/dev/block/254:16/uevent": "DEVNAME=vdb\nDEVTYPE=disk\n",
+        "xfs_info /mnt/xfs": sample("xfs_info.plain.txt"),
+    }
+    facts = mount_facts(mount_of("xfs", "mountinfo.local.txt"), Recorded(texts | queue("/sys/dev/block/254:16")))
+    assert "fs.stripe_fits_device" not in facts
+
+
+@pytest.mark.parametrize(
+    ("start", "offset", "minimum", "is_aligned"),
+    [
+        ("2048", "0", "4096", True),
+        ("63", "0", "4096", False),
+        ("2048", "3584", "4096", False),
+        ("128", "0", "262144", False),
+    ],
+)
+def test_partition_on_no_boundary_of_the_disk_is_told(
+    start: str, offset: str, minimum: str, *, is_aligned: bool
+) -> None:
+    path = "/sys/dev/block/8:1"
+    texts = {f"{path}/uevent": "DEVNAME=sda1\nDEVTYPE=partition\n", f"{path}/start": start, f"{path}/../slaves": ""}
+    texts |= {f"{path}/alignment_offset": offset} | queue(f"{path}/..", minimum_io_size=minimum)
+    facts = mount_facts(mount_at("/mnt/iscsi", "mountinfo.made.txt"), Recorded(texts))
+    assert (facts["partition.start_bytes"], facts["partition.aligned"]) == (int(start) * 512, is_aligned)
+
+
+def attached(device_path: str, **more: str) -> Facts:
+    path = "/sys/dev/block/8:1"
+    texts = {f"{path}/uevent": "DEVNAME=sda1\nDEVTYPE=partition\n", f"{path}/../slaves": ""}
+    texts[f"readlink --canonicalize {path}/../device"] = f"/sys/devices/{device_path}\n"
+    return mount_facts(mount_at("/mnt/iscsi", "mountinfo.made.txt"), Recorded(texts | more))
+
+
+def test_iscsi_tells_target_and_link() -> None:
+    texts = {"/sys/class/iscsi_session/session2/targetname": "iqn.2001-04.com.example:disk\n"}
+    texts |= {"/sys/class/iscsi_connection/connection2:0/persistent_address": "10.0.0.20\n"} | ethernet("10.0.0.20")
+    facts = attached("platform/host3/session2/target3:0:0/3:0:0:1", **texts)
+    assert (facts["disk.transport"], facts["iscsi.target"]) == ("iscsi", "iqn.2001-04.com.example:disk")
+    assert facts["network.link_bits_per_second"] == 10 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("path", "transport"),
+    [
+        ("pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0", "sata"),
+        ("pci0000:00/0000:03:00.0/host0/port-0:0/end_device-0:0/target0:0:0/0:0:0:0", "sas"),
+        ("pci0000:00/0000:00:02.0/virtio1", "virtio"),
+        ("pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0", "usb"),
+        ("pci0000:80/0000:82:00.0/host7/rport-7:0-1/target7:0:0/7:0:0:0", "fibre channel"),
+    ],
+)
+def test_transport_is_told_by_where_the_disk_hangs(path: str, transport: str) -> None:
+    assert attached(path)["disk.transport"] == transport
+
+
+def test_nvme_tells_its_fabric() -> None:
+    facts = attached("virtual/nvme-fabrics/ctl/nvme0", **{"/sys/dev/block/8:1/../device/transport": "tcp\n"})
+    assert facts["disk.transport"] == "nvme tcp"
+
+
+DRIVE = {
+    "Strip Size": "256 KB",
+    "Number of Drives Per Span": 6,
+    "Span Depth": 2,
+    "Disk Cache Policy": "Disabled",
+    "SCSI NAA Id": "600605B000000000000000000000000A",
+}
+OTHER = DRIVE | {"SCSI NAA Id": "600605b000000000000000000000000b", "Strip Size": "64 KB"}
+STORCLI = json.dumps(
+    {
+        "Controllers": [
+            {
+                "Response Data": {
+                    "/c0/v0": [{"TYPE": "RAID5", "Cache": "RWTD"}],
+                    "VD0 Properties": OTHER,
+                    "/c0/v1": [{"TYPE": "RAID60", "Cache": "RWBD"}],
+                    "VD1 Properties": DRIVE,
+                }
+            }
+        ]
+    },
+    indent=1,
+)
+MEGARAID = {
+    "/sys/class/scsi_host/host0/proc_name": "megaraid_sas\n",
+    "/sys/dev/block/8:1/../device/wwid": "naa.600605b000000000000000000000000a\n",
+}
+ON_CONTROLLER = "pci0000:00/0000:03:00.0/host0/target0:2:1/0:2:1:0"
+
+
+def test_hardware_raid_is_told_by_the_drive_with_the_name_of_the_disk() -> None:
+    facts = attached(ON_CONTROLLER, **MEGARAID, **{"storcli64 /call/vall show all J": STORCLI})
+    assert (facts["raid.level"], facts["raid.strip_bytes"], facts["raid.disk_count"]) == ("RAID60", 256 * 1024, 12)
+    assert (facts["raid.cache"], facts["raid.disk_cache"], facts["disk.driver"]) == ("RWBD", "Disabled", "megaraid_sas")
+
+
+def test_hardware_raid_without_its_tool_says_what_to_install() -> None:
+    assert "storcli64 is not installed" in str(attached(ON_CONTROLLER, **MEGARAID)["raid.level"])
+
+
+def test_controller_whose_driver_tells_the_level_needs_no_tool() -> None:
+    hpsa = {"/sys/class/scsi_host/host0/proc_name": "hpsa\n", "/sys/dev/block/8:1/../device/raid_level": "RAID 5\n"}
+    assert attached(ON_CONTROLLER, **hpsa)["raid.level"] == "RAID 5"
+
+
+@pytest.mark.parametrize("answer", ["", "null", "[]", '{"Controllers": 3}', '{"Controllers": [{"Response Data": []}]}'])
+def test_answer_of_a_raid_tool_that_nobody_has_seen_is_no_reason_to_fail(answer: str) -> None:
+    facts = attached(ON_CONTROLLER, **MEGARAID, **{"storcli64 /call/vall show all J": answer})
+    assert "probe.failed" not in facts
+    assert "raid.level" not in facts
+
+
+def test_raid_tool_cut_short_is_no_reason_to_fail() -> None:
+    lines = STORCLI.splitlines(keepends=True)
+    for end in range(len(lines)):
+        facts = attached(ON_CONTROLLER, **MEGARAID, **{"storcli64 /call/vall show all J": "".join(lines[:end])})
+        assert "probe.failed" not in facts
+
+
+def test_deep_stack_is_read_down_to_its_disks() -> None:
+    names = ["dm-1", "dm-2", "md1", "md2", "dm-3", "sdz"]
+    texts = {"/sys/dev/block/8:1/uevent": "DEVNAME=dm-0\nDEVTYPE=disk\n", "/sys/dev/block/8:1/slaves": names[0]}
+    for name, below in zip(names, [*names[1:], ""], strict=True):
+        texts |= {f"/sys/class/block/{name}/uevent": "DEVTYPE=disk\n", f"/sys/class/block/{name}/slaves": below}
+    texts["/sys/class/block/sdz/device/model"] = "Deep\n"
+    assert mount_facts(mount_at("/mnt/iscsi", "mountinfo.made.txt"), Recorded(texts))["disk.model"] == "Deep"

@@ -1,5 +1,6 @@
 import pytest
 from factories.recorded import Recorded, mount_at, mount_of, sample
+from factories.recordings import recordings
 
 from iotide_agent.probes.registry import mount_facts
 from iotide_wire.facts import Facts
@@ -79,12 +80,58 @@ def test_btrfs_tells_profiles_and_devices() -> None:
         ("ext4", "ext.features", "e2fsprogs"),
         ("xfs", "xfs.geometry", "xfsprogs"),
         ("btrfs", "btrfs.data_profile", "btrfs-progs"),
+        ("jfs", "jfs.block_bytes", "jfsutils"),
+        ("reiserfs", "reiserfs.block_bytes", "reiserfsprogs"),
     ],
 )
 def test_absent_tool_is_told_with_the_remedy(fstype: str, fact: str, package: str) -> None:
     facts = mount_facts(mount_of(fstype, "mountinfo.local.txt"), Recorded(VDB))
     assert str(facts[fact]).startswith("unavailable, because ")
     assert f"install the package {package}" in str(facts[fact])
+
+
+def told(name: str) -> Facts:
+    recording = recordings()[name]
+    return mount_facts(recording.mount, Recorded(recording.texts))
+
+
+def test_jfs_tells_blocks_and_journal() -> None:
+    facts = told("jfs")
+    assert (facts["jfs.block_bytes"], facts["jfs.sector_bytes"], facts["jfs.block_count"]) == (4096, 512, 2088488)
+    assert (facts["jfs.log"], facts["jfs.allocation_group_blocks"]) == ("internal", 8192)
+
+
+def test_reiserfs_tells_format_and_journal_but_no_free_blocks() -> None:
+    facts = told("reiserfs")
+    assert (facts["reiserfs.block_bytes"], facts["reiserfs.block_count"]) == (4096, 262144)
+    assert (facts["reiserfs.format"], facts["reiserfs.hash"]) == ("3.6", "r5")
+    assert (facts["reiserfs.journal"], facts["reiserfs.journal_blocks"]) == ("standard", 8193)
+    assert 253925 not in facts.values()
+
+
+def test_zfs_tells_dataset_and_pool() -> None:
+    facts = told("zfs")
+    assert (facts["zfs.record_bytes"], facts["zfs.compression"], facts["zfs.sync"]) == (131072, "lz4", "standard")
+    assert (facts["zfs.ashift"], facts["zfs.groups"]) == (12, "2 x raidz2")
+    assert (facts["fs.identity"], facts["fs.identity_scope"]) == ("zfs:1234567890123456789:tank/runs", "node")
+
+
+def test_local_file_system_is_known_by_its_uuid_on_this_node_alone() -> None:
+    # Virtual machines made from one image have the same UUID on each.
+    facts = told("ext")
+    assert facts["fs.identity"] == "ext4:a07777f1-6d1c-44e4-bb4a-dee6648b534e"
+    assert facts["fs.identity_scope"] == "node"
+
+
+def test_uuid_comes_from_udev_where_the_device_may_not_be_read() -> None:
+    texts = {"lsblk --nodeps --noheadings --output UUID /dev/vdb": "abc-def\n"}
+    assert mount_facts(mount_of("xfs", "mountinfo.local.txt"), Recorded(texts))["fs.identity"] == "xfs:abc-def"
+
+
+def test_file_system_that_several_nodes_mount_from_one_disk_is_shared() -> None:
+    texts = {"blkid -o value -s UUID /dev/vdb": "abc-def\n"}
+    facts = mount_facts(mount_of("gfs2", "mountinfo.local.txt"), Recorded(texts))
+    assert (facts["fs.identity"], facts["fs.identity_scope"]) == ("gfs2:abc-def", "shared")
 
 
 def test_xfs_info_cut_short_is_unavailable_and_never_half_right() -> None:

@@ -11,8 +11,8 @@ from iotide_wire.facts import Facts, FactValue
 Texts = Mapping[Want, str | Unavailable]
 """What was read so far; a want that is missing was not asked for yet."""
 
-MAX_ROUNDS: Final = 8
-"""A stack of block devices deeper than this is read no further."""
+MAX_ROUNDS: Final = 24
+"""A stack of block devices takes two rounds a layer, and the way to an iSCSI disk some more; deeper ones are cut."""
 _TOO_MANY_DIGITS: Final = 19
 
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from iotide_agent.probes import node
 from iotide_agent.probes.base import Probe, gather, number, unavailable_fact
 from iotide_agent.probes.beegfs import BeegfsProbe
-from iotide_agent.probes.block import BlockProbe
+from iotide_agent.probes.block import BlockProbe, stripe_fit
 from iotide_agent.probes.ceph import CephProbe
 from iotide_agent.probes.fuse import FuseProbe
 from iotide_agent.probes.generic import GenericProbe
@@ -125,7 +125,7 @@ def mount_facts(mount: Mount, reader: Reader) -> Facts:
     facts: Facts = {}
     for probe in all_probes().values():
         facts |= _facts_of(probe, mount, reader)
-    return dict(islice(facts.items(), MAX_FACTS))
+    return dict(islice((facts | stripe_fit(facts)).items(), MAX_FACTS))
 
 
 def _facts_of(probe: Probe, mount: Mount, reader: Reader) -> Facts:

@@ -27,7 +27,6 @@ _PROPERTIES: Final = {
     "encryption": "zfs.encryption",
     "quota": "zfs.quota_bytes",
 }
-_POOL_PROPERTIES: Final = {"ashift": "zfs.ashift", "guid": "zfs.pool_guid"}
 _GROUP: Final = re.compile(r"^[ \t]+((?:mirror|raidz[123]?|draid\d?|spare)\S*?)-\d+[ \t]", re.MULTILINE)
 
 
@@ -52,7 +51,7 @@ class ZfsProbe(Probe):
             return {"zfs.record_bytes": unavailable_fact(answer)}
         dataset, pool = _pairs(answer), _pairs(text_of(texts, _pool(mount)))
         found = {fact: _value(dataset.get(name)) for name, fact in _PROPERTIES.items()}
-        found |= {fact: pool.get(name) for name, fact in _POOL_PROPERTIES.items()}
+        found["zfs.ashift"] = number(pool.get("ashift"))
         groups = Counter(_GROUP.findall(text_of(texts, _devices(mount))))
         found["zfs.groups"] = ", ".join(f"{count} x {kind}" for kind, count in sorted(groups.items()))
         guid = pool.get("guid")
@@ -65,7 +64,7 @@ def _dataset(mount: Mount) -> CommandWant:
 
 def _pool(mount: Mount) -> CommandWant:
     pool = mount.source.partition("/")[0]
-    return CommandWant(("zpool", "get", "-Hp", "-o", "property,value", ",".join(_POOL_PROPERTIES), pool), _PACKAGE)
+    return CommandWant(("zpool", "get", "-Hp", "-o", "property,value", "ashift,guid", pool), _PACKAGE)
 
 
 def _devices(mount: Mount) -> CommandWant:

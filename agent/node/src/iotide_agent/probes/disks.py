@@ -1,0 +1,169 @@
+"""The disks at the bottom of a stack: model, cache, transport, and what of them is RAID by a controller."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from iotide_agent.probes import network
+from iotide_agent.probes.base import Texts, known, number, text_of, unavailable_fact
+from iotide_agent.probes.reader import CommandWant, FileWant, Unavailable, Want
+from iotide_agent.probes.stack import Device
+from iotide_agent.probes.volumes import SECTOR_BYTES
+from iotide_wire.facts import Facts, FactValue
+
+FILES: Final = (
+    *(f"queue/{name}" for name in ("rotational", "scheduler", "write_cache")),
+    *(f"device/{name}" for name in ("model", "vendor", "rev", "firmware_rev", "transport", "raid_level", "wwid")),
+    "size",
+)
+_TRANSPORTS: Final = (
+    ("iscsi", re.compile(r"/session\d+/")),
+    ("fibre channel", re.compile(r"/rport-")),
+    ("usb", re.compile(r"/usb\d+/")),
+    ("virtio", re.compile(r"/virtio\d+(/|$)")),
+    ("sas", re.compile(r"/(end_device|expander)-")),
+    ("sata", re.compile(r"/ata\d+/")),
+    ("xen", re.compile(r"/vbd-\d+")),
+)
+"""By the path of a disk below /sys/devices; the first that fits."""
+_HOST: Final = re.compile(r"/host(\d+)/")
+_SESSION: Final = re.compile(r"/session(\d+)/")
+_STORCLI: Final = CommandWant(("storcli64", "/call/vall", "show", "all", "J"), "storcli of the controller's vendor")
+_KIBI_SIZES: Final = {"KB": 1024, "MB": 1024**2}
+
+
+def disk_wants(disk: Device, texts: Texts) -> Iterable[Want]:
+    """Where the disk hangs, and from there its driver, its iSCSI session and the RAID tool."""
+    yield _real_path(disk)
+    path = text_of(texts, _real_path(disk))
+    host, session = _HOST.search(path), _SESSION.search(path)
+    if host:
+        yield _driver(host[1])
+        if text_of(texts, _driver(host[1])) == "megaraid_sas":
+            yield _STORCLI
+    if session:
+        yield from (_session_target(session[1]), _session_address(session[1]))
+        yield from network.wants(text_of(texts, _session_address(session[1])), texts)
+
+
+def disk_facts(disks: list[Device], texts: Texts) -> Facts:
+    """What the disks have in common, or their different values side by side: disks may change their names."""
+    each = [_one_disk(disk, texts) for disk in disks]
+    facts: Facts = {"disk.count": len(disks)}
+    for name in sorted({name for one in each for name in one}):
+        values = sorted({one[name] for one in each if name in one}, key=str)
+        facts[name] = values[0] if len(values) == 1 else ", ".join(str(value) for value in values)[:1000]
+    return facts
+
+
+def cache_facts(device: Device, texts: Texts) -> Facts:
+    """Rotation, scheduler in use, write cache."""
+    rotational = device.read("queue/rotational", texts)
+    # The scheduler in use stands in brackets among those that could be.
+    _, _, scheduler = device.read("queue/scheduler", texts).partition("[")
+    return known(
+        {
+            "rotational": rotational == "1" if rotational else None,
+            "scheduler": scheduler.partition("]")[0],
+            "write_cache": device.read("queue/write_cache", texts),
+        }
+    )
+
+
+def _one_disk(disk: Device, texts: Texts) -> Facts:
+    sectors = number(disk.read("size", texts))
+    found: dict[str, FactValue] = {
+        **cache_facts(disk, texts),
+        "model": " ".join(f"{disk.read('device/vendor', texts)} {disk.read('device/model', texts)}".split()),
+        "firmware": disk.read("device/firmware_rev", texts) or disk.read("device/rev", texts),
+        "size_bytes": None if sectors is None else sectors * SECTOR_BYTES,
+        "transport": _transport(disk, texts),
+    }
+    return {f"disk.{name}": value for name, value in known(found).items()} | _attachment_facts(disk, texts)
+
+
+def _transport(disk: Device, texts: Texts) -> str | None:
+    fabric = disk.read("device/transport", texts)
+    if fabric:
+        return f"nvme {fabric}"
+    path = text_of(texts, _real_path(disk))
+    return next((name for name, pattern in _TRANSPORTS if pattern.search(path)), None)
+
+
+def _attachment_facts(disk: Device, texts: Texts) -> Facts:
+    path = text_of(texts, _real_path(disk))
+    host, session = _HOST.search(path), _SESSION.search(path)
+    facts: Facts = {}
+    if host:
+        facts |= known({"disk.driver": text_of(texts, _driver(host[1]))}) | _raid_facts(disk, texts)
+    if session:
+        facts |= known({"iscsi.target": text_of(texts, _session_target(session[1]))})
+        facts |= network.facts(text_of(texts, _session_address(session[1])), texts)
+    return facts
+
+
+def _raid_facts(disk: Device, texts: Texts) -> Facts:
+    """Level as the driver says (hpsa, smartpqi); of MegaRAID the virtual drive with the disk's world wide name."""
+    level = disk.read("device/raid_level", texts)
+    if level and level != "N/A":
+        return {"raid.level": level}
+    answer = texts.get(_STORCLI)
+    if answer is None:
+        return {}
+    if isinstance(answer, Unavailable):
+        return {"raid.level": unavailable_fact(answer)}
+    name = disk.read("device/wwid", texts).removeprefix("naa.").lower()
+    return next((_drive_facts(drive, row) for drive, row in _drives(answer) if name and _name(drive) == name), {})
+
+
+def _drives(answer: str) -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
+    """Properties and table row of each virtual drive of all controllers."""
+    try:
+        controllers = json.loads(answer)["Controllers"]
+        data = [controller.get("Response Data", {}) for controller in controllers]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return
+    for response in data:
+        for key, properties in response.items() if isinstance(response, dict) else ():
+            index = re.match(r"VD(\d+) Properties$", key)
+            if index and isinstance(properties, dict):
+                rows = [value for name, value in response.items() if name.endswith(f"/v{index[1]}")]
+                row = rows[0][0] if rows and isinstance(rows[0], list) and rows[0] else {}
+                yield properties, row if isinstance(row, dict) else {}
+
+
+def _name(drive: dict[str, Any]) -> str:
+    return str(drive.get("SCSI NAA Id", "")).lower()
+
+
+def _drive_facts(drive: dict[str, Any], row: dict[str, Any]) -> Facts:
+    digits, _, unit = str(drive.get("Strip Size", "")).partition(" ")
+    strip = number(digits)
+    per_span, spans = (number(str(drive.get(name))) for name in ("Number of Drives Per Span", "Span Depth"))
+    return known(
+        {
+            "raid.level": str(row.get("TYPE", ""))[:100],
+            "raid.strip_bytes": strip * _KIBI_SIZES[unit] if strip and unit in _KIBI_SIZES else None,
+            "raid.disk_count": per_span * spans if per_span and spans else None,
+            # Letters of storcli: R or NR read ahead, WB or WT or AWB write cache, D or C direct or cached.
+            "raid.cache": str(row.get("Cache", ""))[:100],
+            "raid.disk_cache": str(drive.get("Disk Cache Policy", ""))[:100],
+        }
+    )
+
+
+def _real_path(disk: Device) -> CommandWant:
+    return CommandWant(("readlink", "--canonicalize", f"{disk.base}/device"), "coreutils")
+
+
+def _driver(host: str) -> FileWant:
+    return FileWant(f"/sys/class/scsi_host/host{host}/proc_name")
+
+
+def _session_target(session: str) -> FileWant:
+    return FileWant(f"/sys/class/iscsi_session/session{session}/targetname")
+
+
+def _session_address(session: str) -> FileWant:
+    return FileWant(f"/sys/class/iscsi_connection/connection{session}:0/persistent_address")
