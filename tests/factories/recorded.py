@@ -5,6 +5,7 @@ from pathlib import Path
 
 from iotide_agent.probes.mounts import Mount, parse_mountinfo
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable, Want
+from iotide_wire.facts import Facts
 
 PROBE_DATA = Path(__file__).parents[1] / "data" / "probes"
 
@@ -41,3 +42,8 @@ def mount_at(mount_point: str, mountinfo: str) -> Mount:
 def mount_of(fstype: str, mountinfo: str) -> Mount:
     """The mount of that type in a recorded mountinfo."""
     return next(mount for mount in parse_mountinfo(sample(mountinfo)) if mount.fstype == fstype)
+
+
+def failures(facts: Facts) -> list[str]:
+    """The probes that raised."""
+    return [name for name in facts if name.endswith(".probe")]

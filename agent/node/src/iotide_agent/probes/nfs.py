@@ -1,7 +1,7 @@
 """NFS, versions 3 and 4: the options in effect by the kernel's own statistics, and the server's name for the volume."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from iotide_agent.probes import network
@@ -95,7 +95,7 @@ def _block(mount: Mount, mountstats: str) -> str:
     return block
 
 
-def _mountstats_options(block: str) -> Mapping[str, str]:
+def _mountstats_options(block: str) -> dict[str, str]:
     found = re.search(r"^\s*opts:\s*(\S+)$", block, re.MULTILINE)
     return options_of(found[1].split(",")) if found else {}
 

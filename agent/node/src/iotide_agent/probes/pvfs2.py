@@ -38,14 +38,11 @@ class Pvfs2Probe(Probe):
     def facts(self, mount: Mount, texts: Texts) -> Facts:
         """Servers by role, strip size, distribution, datafiles, hints."""
         servers = texts.get(_servers(mount), Unavailable("pvfs2-statfs was not asked"))
-        if isinstance(servers, Unavailable):
-            told, fsid = {"pvfs2.server_count": unavailable_fact(servers)}, None
-        else:
-            told, fsid = _server_facts(servers), number(labelled(servers).get("fs_id"))
+        fsid = number(labelled(text_of(texts, _servers(mount))).get("fs_id"))
         found = _SOURCE.match(mount.source)
         name = found[3] if found else mount.source
         return {
-            **told,
+            **_server_facts(servers),
             **known(
                 {
                     "pvfs2.version": (text_of(texts, _version()).split() or [""])[0][:100],
@@ -86,8 +83,10 @@ def _distribution(file: str) -> CommandWant:
     return CommandWant(("pvfs2-viewdist", "-f", file), _PACKAGE)
 
 
-def _server_facts(statfs: str) -> Facts:
+def _server_facts(statfs: str | Unavailable) -> Facts:
     """Servers by what they do; sizes, uptime and load in the same text change all the time."""
+    if isinstance(statfs, Unavailable):
+        return {"pvfs2.server_count": unavailable_fact(statfs)}
     _, _, meta = statfs.partition("meta server statistics:")
     meta, _, data = meta.partition("I/O server statistics:")
     metadata_servers, data_servers = (set(re.findall(r"^server: (\S+)$", part, re.MULTILINE)) for part in (meta, data))
