@@ -15,6 +15,11 @@ def test_file_and_directory_are_read(tmp_path: Path) -> None:
     assert READER.read(DirectoryWant(str(tmp_path))) == "a\nb"
 
 
+def test_carriage_return_in_a_file_is_no_end_of_a_line(tmp_path: Path) -> None:
+    (tmp_path / "mountinfo").write_bytes(b"/home/u/a\rb\n")
+    assert READER.read(FileWant(str(tmp_path / "mountinfo"))) == "/home/u/a\rb\n"
+
+
 def test_what_is_absent_is_unavailable_with_a_reason(tmp_path: Path) -> None:
     missing = str(tmp_path / "missing")
     assert READER.read(FileWant(missing)) == Unavailable(f"{missing} cannot be read: No such file or directory")

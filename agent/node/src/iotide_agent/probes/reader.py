@@ -85,7 +85,8 @@ def find_program(name: str) -> str | None:
 
 def _read_file(path: Path) -> str | Unavailable:
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
+        # Untranslated: a carriage return is a character like others in the name of a mounted directory.
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
             return file.read(_MAX_CHARACTERS)
     except OSError as error:
         return Unavailable(f"{path} cannot be read: {error.strerror}")
