@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import PurePosixPath
 from typing import Final
 
 from iotide_agent.config import AgentConfig
@@ -31,9 +32,16 @@ class Inventory:
     approved_directories: tuple[str, ...]
     workloads: Mapping[str, WorkloadAnnouncement]
 
-    def mount_facts(self, mount_point: str) -> Facts:
-        """What the probes said of a mount, or nothing where it came later than this inventory."""
-        return next((mount.facts for mount in self.mounts if mount.mount_point == mount_point), {})
+    def facts_at(self, directory: str, mount_point: str) -> Facts:
+        """What the probes said of the place nearest above a directory on its mount; nothing of a mount that came later.
+
+        Two approved directories of one mount may have different facts, such as the stripes of Lustre.
+        """
+        path = PurePosixPath(directory)
+        on_mount = [mount for mount in self.mounts if mount.mount_point == mount_point]
+        above = [mount for mount in on_mount if path.is_relative_to(mount.path)]
+        nearest = max(above or on_mount[:1], key=lambda mount: len(PurePosixPath(mount.path).parts), default=None)
+        return nearest.facts if nearest else {}
 
     def space_at(self, path: str) -> Facts:
         """Total and free bytes of the file system at an approved directory, as they were when this was taken."""

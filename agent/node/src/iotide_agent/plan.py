@@ -8,6 +8,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from iotide_agent.inventory import Inventory
+from iotide_agent.probes.mounts import lasting_options
 from iotide_agent.runner.card import Go, StepCard
 from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.mounts import effective_options
@@ -79,7 +80,11 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> 
         total_bytes=made["total_bytes"],
         free_bytes=made["free_bytes"],
         # The inventory is as old as the node's last idle minutes; the runner has just seen the options.
-        facts=inventory.facts | inventory.mount_facts(mount["mount_point"]) | {"mount.options": ",".join(options)},
+        facts={
+            **inventory.facts,
+            **inventory.facts_at(made["directory"], mount["mount_point"]),
+            "mount.options": lasting_options(options),
+        },
     )
 
 

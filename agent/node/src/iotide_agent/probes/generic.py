@@ -1,16 +1,13 @@
 """What can be said of any mount: its type and its effective options; all that is known of an unknown file system."""
 
 from collections.abc import Iterable
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from iotide_agent.probes.base import Probe, Texts
 from iotide_agent.probes.identity import shared
-from iotide_agent.probes.mounts import Mount
+from iotide_agent.probes.mounts import Mount, lasting_options
 from iotide_agent.probes.reader import Want
 from iotide_wire.facts import Facts
-
-_PASSING_OPTIONS: Final = ("mountport=",)
-"""Options that are other ones after each restart of the server."""
 
 
 class GenericProbe(Probe):
@@ -34,8 +31,8 @@ class GenericProbe(Probe):
         A source that names a server is the identity until a probe that knows the file system says better.
         """
         del texts
-        options = [option for option in mount.options if not option.startswith(_PASSING_OPTIONS)]
-        facts: Facts = {"mount.fstype": mount.fstype, "mount.options": ",".join(options), "fs.identity_scope": "node"}
+        options = lasting_options(mount.options)
+        facts: Facts = {"mount.fstype": mount.fstype, "mount.options": options, "fs.identity_scope": "node"}
         if mount.device.startswith("0:") and (mount.source.startswith("//") or ":/" in mount.source):
             facts |= shared(f"{mount.fstype}:{mount.source}")
         return facts if mount.root == "/" else facts | {"mount.root": mount.root}

@@ -1,6 +1,6 @@
 """What /proc/self/mountinfo says: every mount of this node, and which of them holds a path."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -76,6 +76,11 @@ def parse_mountinfo(text: str) -> list[Mount]:
     """
     # The kernel escapes blanks and newlines only; splitlines() would also cut at \r or \f in the name of a directory.
     return [_parse_line(line) for line in text.split("\n") if line]
+
+
+def lasting_options(options: Iterable[str]) -> str:
+    """Those that stay until somebody mounts it otherwise, joined by commas: a server that restarts has another port."""
+    return ",".join(option for option in options if not option.startswith("mountport="))
 
 
 def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
