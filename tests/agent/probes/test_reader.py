@@ -36,6 +36,12 @@ def test_command_speaks_english_and_its_failure_is_told(monkeypatch: pytest.Monk
     assert failed == Unavailable("sh ended with status 3: last")
 
 
+@pytest.mark.parametrize("stamp", ["2026-11-21T07:21:02.458+0000 7f1c2b7fe700 ", "2026-11-21 07:21:02,123 ", ""])
+def test_reason_is_the_same_whenever_it_fails(stamp: str) -> None:
+    failed = READER.read(CommandWant(("sh", "-c", f"echo '{stamp}-1 no keyring' >&2; exit 1"), "dash"))
+    assert failed == Unavailable("sh ended with status 1: -1 no keyring")
+
+
 def test_command_that_hangs_is_given_up() -> None:
     started = time.monotonic()
     answer = SystemReader(command_seconds=0.1).read(CommandWant(("sleep", "30"), "coreutils"))

@@ -71,6 +71,7 @@ def test_space_in_words_that_nobody_knows_is_unknown_and_shown() -> None:
 def test_layout_is_that_of_the_approved_directory_rather_than_of_the_mount() -> None:
     texts = {
         "/proc/self/mountinfo": "1 1 0:5 / /l rw - lustre 10.0.0.1@tcp:/l rw\n",
+        f"{SPACE} /l/runs": "4096 10 10 10 10\n",
         "lfs getstripe -d /l/runs": "/l/runs\nstripe_count: 4 stripe_size: 1048576 pattern: raid0 stripe_offset: -1\n",
     }
     _, [runs, *_] = collect_facts(["/l/runs"], Recorded(texts))
@@ -127,6 +128,12 @@ def test_mount_with_more_options_than_a_message_holds_is_told_cut() -> None:
     _, mounts = collect_facts([], Recorded(TEXTS | {"/proc/self/mountinfo": MOUNTINFO + overlay}))
     [merged] = [mount for mount in mounts if mount.path == "/merged"]
     assert len(merged.mount_options) == 4000
+
+
+def test_mount_that_does_not_answer_is_asked_nothing_more() -> None:
+    reader = Recorded({"/proc/self/mountinfo": "1 1 0:5 / /l rw - lustre 10.0.0.1@tcp:/l rw\n"})
+    collect_facts(["/l/runs"], reader)
+    assert [asked for asked in reader.asked if "/l" in asked] == [f"{SPACE} /l/runs"]
 
 
 def test_node_without_mountinfo_cannot_guard_and_says_so() -> None:

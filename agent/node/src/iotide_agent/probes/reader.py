@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 from abc import ABC, abstractmethod
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Final
 
 _MAX_CHARACTERS: Final = 1_000_000
+_LOG_STAMP: Final = re.compile(r"^\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)? +(?:[0-9a-f]{8,} +)?")
+"""Time and thread before a message, as ceph prints them: the reason would be another one each time."""
 _SYSTEM_DIRECTORIES: Final = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -123,7 +126,7 @@ def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
         return (stdout + stderr)[:_MAX_CHARACTERS]
     if process.returncode != 0:
         last_line = (stderr.strip().splitlines() or ["nothing on stderr"])[-1]
-        return Unavailable(f"{name} ended with status {process.returncode}: {last_line}")
+        return Unavailable(f"{name} ended with status {process.returncode}: {_LOG_STAMP.sub('', last_line)}")
     return stdout[:_MAX_CHARACTERS]
 
 

@@ -157,9 +157,11 @@ def _is_below(mount: Mount, directories: Sequence[str]) -> bool:
 def _looked_at(path: str, mount: Mount, reader: Reader) -> MountFacts:
     # stat as a command, because statvfs in this process would hang with a dead mount and take the agent with it.
     answer = reader.read(CommandWant(("stat", "--file-system", "--format=%S %b %a %c %d", path), "coreutils"))
-    facts = mount_facts(replace(mount, directory=path), reader)
     if isinstance(answer, Unavailable):
-        return _as_message(path, mount, facts | {"mount.space": unavailable_fact(answer)}, approved=True)
+        # A mount that does not answer is asked nothing more: each command would hang as this one did.
+        generic = all_probes()["generic"].facts(mount, {})
+        return _as_message(path, mount, generic | {"mount.space": unavailable_fact(answer)}, approved=True)
+    facts = mount_facts(replace(mount, directory=path), reader)
     space = [value for text in answer.split() if (value := number(text)) is not None]
     if len(space) != _SPACE_FIELDS:
         shown = Unavailable(f"stat printed {answer[:80]!r}")
