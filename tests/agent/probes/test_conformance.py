@@ -70,6 +70,27 @@ def test_output_cut_after_any_line_is_no_reason_to_fail(recording: Recording, ca
             assert not failures(mount_facts(recording.mount, Recorded(cut))), (key, end, caplog.text)
 
 
+OTHER_RELEASES = {
+    **{path.name: ("lustre", "lfs getstripe -d /users") for path in PROBE_DATA.glob("lfs-getstripe.*")},
+    "mmlsfs-all.txt": ("gpfs", "/usr/lpp/mmfs/bin/mmlsfs scratch"),
+    "gluster-volume-info.disperse.txt": (
+        "glusterfs",
+        "gluster --mode=script --remote-host=10.77.0.1 volume info gv0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_RELEASES)
+def test_output_of_another_release_cut_after_any_line_is_no_reason_to_fail(name: str) -> None:
+    kind, key = OTHER_RELEASES[name]
+    lines = sample(name).splitlines(keepends=True)
+    texts = {path: text for path, text in RECORDINGS[kind].texts.items() if not path.endswith(" -Y")}
+    for end in range(len(lines)):
+        facts = mount_facts(RECORDINGS[kind].mount, Recorded(texts | {key: "".join(lines[:end])}))
+        FACTS.validate_python(facts, strict=True)
+        assert not failures(facts)
+
+
 @pytest.mark.parametrize("recording", RECORDINGS.values(), ids=list(RECORDINGS))
 def test_output_cut_within_its_lines_is_no_reason_to_fail(recording: Recording) -> None:
     for key, text in recording.texts.items():
