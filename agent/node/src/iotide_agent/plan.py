@@ -89,4 +89,11 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> 
 
 
 def _step_card(step: Step) -> StepCard:
-    return StepCard(step.name, step.argv, step.before.value, tuple(str(file) for file in step.declared_files))
+    return StepCard(
+        step.name,
+        step.argv,
+        step.before.value,
+        tuple(str(file) for file in step.declared_files),
+        int(step.stop_signal),
+        step.stall_seconds,
+    )

@@ -1,6 +1,7 @@
 """What the supervisor writes for the runner: `card.json` at the claim, `go.json` when the load may start."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -55,12 +56,20 @@ class Card(NamedTuple):
 
 
 class StepCard(NamedTuple):
-    """One command; `before` is none, sync, drop or remount."""
+    """One command.
+
+    Attributes:
+        before: none, sync, drop or remount.
+        stop_signal: number of the signal that ends it most gently.
+        stall_seconds: it is ended when it moved no byte and printed nothing for so long; None for no such limit.
+    """
 
     name: str
     argv: tuple[str, ...]
     before: str
     declared_files: tuple[str, ...]
+    stop_signal: int = signal.SIGTERM
+    stall_seconds: float | None = None
 
 
 class Go(NamedTuple):

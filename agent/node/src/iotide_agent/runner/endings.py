@@ -10,7 +10,7 @@ from iotide_agent.runner.load import Load
 from iotide_agent.runner.loop import Loop
 
 GRACE_SECONDS: Final = 10.0
-"""From TERM to KILL: fio and bonnie++ write their results and remove their files in this time."""
+"""Until KILL: fio, dd and bonnie++ write their results and remove their files in this time."""
 CANCEL_GRACE_SECONDS: Final = 2.0
 """The same for a run whose results nobody wants."""
 _FIRST_NAP_SECONDS: Final = 0.002
@@ -32,7 +32,7 @@ class RunEndedError(Exception):
 
 
 def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float, patience_seconds: float) -> int:
-    """Ends what still runs of the loads: TERM to their groups, KILL after the grace, then a sweep of what escaped.
+    """Ends what still runs of the loads: each group by its own signal, KILL after the grace, a sweep of what escaped.
 
     Args:
         patience_seconds: for killed processes to disappear.
@@ -45,7 +45,7 @@ def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float, patience_
     """
     running = [load for load in loads if not load.reap()]
     for load in running:
-        processes.send_group(signal.SIGTERM, load.pid)
+        processes.send_group(load.step.stop_signal, load.pid)
     until = processes.boottime() + grace_seconds
     while not all(load.reap() for load in loads) and processes.boottime() < until:
         loop.turn(until)

@@ -65,16 +65,14 @@ class Groups:
             self._note(self._loads)
             while not all(load.ended for load in self._loads):
                 self._check()
-                self._check_starts()
+                self._check_loads()
                 self._loop.turn(until)
-            self._check_starts()
+            self._check_loads()
         except RunEndedError as error:
             grace_seconds = CANCEL_GRACE_SECONDS if error.outcome == "cancelled" else GRACE_SECONDS
             raise
         finally:
-            succeeded = self._end(grace_seconds)
-        if not succeeded:
-            raise RunEndedError("failed", "step_failed", f"step {group[0].name} did not succeed")
+            self._end(grace_seconds)
 
     def finish(self) -> None:
         """Stops sampling."""
@@ -101,17 +99,24 @@ class Groups:
         load.learn_start()
         self._loop.ignore(load.starting)
 
-    def _check_starts(self) -> None:
+    def _check_loads(self) -> None:
+        """Ends the group with the first load that failed or hangs: the others would only work for nothing."""
         for load in self._loads:
             if load.start_failure is not None:
                 raise RunEndedError("failed", "tool_missing", load.start_failure)
+            if load.ended and not load.succeeded():
+                raise RunEndedError("failed", "step_failed", f"step {load.step.name} did not succeed")
+            stall_seconds, idle_seconds = load.step.stall_seconds, self.sampler.idle_seconds
+            if stall_seconds is not None and idle_seconds >= stall_seconds and not load.ended:
+                reason = f"step {load.step.name} moved nothing and printed nothing for {idle_seconds:.0f} s"
+                raise RunEndedError("failed", "stalled", f"{reason}; its limit is {stall_seconds:g} s")
 
     def _take_end(self, load: Load) -> None:
         self.sampler.look()  # the figures of a zombie can still be read, those of a reaped process cannot
         if load.reap():
             self._loop.ignore(load.pidfd)
 
-    def _end(self, grace_seconds: float) -> bool:
+    def _end(self, grace_seconds: float) -> None:
         try:
             self.escaped_processes += end_loads(
                 self._loop, self._loads, grace_seconds, self._surroundings.patience_seconds
@@ -121,9 +126,7 @@ class Groups:
                 for descriptor in (load.starting, load.pidfd, load.stdout.fileno(), load.stderr.fileno()):
                     self._loop.ignore(descriptor)
                 self.records.append(load.close())
-            succeeded = all(load.succeeded() for load in self._loads)
             self._loads = []
-        return succeeded
 
     def _printed(self) -> tuple[int, str]:
         captures = [capture for load in self._loads for capture in (load.stdout, load.stderr)]

@@ -57,6 +57,8 @@ class Sampler:
     Attributes:
         cpu_seconds: what all its looking cost.
         longest_still_seconds: the longest time in which nothing of the load grew.
+        idle_seconds: since the load last moved a byte or printed; processor time alone, as of a loop over an error,
+            is no work.
     """
 
     def __init__(self, file: Path, printed: Callable[[], tuple[int, str]]) -> None:
@@ -75,18 +77,20 @@ class Sampler:
         self.cpu_seconds = 0.0
         self._cpu_seconds_written = 0.0
         self.longest_still_seconds = 0.0
+        self.idle_seconds = 0.0
         self._began = processes.boottime()
         self._rows = 0
         self._last = self._read()
         self._step = 0
         self._step_began = self._last
-        self._grew_at = self._began
+        self._grew_at = self._worked_at = self._began
         self._growth: tuple[int, ...] = ()
 
     def begin_step(self, ordinal: int) -> None:
         """Counts from here for the progress of the step that starts next."""
         self._step = ordinal
         self._step_began = self._read()
+        self._worked_at, self.idle_seconds = self._step_began.at, 0.0
 
     def look(self) -> None:
         """Takes the figures of processes that are about to be reaped."""
@@ -150,6 +154,9 @@ class Sampler:
     def _watch_growth(self, reading: Reading, printed_bytes: int) -> tuple[float, str]:
         """Seconds without growth of bytes, output or processor time, and what the load waits for if that is long."""
         growth: tuple[int, ...] = (*reading.load, printed_bytes)
+        if growth != self._growth[:3]:
+            self._worked_at = reading.at
+        self.idle_seconds = reading.at - self._worked_at
         if growth == self._growth[:3]:
             growth = (*growth, sum(stat.cpu_ticks for stat in self._tree.stats()))
         if growth != self._growth[: len(growth)]:
