@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from time import monotonic
 
-from iotide_agent.workloads.base import Before, OptionsT, Parsed, Place, Step, StepOutcome, Workload
+from iotide_agent.workloads.base import Before, Group, OptionsT, Parsed, Place, Step, StepOutcome, Workload
 
 DATA = Path(__file__).parents[1] / "data"
 MEMORY_BYTES = 8 * 1024**3
@@ -53,6 +54,14 @@ def run_steps(steps: Sequence[Step], place: Place) -> list[StepOutcome]:
     return [_run(step, place.scratch) for step in steps]
 
 
+def run_groups(groups: Sequence[Group], place: Place) -> list[StepOutcome]:
+    """Runs the groups one after another, the steps of each side by side."""
+    with ThreadPoolExecutor(max_workers=max(map(len, groups))) as side_by_side:
+        return [
+            outcome for group in groups for outcome in side_by_side.map(lambda step: _run(step, place.scratch), group)
+        ]
+
+
 def as_step(outcome: StepOutcome, step: Step) -> StepOutcome:
     """The outcome as if it were of `step`: what went to stdout counts as its output file, where it has one."""
     files = {path.name: outcome.stdout for path in step.output_files}
@@ -72,7 +81,7 @@ def _direct_works(directory: Path) -> bool:
 
 
 def _run(step: Step, scratch: Path) -> StepOutcome:
-    stdout, stderr = scratch / "stdout", scratch / "stderr"
+    stdout, stderr = scratch / f"{step.name}.stdout", scratch / f"{step.name}.stderr"
     started_at, started = datetime.now(UTC), monotonic()
     with stdout.open("wb") as out, stderr.open("wb") as err:
         process = subprocess.Popen(step.argv, stdout=out, stderr=err, cwd=scratch, env={**os.environ, "LC_ALL": "C"})

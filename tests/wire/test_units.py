@@ -2,7 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_wire.units import Unit, UnitError, format_bytes, format_rate, format_value, parse_bytes, parse_seconds
+from iotide_wire.units import (
+    Unit,
+    UnitError,
+    format_bytes,
+    format_rate,
+    format_value,
+    parse_bytes,
+    parse_rate,
+    parse_seconds,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +57,28 @@ def test_duration_with_its_unit_is_seconds(text: str, expected: float) -> None:
 def test_duration_that_is_none_is_refused_with_the_remedy(text: str) -> None:
     with pytest.raises(UnitError, match="ms, s, min, h or d"):
         parse_seconds(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("4096 Mbit/s", 512_000_000),
+        ("1.024Gbit/s", 128_000_000),
+        ("512 MB/s", 512_000_000),
+        ("1 MiB/s", 1024**2),
+        ("8 bit/s", 1),
+        ("125000", 125_000),
+    ],
+)
+def test_rate_with_its_unit_is_bytes_per_second(text: str, expected: int) -> None:
+    assert parse_rate(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "512 Mb/s", "512 Mbit", "512 mbit/s", "4 bit/s", "fast", "1 MB/h"])
+def test_rate_that_two_people_would_read_differently_is_refused_with_the_remedy(text: str) -> None:
+    with pytest.raises(UnitError, match="Mbit/s, Gbit/s") as refused:
+        parse_rate(text)
+    assert repr(text) in str(refused.value)
 
 
 @given(st.integers(min_value=0, max_value=2**70))

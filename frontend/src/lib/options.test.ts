@@ -12,6 +12,7 @@ it("shows values with the unit that their name tells", () => {
   expect(
     describeValues({ file_size_bytes: 268_435_456, limit_seconds: 90, direct: "auto" }, plainTitle),
   ).toBe("File size 256 MiB, Limit 1 min 30 s, Direct auto");
+  expect(describeValues({ rate_bytes_per_second: 512_000_000 }, plainTitle)).toBe("Rate 4096 Mbit/s");
   expect(optionValue("file_size_bytes", "64 MiB")).toBe("64 MiB");
   expect(optionValue("operations", ["write", "read"])).toBe("write + read");
   expect(optionValue("limit_seconds", null)).toBe("none");

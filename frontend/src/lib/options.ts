@@ -1,6 +1,6 @@
 /** Options and labels as a person reads them, and what distinguishes one set of them from another. */
 
-import { exactBytes, formatDuration } from "./units";
+import { exactBytes, exactRate, formatDuration } from "./units";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ export type TitleOf = (name: string) => string;
 
 /** `file_size_bytes` is read as “File size”, for what no workload's schema gives a title: the unit stands with the value. */
 export function plainTitle(name: string): string {
-  const words = name.replace(/_(bytes|seconds)$/, "").replaceAll("_", " ");
+  const words = name.replace(/_(bytes|seconds|bytes_per_second)$/, "").replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -20,6 +20,7 @@ export function optionValue(name: string, value: unknown): string {
   if (name === "percentile") return String(value).replace("_", ".");
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number" && name.endsWith("_bytes")) return exactBytes(value);
+  if (typeof value === "number" && name.endsWith("_bytes_per_second")) return exactRate(value);
   if (typeof value === "number" && name.endsWith("_seconds")) return formatDuration(value);
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
   exactBytes,
+  exactRate,
   exactSeconds,
   exactValue,
   formatDuration,
   formatScaled,
   formatValue,
   parseBytes,
+  parseRate,
   parseSeconds,
   scaleFor,
   UnitError,
@@ -39,6 +41,20 @@ it("reads durations with and without a unit", () => {
   expect(parseSeconds("10 min")).toBe(600);
   expect(parseSeconds("1.5h")).toBe(5400);
   expect(() => parseSeconds("1 week")).toThrow(/ms, s, min/);
+});
+
+it("reads a rate in bits or bytes, and refuses what could be either", () => {
+  expect(parseRate("4096 Mbit/s")).toBe(512_000_000);
+  expect(parseRate("1.1 kB/s")).toBe(1100);
+  expect(parseRate("8 bit/s")).toBe(1);
+  expect(parseRate("125000")).toBe(125_000);
+  for (const text of ["512 Mb/s", "512 Mbit", "4 bit/s", "fast", ""])
+    expect(() => parseRate(text)).toThrow(/Mbit\/s, Gbit\/s/);
+});
+
+it("writes a rate so that reading it gives the same rate", () => {
+  for (const rate of [0, 1, 125_000, 512_000_000, 1_234_567]) expect(parseRate(exactRate(rate))).toBe(rate);
+  expect(exactRate(512_000_000)).toBe("4096 Mbit/s");
 });
 
 it("writes a size so that reading it gives the same size", () => {

@@ -21,8 +21,28 @@ const SECONDS_BY_UNIT: Readonly<Record<string, number>> = {
   h: 3600,
   d: 86_400,
 };
+const RATE = /^\s*(-?\d+(?:\.\d+)?)\s*(?:([A-Za-z]+)\/s)?\s*$/;
+const BYTES_PER_SECOND_BY_UNIT: Readonly<Record<string, number>> = {
+  "": 1,
+  bit: 0.125,
+  kbit: 125,
+  Mbit: 125_000,
+  Gbit: 125_000_000,
+  Tbit: 125_000_000_000,
+  B: 1,
+  kB: 1000,
+  MB: 1_000_000,
+  GB: 1_000_000_000,
+  TB: 1_000_000_000_000,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
+  TiB: 1024 ** 4,
+};
 const SIZE_REMEDY =
   "write a whole number of bytes, or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)";
+const RATE_REMEDY =
+  "write one, or a number with kbit/s, Mbit/s, Gbit/s, kB/s, MB/s, GB/s (1000) or KiB/s, MiB/s, GiB/s (1024)";
 const DURATION_REMEDY = "write seconds, or a number with ms, s, min, h or d";
 
 /** A text is no quantity; the message says what would be accepted. */
@@ -37,6 +57,16 @@ export function parseBytes(text: string): number {
   if (!Number.isSafeInteger(sizeBytes))
     throw new UnitError(`“${text}” is not a whole number of bytes; ${SIZE_REMEDY}`);
   return sizeBytes;
+}
+
+/** Bytes per second from `4096 Mbit/s` or `1.5 GB/s`; `Mb/s` is refused, since it means bits to some and bytes to others. */
+export function parseRate(text: string): number {
+  const match = RATE.exec(text);
+  const factor = BYTES_PER_SECOND_BY_UNIT[match?.[2] ?? ""];
+  const rate = match?.[1] && factor !== undefined ? multiplyDecimal(match[1], factor * 8) / 8 : Number.NaN;
+  if (!Number.isSafeInteger(rate))
+    throw new UnitError(`“${text}” is not a whole number of bytes per second; ${RATE_REMEDY}`);
+  return rate;
 }
 
 /** Seconds from `90`, `1.5 s`, `10 min` or `2h`. */
@@ -69,6 +99,12 @@ export function exactBytes(sizeBytes: number): string {
     .filter(({ number }) => Number.isInteger(number));
   const [best = { unit: "B", number: sizeBytes }] = exact.sort((a, b) => a.number - b.number);
   return `${best.number} ${best.unit}`;
+}
+
+/** The rate in Mbit/s, as people say it of networks, where that is a whole number: `4096 Mbit/s`, `1000 B/s`. */
+export function exactRate(bytesPerSecond: number): string {
+  const megabits = bytesPerSecond / 125_000;
+  return Number.isInteger(megabits) ? `${megabits} Mbit/s` : `${bytesPerSecond} B/s`;
 }
 
 /** The shortest text that means exactly `seconds`: `1 h`, `90 s`, `0.5 s`. */

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories.outcomes import MEMORY_BYTES, read_all, run_steps, steps_of
+from factories.outcomes import MEMORY_BYTES, read_all, run_groups, steps_of
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
@@ -48,6 +48,15 @@ TINY: dict[str, list[dict[str, object]]] = {
         },
     ],
     "fio": [{"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": rw} for rw in ("write", "randrw")],
+    "stream": [
+        {"duration_seconds": 1, "rate_bytes_per_second": 8_000_000, "files": "single", "verify": True},
+        {
+            "duration_seconds": 1,
+            "rate_bytes_per_second": 4_000_000,
+            "ramp_stages": 2,
+            "ramp_step_bytes_per_second": 4_000_000,
+        },
+    ],
 }
 SYSTEM_PATHS = {Path("/dev/zero"), Path("/dev/null")}
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
@@ -76,7 +85,7 @@ def test_options_are_a_form_with_titles_units_and_defaults(name: str) -> None:
     for option, specification in schema["properties"].items():
         assert specification.keys() >= {"title", "description", "default"}, option
         assert specification["description"].endswith("."), option
-        unit = {"_bytes": "bytes", "_seconds": "seconds"}.get(f"_{option.rpartition('_')[2]}")
+        unit = next((unit for unit in ("bytes_per_second", "bytes", "seconds") if option.endswith(f"_{unit}")), None)
         kinds = [specification, *specification.get("anyOf", ())]
         assert {kind["x-unit"] for kind in kinds if "x-unit" in kind} == ({unit} if unit else set()), option
 
@@ -200,7 +209,7 @@ def test_progress_is_a_growing_fraction_or_unknown(name: str, place: Place) -> N
 
 def real_run(workload: Workload[Any], given: dict[str, object], place: Place) -> tuple[list[StepOutcome], Parsed]:
     options = workload.options_type.model_validate(given)
-    outcomes = run_steps(steps_of(workload, options, place), place)
+    outcomes = run_groups(workload.plan(options, [place]), place)
     assert [workload.failure(outcome) for outcome in outcomes] == [None] * len(outcomes)
     return outcomes, read_all(workload, options, place, outcomes)
 

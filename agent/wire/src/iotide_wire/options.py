@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from iotide_wire.units import UnitError, parse_bytes, parse_seconds
+from iotide_wire.units import UnitError, parse_bytes, parse_rate, parse_seconds
 
 
 class OptionError(ValueError):
@@ -26,7 +26,7 @@ def to_base_units(schema: Mapping[str, Any], options: Mapping[str, Any]) -> dict
     """The options with texts such as `64 MiB` turned into numbers where the schema names a unit.
 
     Args:
-        schema: a JSON Schema object whose properties may carry `x-unit` (`bytes` or `seconds`).
+        schema: a JSON Schema object whose properties may carry `x-unit` (`bytes`, `bytes_per_second` or `seconds`).
         options: what a person gave; values without a unit, and unknown names, pass unchanged for the validator.
 
     Raises:
@@ -47,6 +47,8 @@ def _to_base_unit(name: str, specification: Mapping[str, Any], value: object) ->
         match unit:
             case "bytes":
                 return parse_bytes(value)
+            case "bytes_per_second":
+                return parse_rate(value)
             case "seconds":
                 return parse_seconds(value)
             case _:

@@ -21,6 +21,7 @@ class UnitError(ValueError):
 
 
 _DECIMAL: Final = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_DECIMAL_STEPS: Final = tuple(1000**power for power in range(5))
 _BYTE_FACTORS: Final[dict[str, int]] = (
     {"": 1, "b": 1}
     | {f"{prefix.lower()}b": factor for prefix, factor in _DECIMAL.items() if prefix not in {"", "B"}}
@@ -36,7 +37,16 @@ _TIME_FACTORS: Final = {
     "h": 3600.0,
     "d": 86400.0,
 }
-_QUANTITY: Final = re.compile(r"^\s*(?P<number>-?\d{1,30}(?:\.\d{1,30})?)\s*(?P<unit>[A-Za-z]*)\s*$")
+_RATE_FACTORS: Final[dict[str, int]] = (
+    {"": 8}
+    | {f"{prefix}B": 8 * factor for prefix, factor in zip(("", *"kMGT"), _DECIMAL_STEPS, strict=True)}
+    | {f"{prefix}iB": 8 * 1024**power for power, prefix in enumerate("KMGT", start=1)}
+    | {f"{prefix}bit": factor for prefix, factor in zip(("", *"kMGT"), _DECIMAL_STEPS, strict=True)}
+)
+"""In bits; the case counts, since Mb/s means bits to some and bytes to others."""
+_NUMBER: Final = r"(?P<number>-?\d{1,30}(?:\.\d{1,30})?)"
+_QUANTITY: Final = re.compile(rf"^\s*{_NUMBER}\s*(?P<unit>[A-Za-z]*)\s*$")
+_RATE: Final = re.compile(rf"^\s*{_NUMBER}\s*(?:(?P<unit>[A-Za-z]+)/s)?\s*$")
 _FOUR_DIGITS: Final = 999.5
 _MEBIBYTE_HINT: Final = "write a whole number of bytes or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)"
 
@@ -54,12 +64,27 @@ def parse_bytes(text: str) -> int:
     factor = _BYTE_FACTORS.get(match["unit"].lower()) if match else None
     if match is None or factor is None:
         raise UnitError(f"{text!r} is not a size; {_MEBIBYTE_HINT}")
-    whole, _, fraction = match["number"].partition(".")
-    scale: int = 10 ** len(fraction)
-    size_bytes, remainder = divmod(int(whole + fraction) * factor, scale)
-    if remainder:
+    size_bytes = _whole_product(match["number"], factor)
+    if size_bytes is None:
         raise UnitError(f"{text!r} is not a whole number of bytes; {_MEBIBYTE_HINT}")
     return size_bytes
+
+
+def parse_rate(text: str) -> int:
+    """Bytes per second from text such as `4096 Mbit/s`, `1.5 GB/s` or `512000000`.
+
+    Raises:
+        UnitError: the text is no number with a known unit, or not a whole number of bytes per second.
+    """
+    match = _RATE.match(text)
+    factor = _RATE_FACTORS.get(match["unit"] or "") if match else None
+    rate_bytes_per_second = _whole_product(match["number"], factor, 8) if match and factor else None
+    if rate_bytes_per_second is None:
+        raise UnitError(
+            f"{text!r} is not a whole number of bytes per second; write one, or a number with kbit/s, Mbit/s, Gbit/s, "
+            "kB/s, MB/s, GB/s (1000) or KiB/s, MiB/s, GiB/s (1024)"
+        )
+    return rate_bytes_per_second
 
 
 def parse_seconds(text: str) -> float:
@@ -105,6 +130,14 @@ def _format_seconds(seconds: float) -> str:
         if 0 < abs(seconds) * factor < _FOUR_DIGITS:
             return f"{_three_digits(seconds * factor)} {name}"
     return f"{_three_digits(seconds)} s"
+
+
+def _whole_product(digits: str, factor: int, divisor: int = 1) -> int | None:
+    """`digits * factor / divisor` without the rounding of binary fractions; None where it is no whole number."""
+    whole, _, fraction = digits.partition(".")
+    scale: int = 10 ** len(fraction)
+    product, remainder = divmod(int(whole + fraction) * factor, scale * divisor)
+    return None if remainder else product
 
 
 def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ export interface InputProps {
   readonly onChange: (value: unknown) => void;
 }
 
-const UNIT_PLACEHOLDER = { bytes: "64 MiB", seconds: "10 min" };
+const UNIT_PLACEHOLDER = { bytes: "64 MiB", bytes_per_second: "1024 Mbit/s", seconds: "10 min" };
 
 export function SingleInput({ field, value, problem, onChange }: InputProps) {
   const shown = value === undefined ? field.defaultValue : value;

@@ -15,6 +15,12 @@ const SCHEMA = {
       title: "File size",
     },
     jobs: { type: "integer", minimum: 1, maximum: 256, default: 1 },
+    rate_bytes_per_second: {
+      type: "integer",
+      minimum: 1_000_000,
+      "x-unit": "bytes_per_second",
+      default: 128_000_000,
+    },
     share: { type: "number", exclusiveMinimum: 0, default: 0.5 },
     fsync: { type: "boolean", default: true },
     direct: { $ref: "#/$defs/Direct", default: "auto", title: "Direct I/O" },
@@ -57,6 +63,14 @@ it("follows references and unions with null", () => {
   });
   expect(field("limit_seconds")).toMatchObject({ isNullable: true, unit: "seconds", exclusiveMinimum: 0 });
   expect(field("operations").choices).toEqual(["write", "read"]);
+});
+
+it("takes a rate in bits and shows it so", () => {
+  const rate = field("rate_bytes_per_second");
+  expect(valueText(rate, 512_000_000)).toBe("4096 Mbit/s");
+  expect(problemOf(rate, "4 Gbit/s")).toBeNull();
+  expect(problemOf(rate, "4 Mbit/s")).toBe("At least 8 Mbit/s.");
+  expect(problemOf(rate, "4 Mb/s")).toMatch(/Mbit\/s/);
 });
 
 it("shows a size in the largest exact unit", () => {

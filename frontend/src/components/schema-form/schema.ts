@@ -2,7 +2,7 @@
 
 import * as z from "zod/mini";
 import { plainTitle } from "@/lib/options";
-import { exactBytes, exactSeconds, parseBytes, parseSeconds, UnitError } from "@/lib/units";
+import { exactBytes, exactRate, exactSeconds, parseBytes, parseRate, parseSeconds, UnitError } from "@/lib/units";
 
 const PropertySchema = z.object({
   type: z.optional(z.string()),
@@ -30,13 +30,16 @@ const OptionsSchema = z.object({
 
 export type FieldKind = "choice" | "choices" | "boolean" | "integer" | "number" | "text";
 
+const FIELD_UNITS = ["bytes", "bytes_per_second", "seconds"] as const;
+export type FieldUnit = (typeof FIELD_UNITS)[number];
+
 /** One option of a workload as a form shows it. */
 export interface Field {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
   readonly kind: FieldKind;
-  readonly unit: "bytes" | "seconds" | undefined;
+  readonly unit: FieldUnit | undefined;
   readonly choices: readonly string[];
   readonly isRequired: boolean;
   readonly isNullable: boolean;
@@ -76,13 +79,12 @@ function toField(
 ): Field {
   const items = property.items ? resolve(property.items, defs).property : undefined;
   const choices = choicesOf(property) ?? (items && choicesOf(items));
-  const unit = property["x-unit"];
   return {
     name,
     title: property.title ?? plainTitle(name),
     description: property.description,
     kind: kindOf(property, choices),
-    unit: unit === "bytes" || unit === "seconds" ? unit : undefined,
+    unit: FIELD_UNITS.find((unit) => unit === property["x-unit"]),
     choices: choices ?? [],
     isRequired,
     isNullable,
@@ -116,6 +118,7 @@ export function valueText(field: Field, value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value !== "number") return String(value);
   if (field.unit === "bytes") return exactBytes(value);
+  if (field.unit === "bytes_per_second") return exactRate(value);
   return field.unit === "seconds" ? exactSeconds(value) : String(value);
 }
 
@@ -138,6 +141,7 @@ export function problemOf(field: Field, value: unknown): string | null {
 function toNumber(field: Field, value: unknown): number {
   if (typeof value === "number") return value;
   if (field.unit === "bytes") return parseBytes(String(value));
+  if (field.unit === "bytes_per_second") return parseRate(String(value));
   if (field.unit === "seconds") return parseSeconds(String(value));
   return Number(value);
 }

@@ -21,7 +21,8 @@ from iotide_wire.messages import Flag, StepRole
 class Options(BaseModel):
     """Base of a workload's options: frozen, unknown keys refused; its JSON Schema is the form in the browser.
 
-    A size field carries `json_schema_extra={"x-unit": "bytes"}`, a duration `{"x-unit": "seconds"}`.
+    A size field carries `json_schema_extra={"x-unit": "bytes"}`, a duration `{"x-unit": "seconds"}`, a rate
+    `{"x-unit": "bytes_per_second"}`, which people may write in Mbit/s.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -17,6 +17,7 @@ from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.iozone import IozoneWorkload
+from iotide_agent.workloads.stream import StreamWorkload
 from iotide_wire.catalogue import WorkloadAnnouncement
 
 NodeSettings = Mapping[str, Mapping[str, Any]]
@@ -26,7 +27,14 @@ ENTRY_POINT_GROUP: Final = "iotide.workloads"
 """An installed package announces its Workload classes here; see docs of importlib.metadata."""
 
 _logger = logging.getLogger(__name__)
-_OWN: Final[tuple[type[Workload[Any]], ...]] = (DdWorkload, CreateWorkload, FioWorkload, IozoneWorkload, BonnieWorkload)
+_OWN: Final[tuple[type[Workload[Any]], ...]] = (
+    DdWorkload,
+    CreateWorkload,
+    FioWorkload,
+    IozoneWorkload,
+    BonnieWorkload,
+    StreamWorkload,
+)
 
 
 class UnknownWorkloadError(LookupError):

@@ -1,0 +1,179 @@
+"""The files of a recorded stream: chunks wait in a ring of memory until a writer of some directory takes them."""
+
+import ctypes
+import errno
+import mmap
+import os
+import queue
+import threading
+import time
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from iotide_agent.loads.stream_wire import FILE_NAME, PAGE_BYTES
+
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+_LIBC.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_longlong, ctypes.c_longlong)
+_UNSUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.ENOSYS})
+
+
+class Chunk(NamedTuple):
+    """A part of the ring's memory, and how much of it is data."""
+
+    memory: memoryview
+    used_bytes: int
+
+
+class Ring:
+    """Chunks of page-aligned memory that go round from the receiver to the writers and back.
+
+    Attributes:
+        filled: what the writers take from; None ends one writer.
+        high_water: most chunks that were with the receiver or the writers at once.
+    """
+
+    def __init__(self, ring_bytes: int, chunk_bytes: int) -> None:
+        self._chunks = max(2, ring_bytes // chunk_bytes)
+        # Populated now: a page fault while the stream runs would cost as much as receiving a datagram.
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
+        memory = memoryview(mmap.mmap(-1, self._chunks * chunk_bytes, flags=flags))
+        self._free: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
+        for number in range(self._chunks):
+            self._free.put(memory[number * chunk_bytes : (number + 1) * chunk_bytes])
+        self.filled: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
+        self.high_water = 0
+
+    def take(self, timeout_seconds: float) -> memoryview | None:
+        """Memory to receive into, or None where all of it waits to be written."""
+        try:
+            memory = self._free.get(timeout=timeout_seconds) if timeout_seconds else self._free.get_nowait()
+        except queue.Empty:
+            return None
+        self.high_water = max(self.high_water, self.in_use())
+        return memory
+
+    def give_back(self, memory: memoryview) -> None:
+        """What it held is on its way to the disk or not wanted."""
+        self._free.put(memory)
+
+    def in_use(self) -> int:
+        """Chunks that are with the receiver or the writers."""
+        return self._chunks - self._free.qsize()
+
+
+class FileRule(NamedTuple):
+    """How a directory's part of the stream is laid out in files.
+
+    Attributes:
+        file_bytes: a file is full with so many, in whole chunks; also what is allocated at once.
+        is_single: one file that goes on growing instead.
+        kept_files: with more, the oldest is removed; 0 keeps all.
+        direct: O_DIRECT; otherwise through the page cache, flushed when the file is full.
+    """
+
+    file_bytes: int
+    is_single: bool
+    kept_files: int
+    direct: bool
+
+
+class Files:
+    """The files in one directory, written one after another."""
+
+    def __init__(self, directory: str, rule: FileRule) -> None:
+        self._directory = Path(directory)
+        self._rule = rule
+        self._kept: list[tuple[Path, int]] = []
+        self._made = 0
+        self._descriptor = -1
+        self._written = 0
+        self._allocated = 0
+
+    def write(self, chunk: Chunk) -> None:
+        """Appends the chunk, which begins and may end a file."""
+        if self._descriptor < 0:
+            self._open()
+        if self._written + chunk.used_bytes > self._allocated:
+            self._allocate()
+        # Whole pages for O_DIRECT; what is too much of the last one is cut off when the file is closed.
+        paged_bytes = -(-chunk.used_bytes // PAGE_BYTES) * PAGE_BYTES
+        rest, offset = chunk.memory[:paged_bytes], self._written
+        while rest:
+            done = os.pwrite(self._descriptor, rest, offset)
+            rest, offset = rest[done:], offset + done
+        self._written += chunk.used_bytes
+        if not self._rule.is_single and self._written + len(chunk.memory) > self._rule.file_bytes:
+            self.close()
+
+    def close(self) -> None:
+        """Cuts the file to its data and makes sure that it is on the disk."""
+        if self._descriptor < 0:
+            return
+        os.ftruncate(self._descriptor, self._written)
+        os.fsync(self._descriptor)
+        os.close(self._descriptor)
+        self._descriptor = -1
+        self._kept.append((self._path(self._made), self._written))
+
+    def kept_bytes(self) -> int:
+        """In the files that were not removed."""
+        return sum(size_bytes for _, size_bytes in self._kept)
+
+    def remove(self) -> None:
+        """Removes them all."""
+        for path, _ in self._kept:
+            path.unlink()
+
+    def _path(self, number: int) -> Path:
+        return self._directory / FILE_NAME.format(number)
+
+    def _open(self) -> None:
+        if self._rule.kept_files and len(self._kept) >= self._rule.kept_files:
+            oldest, _ = self._kept.pop(0)
+            oldest.unlink()
+        self._made += 1
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | (os.O_DIRECT if self._rule.direct else 0)
+        self._descriptor = os.open(self._path(self._made), flags, 0o600)
+        self._written = self._allocated = 0
+
+    def _allocate(self) -> None:
+        """Room ahead, by the kernel alone: posix_fallocate would write where the file system cannot do it."""
+        if _LIBC.fallocate(self._descriptor, 0, self._allocated, self._rule.file_bytes) != 0:
+            error = ctypes.get_errno()
+            if error not in _UNSUPPORTED:
+                raise OSError(error, os.strerror(error), str(self._path(self._made)))
+        self._allocated += self._rule.file_bytes
+
+
+class Writer(threading.Thread):
+    """Writes what the ring holds into one directory; several share the ring, and a slow one takes less.
+
+    Attributes:
+        written_bytes: of data.
+        longest_seconds: that one chunk took, with the opening, allocating and flushing of its file.
+        error: what ended it before its time.
+        ended_at: CLOCK_MONOTONIC after the last flush.
+    """
+
+    def __init__(self, ring: Ring, directory: str, rule: FileRule) -> None:
+        super().__init__(daemon=True)
+        self._ring = ring
+        self.files = Files(directory, rule)
+        self.written_bytes = 0
+        self.longest_seconds = 0.0
+        self.error: OSError | None = None
+        self.ended_at = 0.0
+
+    def run(self) -> None:
+        """Writes until the ring says that nothing more comes."""
+        try:
+            while chunk := self._ring.filled.get():
+                began = time.monotonic()
+                self.files.write(chunk)
+                self.longest_seconds = max(self.longest_seconds, time.monotonic() - began)
+                self.written_bytes += chunk.used_bytes
+                self._ring.give_back(chunk.memory)
+            self.files.close()
+        except OSError as error:
+            self.error = error
+        self.ended_at = time.monotonic()

@@ -1,0 +1,336 @@
+"""Receives a stream of datagrams and records it in files, counting what is missing; a process like any other load.
+
+Datagrams go straight into a ring of memory, from which one writer for each directory takes chunks; the receiver itself
+never waits for a disk unless the ring is full. Prints one line of JSON on stdout. Ends with status 1 and a message when
+no sender appears or a write fails, with status 130 when a signal ended it. Needs the standard library alone, so it runs
+with `python -I -S`.
+"""
+
+import argparse
+import json
+import signal
+import socket
+import struct
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from iotide_agent.loads import stream_wire as wire
+from iotide_agent.loads.stream_files import Chunk, FileRule, Ring, Writer
+
+_SILENCE_SECONDS: Final = 5.0
+"""So long without a datagram, and the stream is over though nobody said so."""
+_STRAGGLER_SECONDS: Final = 0.3
+"""What is missing when the sender has ended may still be under way for so long."""
+_LOOK_SECONDS: Final = 0.1
+_LOOK_DATAGRAMS: Final = 16
+_SO_RCVBUFFORCE: Final = 33
+_SO_MEMINFO: Final = 55
+_MEMINFO: Final = struct.Struct("@9I")
+_MEMINFO_DROPS: Final = 8
+
+
+class Receiver:
+    """One stream from its first datagram to its last.
+
+    Attributes:
+        window: what came.
+        total: what the sender says that it sent; None where no word of it came.
+        full_drops: of the kernel's drops, those that happened while the ring was full.
+        full_seconds: how long it was full.
+        began_at, last_at: CLOCK_MONOTONIC of the first and the last new datagram.
+        ended: why it ended: complete, stragglers, silence, signal or write_error.
+    """
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self._asked = asked
+        self._id = bytes.fromhex(asked.stream_id)
+        self.socket, self.socket_buffer_bytes = _open_socket(asked)
+        self.window = wire.Window()
+        self.total: int | None = None
+        self.foreign = 0
+        self.full_drops = 0
+        self.full_seconds = 0.0
+        self.began_at = self.last_at = 0.0
+        self.ended: str | None = None
+        self.stopped = False
+        self.seconds = BySecond(self)
+
+    def meet(self, *, wanted: bool) -> bool:
+        """Waits for the sender and tells it whether its stream is wanted; False where a signal came first.
+
+        Raises:
+            TimeoutError: no sender appears.
+        """
+        hello = wire.prefix(wire.HELLO, self._id)
+        until = time.monotonic() + wire.START_SECONDS
+        while not self.stopped:
+            if time.monotonic() > until:
+                raise TimeoutError(f"no sender appears at port {self._asked.port}")
+            with suppress(BlockingIOError):
+                said, sender = self.socket.recvfrom(wire.HEADER.size)
+                if said[:16] == hello:
+                    self.socket.connect(sender)
+                    self.answer(wire.READY if wanted else wire.STOP)
+                    return True
+        return False
+
+    def receive(self, ring: Ring, writers: list[Writer]) -> None:
+        """Fills chunk after chunk until the stream ends or a writer fails."""
+        self._heard_at = time.monotonic()
+        while self.ended is None:
+            before = self.kernel_drops()
+            memory, waited_seconds = _wait_for_memory(ring, writers)
+            if memory is None:
+                self._end("write_error")
+                return
+            used_bytes = self._fill(memory)
+            if waited_seconds:
+                # The buffer that ran over while nobody read still overflows until it has been emptied.
+                self.full_drops += self.kernel_drops() - before
+                self.full_seconds += waited_seconds
+            if used_bytes:
+                ring.filled.put(Chunk(memory, used_bytes))
+            self.seconds.note_ring(ring.in_use() * len(memory))
+
+    def kernel_drops(self) -> int:
+        """Datagrams that found the socket's buffer full, so far."""
+        meminfo = self.socket.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size)
+        return int(_MEMINFO.unpack(meminfo)[_MEMINFO_DROPS])
+
+    def _fill(self, memory: memoryview) -> int:
+        """Bytes of new datagrams received into `memory`; less than fit where the stream ended."""
+        size, data = self._asked.datagram_bytes, wire.prefix(wire.DATA, self._id)
+        recv_into, unpack_from, take = self.socket.recv_into, wire.HEADER.unpack_from, self.window.take
+        offset, looks_in = 0, 1
+        while offset < len(memory) and self.ended is None:
+            try:
+                received = recv_into(memory[offset : offset + size])
+            except (BlockingIOError, ConnectionRefusedError):
+                self._look(heard=False)
+                continue
+            said, number, _ = unpack_from(memory, offset)
+            if received == size and said == data:
+                if take(number):
+                    offset += size
+            else:
+                self._hear(said if received >= wire.HEADER.size else b"", number)
+            looks_in -= 1
+            if not looks_in:
+                looks_in = _LOOK_DATAGRAMS
+                self._look(heard=True)
+        return offset
+
+    def _hear(self, said: bytes, number: int) -> None:
+        """Anything but data."""
+        self._heard_at = time.monotonic()
+        if said == wire.prefix(wire.HELLO, self._id):
+            self.answer(wire.READY)  # the first answer was lost
+        elif said == wire.prefix(wire.LAST, self._id):
+            self.total = number
+            if self.window.unique >= number:
+                self._end("complete")
+        else:
+            self.foreign += 1
+
+    def _look(self, *, heard: bool) -> None:
+        """Looks at the clock, and whether the stream is over."""
+        now = time.monotonic()
+        if self.window.unique and not self.began_at:
+            self.began_at = now
+        if heard:
+            self._heard_at = now
+        if self.began_at:
+            self.seconds.note(now - self.began_at)
+        silent_seconds = now - self._heard_at
+        if self.stopped:
+            self._end("signal")
+        elif self.total is not None and silent_seconds > _STRAGGLER_SECONDS:
+            self._end("stragglers")
+        elif silent_seconds > _SILENCE_SECONDS:
+            self._end("silence")
+
+    def _end(self, why: str) -> None:
+        self.ended = why
+        self.last_at = time.monotonic() if why == "complete" else self._heard_at
+
+    def answer(self, kind: bytes) -> None:
+        """Says something to the sender, which `meet` found."""
+        self.socket.send(wire.HEADER.pack(wire.prefix(kind, self._id), 0, time.time_ns()))
+
+
+class BySecond:
+    """What the receiver counted, second by second."""
+
+    NAMES: Final = ("received", "missing", "duplicates", "reordered", "late", "kernel_drops", "ring_bytes")
+
+    def __init__(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+        self._before = self._counts()
+        self._ring_bytes = 0
+        self.columns: dict[str, list[int]] = {name: [] for name in self.NAMES}
+
+    def note_ring(self, used_bytes: int) -> None:
+        """How full the ring is now; the highest of a second is kept."""
+        self._ring_bytes = max(self._ring_bytes, used_bytes)
+
+    def note(self, elapsed_seconds: float) -> None:
+        """Closes every second that is over."""
+        while len(self.columns["received"]) < int(elapsed_seconds):
+            self.close()
+
+    def close(self) -> None:
+        """Ends a second, the last of which may be short."""
+        counts = self._counts()
+        values = [now - before for now, before in zip(counts, self._before, strict=True)]
+        for name, value in zip(self.NAMES, (*values, self._ring_bytes), strict=True):
+            self.columns[name].append(value)
+        self._before, self._ring_bytes = counts, 0
+
+    def _counts(self) -> tuple[int, ...]:
+        window = self._receiver.window
+        missing = window.highest + 1 - window.unique
+        drops = self._receiver.kernel_drops()
+        return window.unique, missing, window.duplicates, window.reordered, window.late, drops
+
+
+def _open_socket(asked: argparse.Namespace) -> tuple[socket.socket, int]:
+    """A bound socket, and the buffer that the kernel granted, in the bytes that were asked for."""
+    opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, asked.socket_buffer_bytes)
+    except PermissionError:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, asked.socket_buffer_bytes)
+    # The kernel's own timeout: Python's would poll before each datagram.
+    timeval = struct.pack("@ll", 0, int(_LOOK_SECONDS * 1e6))
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
+    opened.bind((asked.address, asked.port))
+    # The kernel doubles what was asked for, to have room for its own bookkeeping; socket(7).
+    return opened, opened.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
+
+
+def _wait_for_memory(ring: Ring, writers: list[Writer]) -> tuple[memoryview | None, float]:
+    """A chunk's memory, and for how long all of it was full; None where a writer has failed."""
+    if _write_error(writers):
+        return None, 0.0
+    memory = ring.take(0)
+    if memory is not None:
+        return memory, 0.0
+    began = time.monotonic()
+    while memory is None and not _write_error(writers):
+        memory = ring.take(_LOOK_SECONDS)
+    return memory, time.monotonic() - began
+
+
+def _write_error(writers: list[Writer]) -> str | None:
+    return next((str(writer.error) for writer in writers if writer.error), None)
+
+
+def main(arguments: list[str]) -> int:
+    """Records one stream; the exit status is 0, 1 for a stream that failed, 2 for a wrong call, 130 for a signal."""
+    asked = _parser().parse_args(arguments)
+    try:
+        receiver = Receiver(asked)
+
+        def stop(_number: int, _frame: object) -> None:
+            receiver.stopped = True
+
+        signal.signal(signal.SIGINT, stop)
+        signal.signal(signal.SIGTERM, stop)
+        report = _decline(receiver) if asked.stop_file and asked.stop_file.exists() else _record(receiver, asked)
+    except OSError as error:
+        sys.stderr.write(f"stream_receive: {error}\n")
+        return 1
+    sys.stdout.write(json.dumps(report) + "\n")
+    if report.get("error"):
+        sys.stderr.write(f"stream_receive: {report['error']}\n")
+        return 1
+    return wire.INTERRUPTED_STATUS if receiver.stopped else 0
+
+
+def _decline(receiver: Receiver) -> dict[str, Any]:
+    """Tells the sender to go, again as long as it asks."""
+    receiver.meet(wanted=False)
+    with suppress(BlockingIOError, ConnectionRefusedError):
+        while receiver.socket.recv(wire.HEADER.size):
+            receiver.answer(wire.STOP)
+    return {"role": "receiver", "skipped": True}
+
+
+def _record(receiver: Receiver, asked: argparse.Namespace) -> dict[str, Any]:
+    chunk_bytes = wire.chunk_bytes(asked.datagram_bytes)
+    ring = Ring(asked.ring_bytes, chunk_bytes)
+    rule = FileRule(
+        wire.file_bytes(asked.datagram_bytes, asked.file_bytes), asked.single, asked.kept_files, asked.direct
+    )
+    writers = [Writer(ring, directory, rule) for directory in asked.directory]
+    for writer in writers:
+        writer.start()
+    if receiver.meet(wanted=True):
+        receiver.receive(ring, writers)
+    for _ in writers:
+        ring.filled.put(None)
+    for writer in writers:
+        writer.join()
+    receiver.seconds.close()
+    report = _report(receiver, ring, writers) | {"datagram_bytes": asked.datagram_bytes, "chunk_bytes": chunk_bytes}
+    if not asked.keep:
+        for writer in writers:
+            writer.files.remove()
+    if asked.stop_file and receiver.total != receiver.window.unique:
+        asked.stop_file.touch()
+    return report
+
+
+def _report(receiver: Receiver, ring: Ring, writers: list[Writer]) -> dict[str, Any]:
+    window, drops = receiver.window, receiver.kernel_drops()
+    began_at = receiver.began_at or receiver.last_at
+    return {
+        "role": "receiver",
+        "ended": receiver.ended or "signal",
+        "error": _write_error(writers),
+        "total": receiver.total,
+        "received": window.unique,
+        "duplicates": window.duplicates,
+        "reordered": window.reordered,
+        "late": window.late,
+        "foreign": receiver.foreign,
+        "kernel_drops": drops,
+        "kernel_drops_while_full": receiver.full_drops,
+        "full_seconds": receiver.full_seconds,
+        "socket_buffer_bytes": receiver.socket_buffer_bytes,
+        "ring_high_water": ring.high_water,
+        "longest_write_seconds": max(writer.longest_seconds for writer in writers),
+        "receive_seconds": receiver.last_at - began_at,
+        "record_seconds": max(writer.ended_at for writer in writers) - began_at,
+        "written_bytes": [writer.written_bytes for writer in writers],
+        "kept_bytes": [writer.files.kept_bytes() for writer in writers],
+        "by_second": receiver.seconds.columns,
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, prog="stream_receive.py")
+    parser.add_argument("--address", required=True, help="to listen at")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--stream-id", required=True, help="16 hexadecimal digits, the same at both ends")
+    parser.add_argument("--datagram-bytes", type=int, required=True)
+    parser.add_argument("--socket-buffer-bytes", type=int, required=True)
+    parser.add_argument("--ring-bytes", type=int, required=True)
+    parser.add_argument("--file-bytes", type=int, required=True)
+    parser.add_argument("--single", action="store_true", help="one file in each directory instead of many")
+    parser.add_argument("--kept-files", type=int, default=0, help="in each directory; 0 keeps all until the end")
+    parser.add_argument("--direct", action="store_true", help="O_DIRECT")
+    parser.add_argument("--keep", action="store_true", help="leave the files for stream_verify.py")
+    parser.add_argument("--stop-file", type=Path, help="made after a loss; a stream that finds it is declined")
+    parser.add_argument("directory", nargs="+")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,307 @@
+"""stream: a data recorder fed over UDP at a constant rate; what was lost and where, and up to which rate nothing is."""
+
+import hashlib
+import re
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+from iotide_agent.loads import stream_wire
+from iotide_agent.workloads import quality
+from iotide_agent.workloads.base import (
+    Before,
+    Counters,
+    Group,
+    Parsed,
+    Place,
+    Sample,
+    Step,
+    StepOutcome,
+    Workload,
+)
+from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
+from iotide_agent.workloads.stream_report import (
+    Ends,
+    Received,
+    Sent,
+    Stage,
+    Verified,
+    read_report,
+    received_flags,
+    received_samples,
+    sent_parsed,
+    verified_samples,
+)
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.expressions import Expression, Holds, Number, Operation, Option
+from iotide_wire.messages import StepRole
+from iotide_wire.units import Unit, format_bytes
+
+_LOADS: Final = Path(__file__).parent.parent / "loads"
+_ADDRESS: Final = "127.0.0.1"
+_FIRST_PORT: Final = 20_000
+_PORTS: Final = 12_000
+"""Below the range from which the kernel takes ports for others."""
+_SPARE_BYTES: Final = 32 * 1024**2
+"""Files are whole chunks of up to 18 MiB, so there may be a little more of them than of data."""
+_DATA_BYTES: Final = Option.of("duration_seconds") * (
+    Option.of("rate_bytes_per_second")
+    + Option.of("ramp_step_bytes_per_second") * (Option.of("ramp_stages") - Number.of(1))
+)
+"""Of the fastest stage."""
+_MOST_DECLARED: Final = 10_000
+_SENT: Final = re.compile(r"^sent (\d+) of (\d+)$", re.MULTILINE)
+_COMPLAINT: Final = re.compile(r"^stream_[a-z]+: .*", re.MULTILINE)
+_RATE: Final = ("rate_bytes_per_second",)
+_LABELS: Final = (*_RATE, "direct")
+
+
+class StreamWorkload(Workload[StreamOptions]):
+    """Whether the storage keeps up with a constant stream, and up to which rate."""
+
+    name: ClassVar[str] = "stream"
+    title: ClassVar[str] = "stream: recording from the network"
+    description: ClassVar[str] = (
+        "Records a UDP stream of constant rate in files, on one target or striped over several, and counts every "
+        "datagram that is missing."
+    )
+    revision: ClassVar[int] = 1
+    tool: ClassVar[str | None] = None
+    metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        MetricSpec(
+            name="lossless_rate",
+            title="Highest rate that was held without loss; 0 where even the lowest was not",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=("direct",),
+        ),
+        MetricSpec(
+            name="throughput",
+            title="Throughput: sent, recorded until all is on the disk, and read back",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=("operation", *_LABELS),
+        ),
+        *(
+            MetricSpec(name=name, title=title, unit=unit, better=better, labels=labels)
+            for name, title, unit, better, labels in (
+                ("datagrams_sent", "Datagrams sent", Unit.COUNT, "neither", _RATE),
+                ("sender_lag", "Furthest that the sender was behind its schedule", Unit.SECONDS, "lower", _RATE),
+                ("datagrams_received", "Datagrams received, each once", Unit.COUNT, "neither", _LABELS),
+                ("datagrams_lost", "Datagrams lost, in all and by cause", Unit.COUNT, "lower", (*_LABELS, "cause")),
+                ("loss_ratio", "Share of the datagrams that was lost", Unit.RATIO, "lower", _LABELS),
+                ("datagrams_duplicated", "Datagrams that came again", Unit.COUNT, "lower", _LABELS),
+                ("datagrams_reordered", "Datagrams that came after a later one", Unit.COUNT, "lower", _LABELS),
+                ("datagrams_late", "Datagrams that came too late to be recorded", Unit.COUNT, "lower", _LABELS),
+                ("socket_buffer", "Socket buffer that the kernel granted", Unit.BYTES, "neither", _LABELS),
+                ("ring_high_water", "Most of the ring that was in use", Unit.BYTES, "lower", _LABELS),
+                ("writer_stall", "Longest that a writer took for one chunk", Unit.SECONDS, "lower", _LABELS),
+            )
+        ),
+    )
+    bytes_needed: ClassVar[Expression] = (
+        Operation(
+            op="min",
+            args=(
+                _DATA_BYTES,
+                Option.of("file_size_bytes") * Option.of("kept_files")
+                + _DATA_BYTES * (Number.of(1) - Holds.of("files", "recycle")),
+            ),
+        )
+        + _SPARE_BYTES
+    )
+    bytes_moved: ClassVar[Expression] = (
+        _DATA_BYTES * Option.of("ramp_stages") * (Option.of("verify") + Number.of(1)) + _SPARE_BYTES
+    )
+    run_seconds: ClassVar[Expression] = Option.of("duration_seconds") * Option.of("ramp_stages")
+    options_type = StreamOptions
+
+    def groups(self, options: StreamOptions, place: Place) -> list[Group]:
+        """As `plan` for one target."""
+        return self.plan(options, [place])
+
+    def plan(self, options: StreamOptions, places: Sequence[Place]) -> list[Group]:
+        """For each rate a receiver that writes to all targets and its sender, then where wanted the reader."""
+        found: list[Group] = []
+        for stage in _stages(options):
+            found.append((_receive(options, places, stage), _send(options, places, stage)))
+            if options.verify:
+                found.append((_verify(options, places, stage),))
+        return found
+
+    def read(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """What each end alone can say; what was lost takes both, so `conclude` says that."""
+        stage = _stage_of(options, outcome.step)
+        match outcome.step.role:
+            case StepRole.SENDER:
+                sent = read_report(Sent, outcome)
+                return sent_parsed(sent, stage, outcome, place.target_id) if sent else Parsed()
+            case StepRole.RECEIVER:
+                received = read_report(Received, outcome)
+                if received is None:
+                    return Parsed()
+                samples = received_samples(received, stage, outcome, place.target_id)
+                return Parsed(samples, received_flags(received, stage, outcome, options.socket_buffer_bytes, place))
+            case _:
+                verified = read_report(Verified, outcome)
+                if verified is None:
+                    return Parsed()
+                flags = quality.judge_cache_drop(outcome, direct="--direct" in outcome.step.argv)
+                about = [quality.about(flag, {"operation": "verify"} | stage.labels, place) for flag in flags]
+                return Parsed(verified_samples(verified, stage, outcome, place.target_id), about)
+
+    def read_cut(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """What was received until a signal or a failed write ended it."""
+        if outcome.step.role is not StepRole.RECEIVER or not outcome.stdout:
+            return Parsed()
+        received = read_report(Received, outcome)
+        if received is None:
+            return Parsed()
+        return Parsed(received_samples(received, _stage_of(options, outcome.step), outcome, place.target_id))
+
+    def conclude(self, options: StreamOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """Losses and their causes at every rate, and the highest rate without any."""
+        target_id = places[0].target_id if len(places) == 1 else None
+        by_name = {outcome.step.name: outcome for outcome in outcomes}
+        ends = [Ends.of(stage, by_name) for stage in _stages(options)]
+        done = [end for end in ends if end is not None]
+        held = [end.stage.rate for end in done if not end.lost and end.is_held]
+        labels = {"direct": _is_direct(options, places)}
+        samples = [Sample("lossless_rate", float(max(held, default=0)), labels, target_id)]
+        flags = [flag for place in places for flag in quality.judge_direct(place, wanted=options.direct)]
+        for end in done:
+            samples += end.samples(target_id)
+            samples += end.samples_by_target(places) if len(places) > 1 else []
+            flags += end.flags()
+        return Parsed(samples, flags)
+
+    def failure(self, outcome: StepOutcome) -> str | None:
+        """The words of the load itself."""
+        if outcome.exit_status == stream_wire.INTERRUPTED_STATUS:
+            return "the stream was interrupted before its end (status 130)"
+        complaint = _COMPLAINT.search(outcome.stderr)
+        if outcome.signal is None and outcome.exit_status != 0 and complaint:
+            return complaint[0]
+        return super().failure(outcome)
+
+    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
+        """By what the sender says that it sent; of the reader, by bytes."""
+        if step.role is StepRole.CLIENT:
+            return super().progress(step, counters, output_tail)
+        said = _SENT.findall(output_tail)
+        return min(1.0, int(said[-1][0]) / int(said[-1][1])) if said else None
+
+
+def _stages(options: StreamOptions) -> list[Stage]:
+    found = []
+    for number in range(options.ramp_stages):
+        rate = options.rate_bytes_per_second + number * options.ramp_step_bytes_per_second
+        datagrams = max(1, round(rate * options.duration_seconds / options.datagram_bytes))
+        found.append(Stage(f"-{number + 1}" if options.ramp_stages > 1 else "", rate, datagrams))
+    return found
+
+
+def _stage_of(options: StreamOptions, step: Step) -> Stage:
+    return next(stage for stage in _stages(options) if stage.suffix == "".join(step.name.partition("-")[1:]))
+
+
+def _is_direct(options: StreamOptions, places: Sequence[Place]) -> bool:
+    return options.direct and all(place.direct_works for place in places)
+
+
+def _receive(options: StreamOptions, places: Sequence[Place], stage: Stage) -> Step:
+    data_bytes = stage.datagrams * options.datagram_bytes
+    # A stream shorter than its file needs no more room than the stream.
+    file_bytes = min(options.file_size_bytes, stream_wire.chunk_bytes(options.datagram_bytes, data_bytes))
+    return Step(
+        name=f"receive{stage.suffix}",
+        phase=_phase(options, stage),
+        argv=(
+            *_load("stream_receive.py"),
+            *_address(places, stage),
+            *_stream(options, places, stage),
+            f"--socket-buffer-bytes={options.socket_buffer_bytes}",
+            f"--ring-bytes={options.ring_bytes}",
+            f"--file-bytes={file_bytes}",
+            *([f"--kept-files={options.kept_files}"] if options.files == "recycle" else []),
+            *(["--single"] if options.files == "single" else []),
+            *(["--keep"] if options.verify else []),
+            *([f"--stop-file={places[0].scratch / 'stream-lost'}"] if options.ramp_stages > 1 else []),
+            *_recorded(options, places),
+        ),
+        target_id=places[0].target_id,
+        role=StepRole.RECEIVER,
+        bytes_moved=data_bytes,
+        before=Before.SYNC,
+        stop_signal=signal.SIGINT,
+    )
+
+
+def _send(options: StreamOptions, places: Sequence[Place], stage: Stage) -> Step:
+    return Step(
+        name=f"send{stage.suffix}",
+        phase=_phase(options, stage),
+        argv=(
+            *_load("stream_send.py"),
+            *_address(places, stage),
+            *_stream(options, places, stage),
+            f"--rate={stage.rate}",
+            f"--datagrams={stage.datagrams}",
+        ),
+        target_id=places[0].target_id,
+        role=StepRole.SENDER,
+        bytes_moved=stage.datagrams * options.datagram_bytes,
+        stop_signal=signal.SIGINT,
+    )
+
+
+def _verify(options: StreamOptions, places: Sequence[Place], stage: Stage) -> Step:
+    data_bytes = stage.datagrams * options.datagram_bytes
+    file_bytes = stream_wire.file_bytes(options.datagram_bytes, options.file_size_bytes)
+    most_files = 1 if options.files == "single" else min(_MOST_DECLARED, data_bytes // file_bytes + 1)
+    return Step(
+        name=f"verify{stage.suffix}",
+        phase=f"reading back what was recorded at {stage.rate // MEGABIT} Mbit/s",
+        argv=(
+            *_load("stream_verify.py"),
+            *_stream(options, places, stage),
+            f"--datagrams={stage.datagrams}",
+            *_recorded(options, places),
+        ),
+        target_id=places[0].target_id,
+        bytes_moved=data_bytes,
+        before=Before.DROP,
+        declared_files=tuple(
+            place.directory / stream_wire.FILE_NAME.format(number)
+            for place in places
+            for number in range(1, most_files + 1)
+        ),
+    )
+
+
+def _phase(options: StreamOptions, stage: Stage) -> str:
+    return f"recording {format_bytes(stage.datagrams * options.datagram_bytes)} at {stage.rate // MEGABIT} Mbit/s"
+
+
+def _load(script: str) -> tuple[str, ...]:
+    return sys.executable, "-I", "-S", str(_LOADS / script)
+
+
+def _address(places: Sequence[Place], stage: Stage) -> tuple[str, ...]:
+    return f"--address={_ADDRESS}", f"--port={_FIRST_PORT + _number(places, stage) % _PORTS}"
+
+
+def _stream(options: StreamOptions, places: Sequence[Place], stage: Stage) -> tuple[str, ...]:
+    return f"--stream-id={_number(places, stage):016x}", f"--datagram-bytes={options.datagram_bytes}"
+
+
+def _number(places: Sequence[Place], stage: Stage) -> int:
+    """Made of the run's own directory, so that neither two runs on one node nor two rates of a run ever mix."""
+    return int.from_bytes(hashlib.sha256(f"{places[0].directory} {stage.rate}".encode()).digest()[:8])
+
+
+def _recorded(options: StreamOptions, places: Sequence[Place]) -> tuple[str, ...]:
+    directories = tuple(str(place.directory) for place in places)
+    return ("--direct", *directories) if _is_direct(options, places) else directories

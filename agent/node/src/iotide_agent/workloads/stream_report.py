@@ -1,0 +1,329 @@
+"""What both ends of a stream and the reader after them print: each checked against itself, then against the others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from iotide_agent.workloads import quality
+from iotide_agent.workloads.base import OutputRefusedError, Parsed, Place, Sample, StepOutcome
+from iotide_agent.workloads.stream_options import MEGABIT
+from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.units import format_bytes
+
+CLOCK_SECONDS: Final = 1e-9
+HELD_RATIO: Final = 0.99
+"""A sender below this share of its rate did not hold it."""
+LAG_SECONDS: Final = 0.1
+"""A sender that was ever so far behind sent what was due then in one burst."""
+
+Labels = dict[str, str | int | float | bool]
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Printed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Skipped(_Printed):
+    """An end of a stream that the ramp did not come to: a slower one had already lost something."""
+
+    role: Literal["sender", "receiver", "verifier"]
+    skipped: Literal[True]
+
+
+class SentBySecond(_Printed):
+    """Columns of the sender, a value for each second."""
+
+    sent: list[Count]
+    largest_lag_seconds: list[float]
+
+
+class Sent(_Printed):
+    """Report of loads/stream_send.py; see there what the fields are."""
+
+    role: Literal["sender"]
+    datagram_bytes: Annotated[int, Field(gt=0)]
+    planned: Annotated[int, Field(gt=0)]
+    sent: Count
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    largest_lag_seconds: Seconds
+    by_second: SentBySecond
+
+    @model_validator(mode="after")
+    def _seconds_add_up(self) -> Self:
+        if sum(self.by_second.sent) != self.sent or self.sent > self.planned:
+            raise ValueError("the seconds do not add up to what was sent")
+        return self
+
+
+class ReceivedBySecond(_Printed):
+    """Columns of the receiver, a value for each second."""
+
+    received: list[Count]
+    missing: list[int]
+    duplicates: list[Count]
+    reordered: list[Count]
+    late: list[Count]
+    kernel_drops: list[Count]
+    ring_bytes: list[Count]
+
+
+class Received(_Printed):
+    """Report of loads/stream_receive.py; see there what the fields are."""
+
+    role: Literal["receiver"]
+    ended: Literal["complete", "stragglers", "silence", "signal", "write_error"]
+    error: str | None
+    datagram_bytes: Annotated[int, Field(gt=0)]
+    chunk_bytes: Annotated[int, Field(gt=0)]
+    total: Count | None
+    received: Annotated[int, Field(gt=0)]
+    duplicates: Count
+    reordered: Count
+    late: Count
+    foreign: Count
+    kernel_drops: Count
+    kernel_drops_while_full: Count
+    full_seconds: Seconds
+    socket_buffer_bytes: Count
+    ring_high_water: Count
+    longest_write_seconds: Seconds
+    receive_seconds: Seconds
+    record_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    written_bytes: list[Count]
+    kept_bytes: list[Count]
+    by_second: ReceivedBySecond
+
+    @model_validator(mode="after")
+    def _parts_add_up(self) -> Self:
+        for name in ("received", "duplicates", "reordered", "late"):
+            if sum(getattr(self.by_second, name)) != getattr(self, name):
+                raise ValueError(f"the seconds do not add up to the {name}")
+        if self.error is None and sum(self.written_bytes) != self.received * self.datagram_bytes:
+            raise ValueError("another number of bytes was written than was received")
+        if self.kernel_drops_while_full > self.kernel_drops:
+            raise ValueError("the kernel dropped more while the ring was full than in all")
+        return self
+
+
+class Verified(_Printed):
+    """Report of loads/stream_verify.py; see there what the fields are."""
+
+    role: Literal["verifier"]
+    datagrams: Annotated[int, Field(gt=0)]
+    unique: Count
+    foreign: Count
+    read_bytes: Annotated[int, Field(gt=0)]
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+_ReportT = TypeVar("_ReportT", Sent, Received, Verified)
+
+
+def read_report(kind: type[_ReportT], outcome: StepOutcome) -> _ReportT | None:
+    """The report of one step; None where the stream was skipped.
+
+    Raises:
+        OutputRefusedError: it is not one line of JSON that agrees with itself.
+    """
+    text = outcome.stdout
+    if '"skipped"' in text:
+        _validated(Skipped, outcome)
+        return None
+    return _validated(kind, outcome)
+
+
+_PrintedT = TypeVar("_PrintedT", bound=_Printed)
+
+
+def _validated(kind: type[_PrintedT], outcome: StepOutcome) -> _PrintedT:
+    try:
+        return kind.model_validate_json(outcome.stdout)
+    except ValidationError as error:
+        problem = "; ".join(f"{'.'.join(map(str, part['loc']))} {part['msg']}" for part in error.errors()[:3])
+        problem = f"not a report that agrees with itself: {problem}"
+        raise OutputRefusedError(outcome.step.name, problem, outcome.stdout) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One rate of a stream.
+
+    Attributes:
+        suffix: of its steps' names; empty where it is the only one.
+        rate: bytes per second.
+        datagrams: to be sent.
+    """
+
+    suffix: str
+    rate: int
+    datagrams: int
+
+    @property
+    def labels(self) -> Labels:
+        """What tells its samples from those of other rates."""
+        return {"rate_bytes_per_second": self.rate}
+
+
+def sent_parsed(sent: Sent, stage: Stage, outcome: StepOutcome, target_id: int) -> Parsed:
+    """What the sender alone can say.
+
+    Raises:
+        OutputRefusedError: it did not send what was planned.
+    """
+    if sent.sent != stage.datagrams:
+        raise OutputRefusedError(outcome.step.name, f"the plan was to send {stage.datagrams} datagrams", outcome.stdout)
+    samples = [
+        Sample("throughput", _sent_rate(sent), {"operation": "send"} | stage.labels, target_id),
+        Sample("datagrams_sent", float(sent.sent), stage.labels, target_id),
+        Sample("sender_lag", sent.largest_lag_seconds, stage.labels, target_id),
+    ]
+    return Parsed(samples, _lag_flags(sent, stage))
+
+
+def received_samples(received: Received, stage: Stage, outcome: StepOutcome, target_id: int) -> list[Sample]:
+    """What the receiver alone can say; its throughput is that of all its targets together."""
+    labels = _recorded_labels(stage, outcome)
+    written_bytes = sum(received.written_bytes)
+    in_all = target_id if len(received.written_bytes) == 1 else None
+    values = {
+        "datagrams_received": received.received,
+        "datagrams_duplicated": received.duplicates,
+        "datagrams_reordered": received.reordered,
+        "datagrams_late": received.late,
+        "socket_buffer": received.socket_buffer_bytes,
+        "ring_high_water": received.ring_high_water * received.chunk_bytes,
+        "writer_stall": received.longest_write_seconds,
+    }
+    return [
+        Sample("throughput", written_bytes / received.record_seconds, {"operation": "record"} | labels, in_all),
+        *(Sample(metric, float(value), labels, in_all) for metric, value in values.items()),
+    ]
+
+
+def received_flags(
+    received: Received, stage: Stage, outcome: StepOutcome, asked_buffer_bytes: int, place: Place
+) -> list[Flag]:
+    """What must be known of a recording by its receiver alone."""
+    direct = "--direct" in outcome.step.argv
+    flags = quality.judge_duration("the stream", received.receive_seconds, CLOCK_SECONDS)
+    flags += quality.judge_cache_size(place, sum(received.written_bytes), direct=direct)
+    if received.socket_buffer_bytes < asked_buffer_bytes:
+        measured = f"the kernel granted a socket buffer of {format_bytes(received.socket_buffer_bytes)}"
+        limit = f"{format_bytes(asked_buffer_bytes)}: raise net.core.rmem_max, or give the agent CAP_NET_ADMIN"
+        flags.append(Flag(code=FlagCode.CLIENT_BOUND, effect=FlagEffect.MARKED, measured=measured, limit=limit))
+    return [flag.model_copy(update={"labels": stage.labels}) for flag in flags]
+
+
+def verified_samples(verified: Verified, stage: Stage, outcome: StepOutcome, target_id: int) -> list[Sample]:
+    """How fast the recording was read back."""
+    labels = {"operation": "verify"} | _recorded_labels(stage, outcome)
+    return [Sample("throughput", verified.read_bytes / verified.seconds, labels, target_id)]
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Both ends of one stage, and the reader after them where there was one."""
+
+    stage: Stage
+    sent: Sent
+    received: Received
+    verified: Verified | None
+    labels: Labels
+
+    @classmethod
+    def of(cls, stage: Stage, outcomes: Mapping[str, StepOutcome]) -> Self | None:
+        """The reports of a stage out of the outcomes by their steps' names; None where the ramp ended before it."""
+        receive = outcomes[f"receive{stage.suffix}"]
+        sent = read_report(Sent, outcomes[f"send{stage.suffix}"])
+        received = read_report(Received, receive)
+        verify = outcomes.get(f"verify{stage.suffix}")
+        if sent is None or received is None:
+            return None
+        verified = read_report(Verified, verify) if verify else None
+        return cls(stage, sent, received, verified, _recorded_labels(stage, receive))
+
+    @property
+    def lost(self) -> int:
+        """Datagrams that were sent and are not in the files."""
+        return max(0, self.sent.sent - self.received.received)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the sender really sent at this rate."""
+        return _sent_rate(self.sent) >= HELD_RATIO * self.stage.rate
+
+    def samples(self, target_id: int | None) -> list[Sample]:
+        """What was lost, and where."""
+        values = [Sample("datagrams_lost", float(self.lost), self.labels, target_id)]
+        for cause, count in self._lost_by_cause().items():
+            values.append(Sample("datagrams_lost", float(count), self.labels | {"cause": cause}, target_id))
+        return [*values, Sample("loss_ratio", self.lost / self.sent.sent, self.labels, target_id)]
+
+    def samples_by_target(self, places: Sequence[Place]) -> list[Sample]:
+        """Each target's share of the recording."""
+        labels, seconds = {"operation": "record"} | self.labels, self.received.record_seconds
+        return [
+            Sample("throughput", written_bytes / seconds, labels, place.target_id)
+            for place, written_bytes in zip(places, self.received.written_bytes, strict=True)
+        ]
+
+    def flags(self) -> list[Flag]:
+        """Where the ends contradict each other, and losses that the storage has no part in."""
+        flags = [
+            _flag(FlagCode.ERRORS, FlagEffect.REJECTED, problem, "both ends agree") for problem in self._problems()
+        ]
+        elsewhere = self.lost - self._lost_by_cause()["ring"]
+        if elsewhere:
+            measured = f"{elsewhere} of {self.lost} lost datagrams never reached the recorder"
+            flags.append(_flag(FlagCode.CLIENT_BOUND, FlagEffect.MARKED, measured, "losses while the ring was full"))
+        return [flag.model_copy(update={"labels": self.stage.labels}) for flag in flags]
+
+    def _lost_by_cause(self) -> dict[str, int]:
+        """The kernel says what it dropped at the socket, and when; the rest never came so far."""
+        ring = min(self.lost, self.received.kernel_drops_while_full)
+        at_socket = min(self.lost, self.received.kernel_drops) - ring
+        return {"ring": ring, "socket_buffer": at_socket, "network": self.lost - ring - at_socket}
+
+    def _problems(self) -> list[str]:
+        sent, received, verified = self.sent, self.received, self.verified
+        problems = []
+        if received.total not in {None, sent.sent}:
+            problems.append(f"the sender sent {sent.sent} datagrams and told the receiver {received.total}")
+        if received.received > sent.sent:
+            problems.append(f"{received.received} different datagrams were received, {sent.sent} were sent")
+        kept = sum(received.kept_bytes) // received.datagram_bytes
+        if verified and (verified.unique, verified.datagrams, verified.foreign) != (kept, kept, 0):
+            problems.append(
+                f"{kept} datagrams were recorded; the files hold {verified.datagrams}, {verified.unique} of them "
+                f"different, {verified.foreign} that are none of the stream"
+            )
+        return problems
+
+
+def _recorded_labels(stage: Stage, outcome: StepOutcome) -> Labels:
+    return stage.labels | {"direct": "--direct" in outcome.step.argv}
+
+
+def _sent_rate(sent: Sent) -> float:
+    return sent.sent * sent.datagram_bytes / sent.seconds
+
+
+def _lag_flags(sent: Sent, stage: Stage) -> list[Flag]:
+    rate = _sent_rate(sent)
+    if rate >= HELD_RATIO * stage.rate and sent.largest_lag_seconds <= LAG_SECONDS:
+        return []
+    measured = (
+        f"sent at {rate / MEGABIT:.0f} of {stage.rate / MEGABIT:.0f} Mbit/s, at worst "
+        f"{sent.largest_lag_seconds * 1e3:.0f} ms behind the schedule"
+    )
+    limit = f"{HELD_RATIO:.0%} of the rate and {LAG_SECONDS * 1e3:.0f} ms"
+    flag = _flag(FlagCode.CLIENT_BOUND, FlagEffect.MARKED, measured, limit)
+    return [flag.model_copy(update={"labels": stage.labels})]
+
+
+def _flag(code: FlagCode, effect: FlagEffect, measured: str, limit: str) -> Flag:
+    return Flag(code=code, effect=effect, measured=measured, limit=limit)
