@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from agent.order_rig import target_card
@@ -12,7 +13,7 @@ from agent.orders import make_order
 from pydantic import BaseModel, model_validator
 
 from iotide_agent.config import parse_config
-from iotide_agent.executor import Executor
+from iotide_agent.executor import DeclinedError, Executor
 from iotide_agent.inventory import take_inventory
 from iotide_agent.protocol import Event, Recovered, ResultReady, RunnerEnded, Stage
 from iotide_agent.results import Verdict
@@ -24,6 +25,7 @@ from iotide_agent.runner.record import read_phase
 from iotide_agent.runner.workspace import make_place
 from iotide_agent.runs import Runs
 from iotide_agent.spool import OrderFiles, Spool
+from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_wire.messages import OrderTarget, Outcome
 
@@ -178,3 +180,16 @@ def test_a_plug_in_that_raises_at_the_start_fails_its_run_alone(
     node.runs.begin(order)
     assert node.events == [ResultReady(1)]
     assert node.spool.result(1).outcome is Outcome.FAILED
+
+
+def test_a_plan_that_the_administrator_does_not_allow_fails_its_run_with_the_remedy(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise PlanRefusedError("path: /dev/sda may not be read here; its administrator can add it")
+
+    monkeypatch.setattr(DdWorkload, "plan", refuse)
+    node.begun().phase.write_text('{"places": []}')
+    with pytest.raises(DeclinedError, match="its administrator can add it") as declined:
+        node.executor.plan(make_order())
+    assert (declined.value.verdict.code, declined.value.verdict.outcome) == ("plan_refused", Outcome.FAILED)

@@ -33,6 +33,7 @@ def make_place(directory: Path) -> Place:
         total_bytes=10 * MEMORY_BYTES,
         free_bytes=5 * MEMORY_BYTES,
         facts={"memory.total_bytes": MEMORY_BYTES},
+        source="/dev/iotide-test",
     )
 
 

@@ -22,7 +22,7 @@ from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card,
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.record import read_phase
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
-from iotide_agent.workloads.base import Options, Workload
+from iotide_agent.workloads.base import Options, PlanRefusedError, Workload
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
 from iotide_wire.expressions import ExpressionError, evaluate
 from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
@@ -112,6 +112,8 @@ class Executor:
         files = self._spool.files(order.order_id)
         try:
             return make_plan(files, read_phase(files.directory), work.workload, work.options, self.inventory)
+        except PlanRefusedError as error:
+            raise DeclinedError("plan_refused", str(error), Outcome.FAILED) from error
         except Exception as error:
             # A plug-in's own fault: the run fails with its words and the agent goes on.
             _logger.exception("plan_failed run_id=%d", order.run_id)

@@ -85,6 +85,7 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> 
             **inventory.facts_at(made["directory"], mount["mount_point"]),
             "mount.options": lasting_options(options),
         },
+        source=mount["source"],
     )
 
 

@@ -46,6 +46,7 @@ it("keeps the order of the schema and tells each kind of option", () => {
     ["pattern", "choice"],
     ["file_size_bytes", "integer"],
     ["jobs", "integer"],
+    ["rate_bytes_per_second", "integer"],
     ["share", "number"],
     ["fsync", "boolean"],
     ["direct", "choice"],

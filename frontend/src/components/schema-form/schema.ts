@@ -2,7 +2,15 @@
 
 import * as z from "zod/mini";
 import { plainTitle } from "@/lib/options";
-import { exactBytes, exactRate, exactSeconds, parseBytes, parseRate, parseSeconds, UnitError } from "@/lib/units";
+import {
+  exactBytes,
+  exactRate,
+  exactSeconds,
+  parseBytes,
+  parseRate,
+  parseSeconds,
+  UnitError,
+} from "@/lib/units";
 
 const PropertySchema = z.object({
   type: z.optional(z.string()),

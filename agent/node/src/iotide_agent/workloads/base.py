@@ -51,6 +51,7 @@ class Place:
         direct_works: whether a trial write with O_DIRECT succeeded in `directory`.
         total_bytes, free_bytes: of the file system when the run began.
         facts: facts of node and mount, base units.
+        source: what the mount is of: a block device, a server's export, or whatever its file system says.
     """
 
     target_id: int
@@ -61,6 +62,7 @@ class Place:
     total_bytes: int
     free_bytes: int
     facts: Facts
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,10 @@ class OutputRefusedError(Exception):
         super().__init__(f"step {step}: {problem}; the output reads: {shown!r}")
 
 
+class PlanRefusedError(Exception):
+    """The options ask for what this node's administrator has not allowed; the sentence names option and remedy."""
+
+
 class Settings(BaseModel):
     """Base of what a workload takes from the table `[workloads.NAME]` of agent.toml."""
 
@@ -239,6 +245,14 @@ class Workload(ABC, Generic[OptionsT]):
     def options_schema(self) -> dict[str, Any]:
         """JSON Schema of the options; one that depends on the node's settings is made here."""
         return self.options_type.model_json_schema()
+
+    def metric_specs(self) -> tuple[MetricSpec, ...]:
+        """What it yields; metrics that depend on the node's settings are made here."""
+        return self.metrics
+
+    def unavailable_because(self) -> str | None:
+        """What the node's settings lack for it to run, with the remedy; None where it can."""
+        return None
 
     @abstractmethod
     def groups(self, options: OptionsT, place: Place) -> list[Group]:

@@ -12,11 +12,16 @@ from pydantic import ValidationError
 
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
 from iotide_agent.workloads.base import Workload
+<<<<<<< HEAD
 from iotide_agent.workloads.bonnie import BonnieWorkload
+=======
+from iotide_agent.workloads.command import CommandWorkload
+>>>>>>> b48b8bf (workloads: rawread, a device or file that is only read; command, a site's own programs listed in agent.toml)
 from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.iozone import IozoneWorkload
+from iotide_agent.workloads.rawread import RawreadWorkload
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_wire.catalogue import WorkloadAnnouncement
 
@@ -34,6 +39,8 @@ _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     IozoneWorkload,
     BonnieWorkload,
     StreamWorkload,
+    RawreadWorkload,
+    CommandWorkload,
 )
 
 
@@ -104,7 +111,7 @@ def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnno
         description=found.description,
         options_schema=found.options_schema(),
         option_defaults=found.options_type.model_construct().model_dump(mode="json"),
-        metrics=found.metrics,
+        metrics=found.metric_specs(),
         bytes_needed=found.bytes_needed,
         bytes_moved=found.bytes_moved,
         run_seconds=found.run_seconds,
@@ -126,6 +133,9 @@ def _instance(plug_in: object) -> Workload[Any]:
 
 def _tool_version(found: Workload[Any], reader: Reader) -> str | Unavailable:
     """What the tool says of its version; Python's own where no tool is needed."""
+    lacking = found.unavailable_because()
+    if lacking is not None:
+        return Unavailable(lacking)
     if found.tool is None:
         return platform.python_version()
     printed = reader.read(CommandWant(found.version_argv, found.package, any_status=found.version_in_usage))

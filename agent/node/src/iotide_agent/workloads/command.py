@@ -1,0 +1,232 @@
+"""command: a program of the site's own, listed by the node's administrator, with the numbers that it prints."""
+
+import json
+import re
+from collections.abc import Mapping
+from math import isfinite
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
+
+from iotide_agent.workloads import quality
+from iotide_agent.workloads.base import (
+    Before,
+    Group,
+    Options,
+    OutputRefusedError,
+    Parsed,
+    Place,
+    Sample,
+    Settings,
+    Step,
+    StepOutcome,
+    Workload,
+    in_turn,
+)
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.expressions import Expression, Option
+from iotide_wire.units import Unit
+
+CLOCK_SECONDS: Final = 1e-9
+_REMEDY: Final = "no command is configured; list one in [workloads.command.commands.NAME] of this node's agent.toml"
+
+CommandName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,40}$")]
+MetricName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+
+
+def _check_pattern(text: str) -> str:
+    try:
+        groups = re.compile(text).groupindex
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from error
+    if "value" not in groups:
+        raise ValueError("name the number: (?P<value>...)")
+    return text
+
+
+class CommandMetric(BaseModel):
+    """A number that a program prints.
+
+    Attributes:
+        json_path: where it stands in the JSON object on stdout, for instance `jobs.0.read.iops`.
+        pattern: finds the one line of stdout that holds it, and names it: `(?P<value>...)`.
+        factor: from what is printed to the base unit, for instance 1e-3 for milliseconds.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str = Field(min_length=1, max_length=200)
+    unit: Unit
+    better: Literal["higher", "lower", "neither"]
+    json_path: Annotated[str, Field(pattern=r"^[^.]+(\.[^.]+)*$")] | None = None
+    pattern: Annotated[str, AfterValidator(_check_pattern)] | None = None
+    factor: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _stands_in_one_place(self) -> Self:
+        if (self.json_path is None) == (self.pattern is None):
+            raise ValueError("say where the number stands: either json_path or pattern")
+        return self
+
+
+class Command(BaseModel):
+    """A program that runs may start.
+
+    Attributes:
+        argv: its arguments; `{directory}` stands for the run's own directory on the target, which is removed at the
+            end, and `{target}` for the target's.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    argv: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
+    metrics: dict[MetricName, CommandMetric] = Field(min_length=1)
+
+
+class CommandSettings(Settings):
+    """The programs of this node, by name."""
+
+    commands: dict[CommandName, Command] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _metrics_of_one_name_are_alike(self) -> Self:
+        seen: dict[str, CommandMetric] = {}
+        for name, command in self.commands.items():
+            for metric, found in command.metrics.items():
+                first = seen.setdefault(metric, found)
+                if (first.title, first.unit, first.better) != (found.title, found.unit, found.better):
+                    raise ValueError(
+                        f"metric {metric} of command {name} has another title, unit or direction than before"
+                    )
+        return self
+
+
+class CommandOptions(Options):
+    """Which program, and what the scheduler should expect of it."""
+
+    command: str = Field(default="", title="Command", description="A program that the node's administrator listed.")
+    space_bytes: int = Field(
+        default=1024**3,
+        ge=1,
+        le=2**60,
+        title="Space",
+        description="How much it writes at most; the target must have so much free.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    expected_seconds: float = Field(
+        default=60,
+        ge=1,
+        le=30 * 86_400,
+        title="Expected time",
+        description="How long it usually takes, by which its end is foreseen.",
+        json_schema_extra={"x-unit": "seconds"},
+    )
+
+
+class CommandWorkload(Workload[CommandOptions]):
+    """Whatever a site measures with."""
+
+    name: ClassVar[str] = "command"
+    title: ClassVar[str] = "command: a program of the site's own"
+    description: ClassVar[str] = "Runs a program that the node's administrator listed and reads the numbers it prints."
+    revision: ClassVar[int] = 1
+    tool: ClassVar[str | None] = None
+    metrics: ClassVar[tuple[MetricSpec, ...]] = ()
+    bytes_needed: ClassVar[Expression] = Option.of("space_bytes")
+    bytes_moved: ClassVar[Expression] = Option.of("space_bytes")
+    run_seconds: ClassVar[Expression] = Option.of("expected_seconds")
+    options_type = CommandOptions
+    settings_type: ClassVar[type[Settings]] = CommandSettings
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        """Offers the node's own programs."""
+        super().__init__(settings)
+        self._commands = self.settings.commands if isinstance(self.settings, CommandSettings) else {}
+        if self._commands:
+            self.options_type = _options_of(sorted(self._commands))
+
+    def unavailable_because(self) -> str | None:
+        """Nothing is listed."""
+        return None if self._commands else _REMEDY
+
+    def metric_specs(self) -> tuple[MetricSpec, ...]:
+        """The metrics of all listed programs."""
+        metrics = {name: metric for command in self._commands.values() for name, metric in command.metrics.items()}
+        return tuple(
+            MetricSpec(name=name, title=metric.title, unit=metric.unit, better=metric.better, labels=("command",))
+            for name, metric in sorted(metrics.items())
+        )
+
+    def groups(self, options: CommandOptions, place: Place) -> list[Group]:
+        """The program, its placeholders filled in."""
+        filled = {"{directory}": str(place.directory), "{target}": str(place.directory.parent)}
+        return in_turn(
+            Step(
+                name=options.command,
+                phase=f"running {options.command}",
+                argv=tuple(_filled(argument, filled) for argument in self._commands[options.command].argv),
+                target_id=place.target_id,
+                before=Before.SYNC,
+            )
+        )
+
+    def read(self, options: CommandOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """Every number of the program, in its base unit."""
+        labels = {"command": options.command}
+        samples = [
+            Sample(name, _number(metric, outcome) * metric.factor, labels, place.target_id)
+            for name, metric in self._commands[options.command].metrics.items()
+        ]
+        flags = quality.judge_duration(options.command, outcome.wall_seconds, CLOCK_SECONDS)
+        return Parsed(samples, [quality.about(flag, labels, place) for flag in flags])
+
+
+def _options_of(names: list[str]) -> type[CommandOptions]:
+    """The form with these names as its choices."""
+    field = CommandOptions.model_fields["command"]
+    choices = Field(default=names[0], title=field.title, description=field.description)
+    return create_model("CommandOptions", __base__=CommandOptions, command=(Literal[tuple(names)], choices))
+
+
+def _filled(argument: str, values: Mapping[str, str]) -> str:
+    for placeholder, value in values.items():
+        argument = argument.replace(placeholder, value)
+    return argument
+
+
+def _number(metric: CommandMetric, outcome: StepOutcome) -> float:
+    printed = _by_path(metric.json_path, outcome) if metric.json_path else _by_pattern(str(metric.pattern), outcome)
+    try:
+        value = float(printed)
+    except (TypeError, ValueError):
+        value = float("nan")
+    if isinstance(printed, bool) or not isfinite(value):
+        raise OutputRefusedError(outcome.step.name, f"{metric.title}: {printed!r} is no number", outcome.stdout)
+    return value
+
+
+def _by_path(path: str, outcome: StepOutcome) -> Any:  # noqa: ANN401 - JSON
+    try:
+        found = json.loads(outcome.stdout)
+    except json.JSONDecodeError as error:
+        raise OutputRefusedError(outcome.step.name, f"stdout is no JSON ({error})", outcome.stdout) from error
+    if not isinstance(found, dict):
+        raise OutputRefusedError(outcome.step.name, "stdout is no JSON object", outcome.stdout)
+    for part in path.split("."):
+        try:
+            found = found[int(part)] if isinstance(found, list) else found[part]
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            raise OutputRefusedError(outcome.step.name, f"its JSON has no {path}", outcome.stdout) from error
+    return found
+
+
+def _by_pattern(pattern: str, outcome: StepOutcome) -> str:
+    matches = list(re.finditer(pattern, outcome.stdout, re.MULTILINE))
+    if len(matches) != 1:
+        raise OutputRefusedError(
+            outcome.step.name, f"{pattern} is found {len(matches)} times instead of once", outcome.stdout
+        )
+    if "\n" not in outcome.stdout[matches[0].end() :]:
+        # The number itself may have been cut off.
+        raise OutputRefusedError(outcome.step.name, f"the line with {pattern} does not end", outcome.stdout)
+    return matches[0]["value"]

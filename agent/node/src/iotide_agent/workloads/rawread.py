@@ -1,0 +1,277 @@
+"""rawread: the device below a target, or a file that is there, read and never written."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Annotated, ClassVar, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from iotide_agent.workloads import quality
+from iotide_agent.workloads.base import (
+    Before,
+    Counters,
+    Group,
+    Options,
+    OutputRefusedError,
+    Parsed,
+    Place,
+    PlanRefusedError,
+    Sample,
+    Settings,
+    Step,
+    StepOutcome,
+    Workload,
+    in_turn,
+)
+from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, PERCENTILES, FioWorkload
+from iotide_agent.workloads.fio_report import Direction, Job, merged_bins, percentile_seconds, read_report
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.expressions import Expression, Number, Option
+from iotide_wire.messages import Flag
+from iotide_wire.units import Unit
+
+Pattern = Literal["sequential", "random"]
+
+_FIO: Final = FioWorkload()
+_LABELS: Final = ("operation", "pattern", "direct")
+
+
+def _check_readable(text: str) -> str:
+    path = PurePosixPath(text)
+    if not path.is_absolute() or ".." in path.parts:
+        raise ValueError("write an absolute path without '..', for instance /dev/sdb")
+    return str(path)
+
+
+class RawreadSettings(Settings):
+    """What may be read here besides the files on the target.
+
+    Attributes:
+        readable: devices and files, exactly as runs name them or as the target is mounted from.
+    """
+
+    readable: tuple[Annotated[str, AfterValidator(_check_readable)], ...] = ()
+
+
+class RawreadOptions(Options):
+    """What is read, and how."""
+
+    path: str = Field(
+        default="",
+        pattern=r"^(/?[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*)?$",
+        title="Device or file",
+        description=(
+            "Empty: the block device that the target is mounted from. Otherwise a file on the target, or an absolute "
+            "path. Devices and absolute paths must stand in readable of [workloads.rawread] in the node's agent.toml."
+        ),
+    )
+    patterns: tuple[Pattern, ...] = Field(
+        default=("sequential", "random"),
+        min_length=1,
+        max_length=2,
+        title="Patterns",
+        description="sequential: from the start on, one operation after another. random: anywhere, several at once.",
+        json_schema_extra={"uniqueItems": True},
+    )
+    block_size_bytes: int = Field(
+        default=1024**2,
+        ge=512,
+        le=1024**3,
+        multiple_of=512,
+        title="Sequential block size",
+        description="What one sequential operation reads, a multiple of 512 bytes.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    random_block_size_bytes: int = Field(
+        default=4096,
+        ge=512,
+        le=1024**3,
+        multiple_of=512,
+        title="Random block size",
+        description="What one random operation reads, a multiple of 512 bytes.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    io_depth: int = Field(
+        default=32, ge=1, le=4096, title="Depth", description="Random operations in flight; sequential ones are alone."
+    )
+    runtime_seconds: float = Field(
+        default=30,
+        ge=1,
+        le=86_400,
+        title="Run time",
+        description="Of each pattern; it begins again at the start where the end is reached before.",
+        json_schema_extra={"x-unit": "seconds"},
+    )
+    direct: bool = Field(default=True, title="O_DIRECT", description="Past the page cache.")
+
+    @model_validator(mode="after")
+    def _patterns_come_once(self) -> Self:
+        if len(set(self.patterns)) != len(self.patterns):
+            raise ValueError(f"patterns = {list(self.patterns)}: name each at most once")
+        return self
+
+
+class RawreadWorkload(Workload[RawreadOptions]):
+    """What the device gives without a file system, or a file without a benchmark's own layout."""
+
+    name: ClassVar[str] = "rawread"
+    title: ClassVar[str] = "rawread: a device or file, read only"
+    description: ClassVar[str] = (
+        "Reads the device below the target, or an existing file, in a row and at random; it never writes."
+    )
+    revision: ClassVar[int] = 1
+    tool: ClassVar[str | None] = "fio"
+    package: ClassVar[str] = "fio"
+    version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
+    writes: ClassVar[bool] = False
+    metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        MetricSpec(name="throughput", title="Throughput", unit=Unit.BYTES_PER_SECOND, better="higher", labels=_LABELS),
+        MetricSpec(name="iops", title="Operations", unit=Unit.OPERATIONS_PER_SECOND, better="higher", labels=_LABELS),
+        MetricSpec(
+            name="latency",
+            title="Completion latency",
+            unit=Unit.SECONDS,
+            better="lower",
+            labels=(*_LABELS, "percentile"),
+        ),
+    )
+    bytes_needed: ClassVar[Expression] = Number.of(0)
+    bytes_moved: ClassVar[Expression] = Number.of(0)
+    run_seconds: ClassVar[Expression] = Option.of("runtime_seconds") * Option.of("patterns")
+    options_type = RawreadOptions
+    settings_type: ClassVar[type[Settings]] = RawreadSettings
+
+    def groups(self, options: RawreadOptions, place: Place) -> list[Group]:
+        """A step for each pattern.
+
+        Raises:
+            PlanRefusedError: what is to be read is not for runs to read.
+        """
+        path = self._readable_path(options, place)
+        return in_turn(*(_step(pattern, path, options, place) for pattern in options.patterns))
+
+    def read(self, options: RawreadOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """Rates from bytes and milliseconds, percentiles from the latency bins."""
+        job = _job(outcome)
+        problem = _problem(options, job)
+        if problem:
+            raise OutputRefusedError(outcome.step.name, problem, _text(outcome)[-500:])
+        return Parsed(_samples(options, place, outcome, job.read), _flags(options, place, outcome, job.read))
+
+    def read_cut(self, options: RawreadOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """What an interrupted fio reports of the part that it did."""
+        if outcome.exit_status != INTERRUPTED_STATUS:
+            return Parsed()
+        done = _job(outcome).read
+        if not done.runtime or not done.total_ios:
+            return Parsed()
+        return Parsed(_samples(options, place, outcome, done))
+
+    def failure(self, outcome: StepOutcome) -> str | None:
+        """As of any fio."""
+        return _FIO.failure(outcome)
+
+    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
+        """By time."""
+        return _FIO.progress(step, counters, output_tail)
+
+    def _readable_path(self, options: RawreadOptions, place: Place) -> str:
+        if options.path and not options.path.startswith("/"):
+            return f"{place.directory}/{options.path}"
+        path = options.path or place.source
+        if not path.startswith("/dev/") and not options.path:
+            raise PlanRefusedError(
+                f"path: the target is mounted from {path!r}, which is no block device; name a device or a file"
+            )
+        readable = self.settings.readable if isinstance(self.settings, RawreadSettings) else ()
+        if path not in readable:
+            raise PlanRefusedError(
+                f"path: {path} may not be read here ({', '.join(readable) or 'nothing may'}); its administrator can "
+                "add it to readable of [workloads.rawread] in agent.toml"
+            )
+        return path
+
+
+def _step(pattern: Pattern, path: str, options: RawreadOptions, place: Place) -> Step:
+    output = place.scratch / f"fio-{pattern}.json"
+    return Step(
+        name=pattern,
+        phase=f"reading {path}, {pattern}",
+        argv=("fio", *_arguments(pattern, path, options), f"--output={output}"),
+        target_id=place.target_id,
+        before=Before.DROP,
+        # Nothing is declared: declared files are removed at the end.
+        output_files=(output,),
+        stop_signal=signal.SIGINT,
+    )
+
+
+def _arguments(pattern: Pattern, path: str, options: RawreadOptions) -> Iterator[str]:
+    yield "--name=iotide"
+    # fio would make a missing file, and one that grew too short, unless it is told not to.
+    yield "--readonly"
+    yield "--allow_file_create=0"
+    # It splits a list of files at colons.
+    yield "--filename=" + path.replace(":", r"\:")
+    if pattern == "sequential":
+        yield from ("--rw=read", f"--bs={options.block_size_bytes}", "--ioengine=psync", "--iodepth=1")
+    else:
+        yield from ("--rw=randread", f"--bs={options.random_block_size_bytes}")
+        yield from ("--ioengine=libaio", f"--iodepth={options.io_depth}", "--norandommap")
+    yield f"--direct={int(options.direct)}"
+    yield "--time_based=1"
+    yield f"--runtime={round(options.runtime_seconds * 1000)}ms"
+    yield "--thread"
+    yield "--output-format=json+"
+    yield "--eta=never"
+
+
+def _text(outcome: StepOutcome) -> str:
+    return outcome.files.get(outcome.step.output_files[0].name, "")
+
+
+def _job(outcome: StepOutcome) -> Job:
+    jobs = read_report(outcome.step.name, _text(outcome)).jobs
+    if len(jobs) != 1:
+        raise OutputRefusedError(outcome.step.name, f"one job was planned, {len(jobs)} report", _text(outcome)[-500:])
+    return jobs[0]
+
+
+def _problem(options: RawreadOptions, job: Job) -> str | None:
+    """Where the job did not do what was planned, or contradicts itself."""
+    done = job.read
+    if job.error or job.total_err:
+        return f"error {job.error}, {job.total_err} errors passed over"
+    if done.total_ios == 0 or done.runtime * CLOCK_SECONDS < ENDED_EARLY_RATIO * options.runtime_seconds:
+        return f"{options.runtime_seconds:g} s were planned, it read {done.total_ios} blocks in {done.runtime} ms"
+    if job.write.total_ios:
+        return f"it wrote {job.write.total_ios} times"
+    if done.short_ios or done.drop_ios or sum(done.clat_ns.bins.values()) != done.total_ios:
+        return (
+            "the latency bins hold another number of operations than the job did, or some moved less than they should"
+        )
+    return None
+
+
+def _labels(options: RawreadOptions, outcome: StepOutcome) -> dict[str, str | int | float | bool]:
+    return {"operation": "read", "pattern": outcome.step.name, "direct": options.direct}
+
+
+def _samples(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Sample]:
+    labels, seconds, bins = _labels(options, outcome), done.runtime * CLOCK_SECONDS, merged_bins([done])
+    return [
+        Sample("throughput", done.io_bytes / seconds, labels, place.target_id),
+        Sample("iops", done.total_ios / seconds, labels, place.target_id),
+        *(
+            Sample("latency", percentile_seconds(bins, percent), labels | {"percentile": name}, place.target_id)
+            for name, percent in PERCENTILES.items()
+        ),
+    ]
+
+
+def _flags(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Flag]:
+    flags = quality.judge_duration(outcome.step.name, done.runtime * CLOCK_SECONDS, CLOCK_SECONDS)
+    flags += quality.judge_cache_size(place, done.io_bytes, direct=options.direct)
+    flags += quality.judge_cache_drop(outcome, direct=options.direct)
+    return [quality.about(flag, {"pattern": outcome.step.name}, place) for flag in flags]

@@ -1,0 +1,158 @@
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories.outcomes import as_step, captured, make_place, read_all, run_steps, steps_of
+from pydantic import ValidationError
+
+from iotide_agent.workloads.base import Before, OutputRefusedError, Place, PlanRefusedError, StepOutcome
+from iotide_agent.workloads.rawread import RawreadOptions, RawreadWorkload
+from iotide_wire.messages import FlagCode
+
+MIB = 1024**2
+RAWREAD = RawreadWorkload({"readable": ["/dev/iotide-test", "/data/big:1.data"]})
+
+
+def options(**given: object) -> RawreadOptions:
+    return RawreadOptions.model_validate({"runtime_seconds": 1, "path": "big.data"} | given)
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[StepOutcome]:
+    """Both patterns over a file of 4 MiB."""
+    place = make_place(tmp_path_factory.mktemp("rawread"))
+    (place.directory / "big.data").write_bytes(os.urandom(4 * MIB))
+    return run_steps(steps_of(RAWREAD, options(), place), place)
+
+
+def test_file_is_read_in_both_patterns_and_left_as_it_was(place: Place) -> None:
+    file = place.directory / "big.data"
+    file.write_bytes(content := os.urandom(4 * MIB))
+    before = file.stat()
+    outcomes = run_steps(steps_of(RAWREAD, options(), place), place)
+
+    assert [RAWREAD.failure(outcome) for outcome in outcomes] == [None, None]
+    parsed = read_all(RAWREAD, options(), place, outcomes)
+    rates = {sample.labels["pattern"]: sample.value for sample in parsed.samples if sample.metric == "throughput"}
+    iops = {sample.labels["pattern"]: sample.value for sample in parsed.samples if sample.metric == "iops"}
+    assert rates["sequential"] == pytest.approx(iops["sequential"] * MIB, rel=0.01)
+    assert rates["random"] == pytest.approx(iops["random"] * 4096, rel=0.01)
+    assert (file.read_bytes(), file.stat().st_mtime_ns) == (content, before.st_mtime_ns)
+    assert os.listdir(place.directory) == ["big.data"]  # noqa: PTH208 - names alone
+
+
+def test_what_is_read_is_never_opened_for_writing(place: Place) -> None:
+    """The kernel refuses that, even to root, for a program that runs."""
+    program = place.directory / "sleep"
+    program.write_bytes(Path(str(shutil.which("sleep"))).read_bytes())
+    program.chmod(0o700)
+    with subprocess.Popen([program, "60"]) as running:
+        with pytest.raises(OSError, match="Text file busy"):
+            program.open("r+b")
+        small = options(path="sleep", block_size_bytes=4096)
+        outcomes = run_steps(steps_of(RAWREAD, small, place), place)
+        running.kill()
+    assert [RAWREAD.failure(outcome) for outcome in outcomes] == [None, None]
+
+
+def test_missing_file_is_not_made(place: Place) -> None:
+    [outcome] = run_steps(steps_of(RAWREAD, options(patterns=["sequential"]), place), place)
+    assert RAWREAD.failure(outcome) is not None
+    assert list(place.directory.iterdir()) == []
+
+
+def test_command_cannot_write_whatever_is_read(place: Place) -> None:
+    for step in steps_of(RAWREAD, options(path=""), place):
+        assert "--readonly" in step.argv
+        assert "--allow_file_create=0" in step.argv
+        assert step.declared_files == ()  # they would be removed at the end
+        assert "--filename=/dev/iotide-test" in step.argv
+    assert not RAWREAD.writes
+
+
+def test_colon_in_a_name_does_not_make_two_files_of_it(place: Place) -> None:
+    [step] = steps_of(RAWREAD, options(path="/data/big:1.data", patterns=["random"]), place)
+    assert r"--filename=/data/big\:1.data" in step.argv
+
+
+@pytest.mark.parametrize("path", ["/dev/sdz", "/etc/shadow", "/dev/iotide-test2"])
+def test_what_the_administrator_did_not_list_is_refused(path: str, place: Place) -> None:
+    with pytest.raises(PlanRefusedError, match=rf"path: {path} may not be read here \(/dev/iotide-test, .*agent.toml"):
+        RAWREAD.groups(options(path=path), place)
+    with pytest.raises(PlanRefusedError, match="nothing may"):
+        RawreadWorkload().groups(options(path=""), place)
+
+
+def test_target_without_a_device_asks_for_a_name(place: Place) -> None:
+    with pytest.raises(PlanRefusedError, match="'server:/export', which is no block device"):
+        RAWREAD.groups(options(path=""), replace(place, source="server:/export"))
+
+
+@pytest.mark.parametrize("path", ["../other", "a/../../b", "/dev/../etc/passwd", "a//b", "a b", ".hidden", "/"])
+def test_path_that_could_lead_out_of_the_target_is_no_option(path: str) -> None:
+    with pytest.raises(ValidationError, match="path"):
+        options(path=path)
+
+
+@pytest.mark.parametrize("readable", ["sdb", "/dev/../sdb"])
+def test_setting_that_names_no_path_is_refused(readable: str) -> None:
+    with pytest.raises(ValidationError, match="absolute path"):
+        RawreadWorkload({"readable": [readable]})
+
+
+def test_cached_reading_is_flagged(place: Place, outcomes: list[StepOutcome]) -> None:
+    warm = [replace(outcome, before_done=Before.SYNC) for outcome in outcomes]
+    assert {flag.code for flag in read_all(RAWREAD, options(), place, warm).flags} == {FlagCode.DURATION}
+    buffered = options(direct=False)
+    flags = read_all(RAWREAD, buffered, place, warm).flags
+    assert {FlagCode.CACHE_DROP, FlagCode.DURATION} <= {flag.code for flag in flags}
+    assert {flag.labels["pattern"] for flag in flags if flag.code is FlagCode.CACHE_DROP} == {"sequential", "random"}
+
+
+def edited(outcome: StepOutcome, edit: Callable[[dict[str, Any]], object]) -> StepOutcome:
+    [(name, text)] = outcome.files.items()
+    report = json.loads(text)
+    edit(report["jobs"][0])
+    return replace(outcome, files={name: json.dumps(report)})
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (lambda job: job["read"].update(runtime=300), "1 s were planned"),
+        (lambda job: job["read"].update(total_ios=1), "latency bins"),
+        (lambda job: job["write"].update(total_ios=1), "it wrote"),
+        (lambda job: job.update(total_err=2), "2 errors"),
+    ],
+)
+def test_report_that_contradicts_the_plan_is_refused(
+    edit: Callable[[dict[str, Any]], object], says: str, place: Place, outcomes: list[StepOutcome]
+) -> None:
+    with pytest.raises(OutputRefusedError, match=says):
+        RAWREAD.read(options(), place, edited(outcomes[0], edit))
+
+
+def test_device_that_may_not_be_opened_fails_with_its_reason(place: Place) -> None:
+    [step] = steps_of(RAWREAD, options(patterns=["sequential"]), place)
+    failed = as_step(captured("fio/rawread_ro"), step)
+    assert "Operation not permitted" in str(RAWREAD.failure(failed))
+    assert RAWREAD.read_cut(options(), place, failed).samples == ()
+
+
+def test_interrupted_reading_keeps_what_it_did(place: Place) -> None:
+    (place.directory / "big.data").write_bytes(os.urandom(4 * MIB))
+    long = options(runtime_seconds=60, patterns=["sequential"])
+    [step] = steps_of(RAWREAD, long, place)
+    [outcome] = run_steps([replace(step, argv=("timeout", "--preserve-status", "-s", "INT", "2", *step.argv))], place)
+    assert RAWREAD.failure(outcome) == "fio was interrupted before its end (status 128)"
+    assert {sample.metric for sample in RAWREAD.read_cut(long, place, outcome).samples} == {
+        "throughput",
+        "iops",
+        "latency",
+    }
