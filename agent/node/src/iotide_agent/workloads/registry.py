@@ -12,11 +12,8 @@ from pydantic import ValidationError
 
 from iotide_agent.probes.reader import CommandWant, Reader, Unavailable
 from iotide_agent.workloads.base import Workload
-<<<<<<< HEAD
 from iotide_agent.workloads.bonnie import BonnieWorkload
-=======
 from iotide_agent.workloads.command import CommandWorkload
->>>>>>> b48b8bf (workloads: rawread, a device or file that is only read; command, a site's own programs listed in agent.toml)
 from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fio import FioWorkload
