@@ -140,7 +140,14 @@ def test_a_plan_tells_the_mount_options_of_now_and_not_of_the_last_inventory(nod
     descriptor = os.open(node.target, os.O_RDONLY)
     mount = mount_of(descriptor)._asdict() | {"options": "rw,nodiratime", "super_options": "rw,seen=now"}
     os.close(descriptor)
-    place = {"target_id": 1, "directory": str(node.target), "mount": mount, "direct_works": True}
+    place = {
+        "target_id": 1,
+        "directory": str(node.target),
+        "mount": mount,
+        "direct_works": True,
+        "total_bytes": 2,
+        "free_bytes": 1,
+    }
     files.phase.write_text(json.dumps({"places": [place]}))
     [planned] = node.executor.plan(make_order()).places
     assert planned.facts["mount.options"] == "nodiratime,rw,seen=now"

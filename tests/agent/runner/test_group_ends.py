@@ -3,7 +3,7 @@
 import signal
 from pathlib import Path
 
-from agent.order_rig import Rig, python, step
+from agent.order_rig import Rig, python, step, target_card
 
 
 def test_one_that_fails_ends_the_others_of_its_group(rig: Rig) -> None:
@@ -36,6 +36,18 @@ def test_a_load_is_stopped_by_its_own_signal_and_can_say_how_far_it_came(rig: Ri
     breaking = step(*python("import sys, time; time.sleep(1); sys.exit(1)"), name="broken")
     assert rig.run([endless, breaking])["code"] == "step_failed"
     assert "copied" in rig.output("000-write.stderr")
+
+
+def test_a_run_that_only_reads_makes_nothing_on_its_target_and_leaves_what_is_there(tmp_path: Path) -> None:
+    found = tmp_path / "target"
+    found.mkdir(mode=0o700)
+    (found / "kept").write_text("here before")
+    own = Rig(tmp_path, targets=(target_card(found, writes=False),))
+    listing = step("ls", "-A", str(found), name="list")
+    ending = own.run([listing])
+    assert ending["outcome"] == "finished"
+    assert own.output("000-list.stdout") == "kept\n"
+    assert (found / "kept").read_text() == "here before"
 
 
 def test_no_file_stays_behind_when_a_group_is_ended(rig: Rig) -> None:

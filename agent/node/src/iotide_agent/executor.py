@@ -211,7 +211,13 @@ class Executor:
         except ExpressionError as error:
             raise DeclinedError("plan_fault", f"bytes needed: {error}", Outcome.FAILED) from error
         return TargetCard(
-            target.target_id, target.path, target.fstype, target.source, target.reserve_bytes, bytes_needed
+            target.target_id,
+            target.path,
+            target.fstype,
+            target.source,
+            target.reserve_bytes,
+            bytes_needed,
+            work.workload.writes,
         )
 
     def _card(self, order: Order, work: Work) -> Card:

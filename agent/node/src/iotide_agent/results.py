@@ -5,7 +5,8 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
@@ -160,28 +161,33 @@ class Collector:
     def _verdict(self, outcomes: Sequence[StepOutcome]) -> Verdict:
         """What the order came to, with all numbers that can be trusted, also of a run that failed."""
         outcome, code, reason = Outcome(self.exit["outcome"]), self.exit["code"], self.exit["reason"]
-        good: list[StepOutcome] = []
         read: list[_Read] = []
-        for done in outcomes:
-            failure = self.workload.failure(done)
-            if failure is not None and (outcome is Outcome.FINISHED or code == "step_failed"):
-                # The tool's own words say more than its exit status, and some tools exit with 0 after an error.
-                outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {done.step.name}: {failure}"
+        failures = [self._failure(done) for done in outcomes]
+        failed = [(done, failure) for done, failure in zip(outcomes, failures, strict=True) if failure is not None]
+        if failed and (outcome is Outcome.FINISHED or code == "step_failed"):
+            # The tool's own words say more than its exit status, and some tools exit with 0 after an error. Of a group
+            # the first to end was the cause: the others were stopped because of it.
+            first, failure = min(failed, key=lambda pair: _ended_at(pair[0]))
+            outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {first.step.name}: {failure}"
+        reads = [
+            partial(self._read, done, is_cut=failure is not None)
+            for done, failure in zip(outcomes, failures, strict=True)
+        ]
+        for one in [*reads, *([partial(self._conclude, outcomes)] if outcome is Outcome.FINISHED else [])]:
             try:
-                read.append(self._read(done, is_cut=failure is not None))
+                read.append(one())
             except _UnreadError as error:
                 if outcome is Outcome.FINISHED:
                     outcome, code, reason = Outcome.FAILED, error.code, str(error)
-            else:
-                good += [done] if failure is None else []
-        if self.plan is not None and len(good) == len(outcomes):
-            places = self.plan.places
-            try:
-                read.append(self._guarded(lambda: self.workload.conclude(self.options, places, good)))
-            except _UnreadError as error:
-                outcome, code, reason = Outcome.FAILED, error.code, str(error)
         samples = tuple(chain.from_iterable(samples for samples, _ in read))
         return Verdict(outcome, code, reason, samples, tuple(chain.from_iterable(flags for _, flags in read)))
+
+    def _failure(self, done: StepOutcome) -> str | None:
+        try:
+            return self.workload.failure(done)
+        except Exception as error:
+            _logger.exception("failure_failed workload=%s", self.workload.name)
+            return f"{self.workload.name} could not judge its end: {error!r}"
 
     def _read(self, done: StepOutcome, *, is_cut: bool) -> _Read:
         if self.plan is None:
@@ -189,6 +195,10 @@ class Collector:
         read = self.workload.read_cut if is_cut else self.workload.read
         place = self.plan.place_of(done.step)
         return self._guarded(lambda: read(self.options, place, done))
+
+    def _conclude(self, outcomes: Sequence[StepOutcome]) -> _Read:
+        places = self.plan.places if self.plan else ()
+        return self._guarded(lambda: self.workload.conclude(self.options, places, outcomes))
 
     def _guarded(self, work: Callable[[], Parsed]) -> _Read:
         try:
@@ -228,6 +238,10 @@ def _raw(files: OrderFiles, ended: dict[str, Any], plan: Plan | None) -> Iterato
 def _keep(file: Path, content: bytes) -> ArtefactFact:
     file.write_bytes(content)
     return ArtefactFact(name=file.name, sha256=hashlib.sha256(content).hexdigest(), size_bytes=len(content))
+
+
+def _ended_at(done: StepOutcome) -> datetime:
+    return done.started_at + timedelta(seconds=done.wall_seconds)
 
 
 def _merged(flags: Sequence[Flag]) -> tuple[Flag, ...]:

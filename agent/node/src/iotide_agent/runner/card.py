@@ -16,6 +16,7 @@ class TargetCard(NamedTuple):
     Attributes:
         bytes_needed: peak space that the workload takes, in bytes.
         reserve_bytes: space that must stay free besides, in bytes.
+        writes: whether a directory is made there; a run that only reads works in the target's own.
     """
 
     target_id: int
@@ -24,6 +25,7 @@ class TargetCard(NamedTuple):
     source: str
     reserve_bytes: int
     bytes_needed: int
+    writes: bool = True
 
 
 class Card(NamedTuple):

@@ -77,7 +77,7 @@ class Places:
 
     def possible(self) -> list[str]:
         """Where a directory of this run may be."""
-        return [self._path(target) for target in self._card.targets]
+        return [self._path(target) for target in self._card.targets if target.writes]
 
     def _path(self, target: TargetCard) -> str:
         return f"{target.path}/{self._card.directory_name}"
@@ -88,7 +88,7 @@ class Places:
         for target in self._card.targets:
             if target.target_id in self._parents:
                 problems += self._mount_problems(target)
-            leftovers += self._remove(target)
+            leftovers += self._remove(target) if target.writes else []
         return Settled(problems, leftovers)
 
     def _mount_problems(self, target: TargetCard) -> list[str]:

@@ -94,6 +94,8 @@ def why_open_to_others(path: str, owner: int, mode: int) -> str | None:
 def make_place(card: Card, target: TargetCard) -> MadePlace:
     """Checks mount and space of one target, then makes the run's marked directory on it and tries O_DIRECT there.
 
+    Where the run only reads, nothing is made or tried: what refuses O_DIRECT says so when it is opened.
+
     Raises:
         TargetRefusedError: says what was found, what was expected, and in numbers what is lacking.
     """
@@ -101,6 +103,8 @@ def make_place(card: Card, target: TargetCard) -> MadePlace:
     try:
         mount = check_mount(parent, target)
         total_bytes, free_bytes = _check_space(parent, target)
+        if not target.writes:
+            return MadePlace(target.target_id, path, mount, total_bytes, free_bytes, direct_works=True)
         _make_marked(parent, path, card)
         directory = f"{path}/{card.directory_name}"
         with _opened(card.directory_name, parent) as made:
@@ -204,7 +208,7 @@ def _check_space(parent: int, target: TargetCard) -> tuple[int, int]:
     space = os.statvfs(parent)
     free_bytes = space.f_bavail * space.f_frsize
     spare_bytes = max(int(target.bytes_needed * SPARE_RATIO), target.reserve_bytes)
-    if free_bytes < target.bytes_needed + spare_bytes:
+    if target.writes and free_bytes < target.bytes_needed + spare_bytes:
         raise TargetRefusedError(
             "no_space",
             f"{target.path} has {free_bytes} bytes free; the run needs {target.bytes_needed} and {spare_bytes} "
