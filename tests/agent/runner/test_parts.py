@@ -178,8 +178,9 @@ def test_output_names_are_safe_whatever_a_step_is_called() -> None:
 def test_a_tool_that_cannot_be_reached_yet_does_not_hold_up_who_starts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hang(*_: object) -> None:
+    def hang(_argv: object, _outputs: object, failure: int, *_: object) -> None:
         os.setsid()
+        os.write(failure, b".")
         time.sleep(100)
         os._exit(1)
 

@@ -13,6 +13,7 @@ from iotide_agent.runner.card import StepCard, output_name
 
 _NOT_STARTED: Final = 127
 _PIPE_BYTES: Final = 4096
+_ENDING: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class Surroundings(NamedTuple):
@@ -125,21 +126,33 @@ def _spawn(argv: Sequence[str], stdout: int, stderr: int, surroundings: Surround
     """The pid, and a pipe that says why exec failed; nobody waits for it here, since a tool's own disk may hang."""
     # Forked by hand: importing subprocess would cost the runner a third of its start-up time.
     failure_read, failure_write = os.pipe()
+    # A signal before exec must end the child rather than reach the runner's handlers, which the child has inherited.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     pid = os.fork()
     if pid == 0:
-        _become(argv, stdout, stderr, failure_write, surroundings)
+        _become(argv, (stdout, stderr), failure_write, mask, surroundings)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     os.close(failure_write)
+    os.read(failure_read, 1)  # its session is there, so its group can be signalled
     return pid, failure_read
 
 
-def _become(argv: Sequence[str], stdout: int, stderr: int, failure: int, surroundings: Surroundings) -> NoReturn:
+def _become(
+    argv: Sequence[str],
+    outputs: tuple[int, int],
+    failure: int,
+    mask: set[signal.Signals],
+    surroundings: Surroundings,
+) -> NoReturn:
     try:
         os.setsid()
+        os.write(failure, b".")
         processes.die_with_parent()
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)  # Python ignores or handles these, and exec passes "ignored" on
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         stdin = os.open(os.devnull, os.O_RDONLY)
-        for source, wanted in ((stdin, 0), (stdout, 1), (stderr, 2)):
+        for wanted, source in enumerate((stdin, *outputs)):
             os.dup2(source, wanted)
         for descriptor in surroundings.inherited:
             os.set_inheritable(descriptor, True)
