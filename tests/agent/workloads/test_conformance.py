@@ -28,6 +28,10 @@ TINY: dict[str, list[dict[str, object]]] = {
         {"file_size_bytes": MIB, "operations": ["write", "overwrite", "read"], "data": "random"},
     ],
     "create": [{"file_count": 50, "processes": 2}, {"file_count": 20, "mode": "fork-touch", "directories": 3}],
+    "fill": [
+        {"file_size_bytes": MIB, "file_count": 3, "fill_percent": 95},
+        {"file_size_bytes": MIB, "file_count": 1, "fill_percent": 95, "data": "random"},
+    ],
     "bonnie": [
         {"tests": ["files"], "file_count": 1024},
         # Large blocks and a flush for each file take long enough to be shown.
@@ -97,7 +101,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 """What the node's administrator set up; without it these have nothing to run."""
 MADE_BEFORE = {"rawread": "big.data"}
 """A file that is on the target before the run, of those that only read."""
-SYSTEM_PATHS = {Path("/dev/zero"), Path("/dev/null"), Path("/dev/iotide-test")}
+SYSTEM_PATHS = {Path("/dev/zero"), Path("/dev/null"), Path("/dev/iotide-test"), Path(sys.executable)}
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
 
 pytestmark = pytest.mark.parametrize("name", sorted(all_workloads()))
@@ -169,7 +173,8 @@ def test_announcement_survives_the_wire_with_its_digest(name: str) -> None:
 def test_space_and_time_can_be_foreseen_for_every_choice(name: str) -> None:
     announcement_, workload = announced(name), configured(name)
     for options in variants(workload):
-        values = {"memory.total_bytes": MEMORY_BYTES} | options.model_dump(mode="json")
+        space = {"target.total_bytes": 10 * MEMORY_BYTES, "target.free_bytes": 5 * MEMORY_BYTES}
+        values = {"memory.total_bytes": MEMORY_BYTES} | space | options.model_dump(mode="json")
         assert (evaluate(announcement_.bytes_needed, values) > 0) is workload.writes
         assert evaluate(announcement_.bytes_moved, values) >= evaluate(announcement_.bytes_needed, values)
 

@@ -147,5 +147,7 @@ def test_workload_without_a_tool_is_always_available() -> None:
 
 
 def test_unknown_workload_names_those_that_there_are() -> None:
-    with pytest.raises(UnknownWorkloadError, match=r"'bonie' is not installed here; this agent has dd, create, fio"):
+    with pytest.raises(
+        UnknownWorkloadError, match=r"'bonie' is not installed here; this agent has dd, fill, create, fio"
+    ):
         workload("bonie", {})

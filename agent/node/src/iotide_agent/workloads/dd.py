@@ -203,7 +203,9 @@ class DdWorkload(Workload[DdOptions]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Report:
+class Report:
+    """What dd counted, and its own seconds."""
+
     whole_records: int
     partial_records: int
     copied_bytes: int
@@ -262,40 +264,57 @@ def _argv(operation: Operation, options: DdOptions, place: Place, file: Path) ->
     direct = _is_direct(options, place)
     if operation == "read":
         return ("dd", f"if={file}", "of=/dev/null", block, *(("iflag=direct",) if direct else ()))
-    conversions = [*(["notrunc"] if operation == "overwrite" else []), *_flushing_conversions(options)]
-    target = [f"of={file}", block, f"count={_file_bytes(options, place)}"]
-    flags = [f"oflag={'direct' if direct else 'dsync'}"] if direct or options.flush == "dsync" else []
-    ending = [*flags, *([f"conv={','.join(conversions)}"] if conversions else [])]
-    if options.data == "random":
+    return write_argv(
+        options.data,
+        (f"of={file}", block, f"count={_file_bytes(options, place)}"),
+        options.flush,
+        direct=direct,
+        conversions=("notrunc",) if operation == "overwrite" else (),
+    )
+
+
+def write_argv(
+    data: str, operands: Sequence[str], flush: str, *, direct: bool, conversions: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """A dd that writes as many bytes as its `count=` says, flushed as asked for.
+
+    A refused O_DIRECT becomes a write through the cache, flushed; blocks that waited need no flush.
+    """
+    flushing = ["fsync"] if flush in {"fsync", "direct"} else []
+    flags = [f"oflag={'direct' if direct else 'dsync'}"] if direct or flush == "dsync" else []
+    ending = [*flags, *([f"conv={','.join((*conversions, *flushing))}"] if (*conversions, *flushing) else [])]
+    if data == "random":
         source = (sys.executable, "-I", "-S", str(_SOURCE))
-        return (*source, "dd", *target, "iflag=count_bytes,fullblock", *ending)
-    return ("dd", "if=/dev/zero", *target, "iflag=count_bytes", *ending)
+        return (*source, "dd", *operands, "iflag=count_bytes,fullblock", *ending)
+    return ("dd", "if=/dev/zero", *operands, "iflag=count_bytes", *ending)
 
 
-def _flushing_conversions(options: DdOptions) -> list[str]:
-    """A refused O_DIRECT becomes a write through the cache, flushed; blocks that waited need no flush."""
-    return ["fsync"] if options.flush in {"fsync", "direct"} else []
+def _checked_report(options: DdOptions, place: Place, outcome: StepOutcome) -> Report:
+    return read_report(outcome.step.name, outcome.stderr, _file_bytes(options, place), options.block_size_bytes)
 
 
-def _checked_report(options: DdOptions, place: Place, outcome: StepOutcome) -> _Report:
-    name, text = outcome.step.name, outcome.stderr
+def read_report(step: str, text: str, file_bytes: int, block_bytes: int) -> Report:
+    """What a dd says that was to move `file_bytes` in blocks.
+
+    Raises:
+        OutputRefusedError: it does not end with its three lines, or they tell of something else.
+    """
     match = _REPORT.search(text)
     if match is None or _COMPLAINT.search(text):
-        raise OutputRefusedError(name, "dd did not end with its three lines of counts alone", text)
+        raise OutputRefusedError(step, "dd did not end with its three lines of counts alone", text)
     if (match["whole_in"], match["partial_in"]) != (match["whole_out"], match["partial_out"]):
-        raise OutputRefusedError(name, "dd read another number of records than it wrote", text)
-    report = _Report(int(match["whole_in"]), int(match["partial_in"]), int(match["bytes"]), float(match["seconds"]))
-    file_bytes = _file_bytes(options, place)
-    whole, rest = divmod(file_bytes, options.block_size_bytes)
+        raise OutputRefusedError(step, "dd read another number of records than it wrote", text)
+    report = Report(int(match["whole_in"]), int(match["partial_in"]), int(match["bytes"]), float(match["seconds"]))
+    whole, rest = divmod(file_bytes, block_bytes)
     expected = (whole, 1 if rest else 0, file_bytes)
     if (report.whole_records, report.partial_records, report.copied_bytes) != expected:
-        raise OutputRefusedError(name, f"the plan was {expected[0]}+{expected[1]} records of {expected[2]} bytes", text)
+        raise OutputRefusedError(step, f"the plan was {expected[0]}+{expected[1]} records of {expected[2]} bytes", text)
     if report.seconds <= 0:
-        raise OutputRefusedError(name, "no time passed", text)
+        raise OutputRefusedError(step, "no time passed", text)
     return report
 
 
-def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: _Report) -> list[Flag]:
+def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: Report) -> list[Flag]:
     direct = _is_direct(options, place)
     flags = quality.judge_direct(place, wanted=options.flush == "direct")
     flags += quality.judge_cache_size(place, report.copied_bytes * options.writers, direct=direct)

@@ -16,6 +16,7 @@ from iotide_agent.workloads.bonnie import BonnieWorkload
 from iotide_agent.workloads.command import CommandWorkload
 from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
+from iotide_agent.workloads.fill import FillWorkload
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_agent.workloads.rawread import RawreadWorkload
@@ -31,6 +32,7 @@ ENTRY_POINT_GROUP: Final = "iotide.workloads"
 _logger = logging.getLogger(__name__)
 _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     DdWorkload,
+    FillWorkload,
     CreateWorkload,
     FioWorkload,
     IozoneWorkload,

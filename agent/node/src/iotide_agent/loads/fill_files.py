@@ -1,0 +1,96 @@
+"""Runs a command again and again, each time on a new file, until the file system is as full as it may become.
+
+Usage: fill_files.py DIRECTORY FILES FILE_BYTES USED_PERCENT FREE_BYTES COMMAND...
+
+COMMAND gets `of=FILE` as a further argument. It is not started any more after FILES files, or when another file would
+leave more than USED_PERCENT used or fewer than FREE_BYTES free of the file system.
+
+Prints one line of JSON on stdout for each file, with all that the command printed, and one that says why it ended.
+Ends with status 1 and the command's own message at its first failure. Needs the standard library alone, so it runs with
+`python -I -S`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+
+class Limits(NamedTuple):
+    """When to end, whichever comes first."""
+
+    files: int
+    file_bytes: int
+    used_percent: float
+    free_bytes: int
+
+
+def main(arguments: list[str]) -> int:
+    """Fills; the exit status is 0, 1 where the command failed or no file fitted, 2 for a wrong call."""
+    try:
+        directory, files, file_bytes, used_percent, free_bytes, *command = arguments
+        limits = Limits(int(files), int(file_bytes), float(used_percent), int(free_bytes))
+    except ValueError:
+        command = []
+    if not command:
+        sys.stderr.write(__doc__ or "")
+        return 2
+    return _fill(directory, command, limits)
+
+
+def _fill(directory: str, command: list[str], limits: Limits) -> int:
+    for number in range(1, limits.files + 1):
+        used, free, total = _space(directory)
+        is_full = (used + limits.file_bytes) * 100 > limits.used_percent * total
+        if is_full or free - limits.file_bytes < limits.free_bytes:
+            return _end("share" if is_full else "reserve", number - 1, directory)
+        started = time.monotonic()
+        done = subprocess.run(
+            [*command, f"of={directory}/fill-{number:06d}"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode != 0:
+            sys.stderr.write(done.stderr)
+            sys.stderr.write(f"fill_files: file {number} ended with status {done.returncode}\n")
+            return 1
+        _print(
+            {
+                "file": number,
+                "used_bytes": used,
+                "total_bytes": total,
+                "wall_seconds": time.monotonic() - started,
+                "stdout": done.stdout,
+                "stderr": done.stderr,
+            }
+        )
+    return _end("count", limits.files, directory)
+
+
+def _space(directory: str) -> tuple[int, int, int]:
+    """Bytes used, free and in all; what only root may use counts as used."""
+    space = os.statvfs(directory)
+    free, total = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
+    return total - free, free, total
+
+
+def _end(because: str, files: int, directory: str) -> int:
+    used, _, total = _space(directory)
+    if not files:
+        sys.stderr.write(f"fill_files: no file fits, {used} of {total} bytes are used; raise the share or free space\n")
+        return 1
+    _print({"ended_by": because, "files": files, "used_bytes": used, "total_bytes": total})
+    return 0
+
+
+def _print(values: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(values) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

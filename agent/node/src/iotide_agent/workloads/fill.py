@@ -1,0 +1,368 @@
+"""fill: dd after dd, each a new file, to see how the rate falls as a file system fills and which files are slow."""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import floor
+from pathlib import Path
+from statistics import median
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from iotide_agent.workloads import quality
+from iotide_agent.workloads.base import (
+    Before,
+    Counters,
+    Group,
+    Options,
+    OutputRefusedError,
+    Parsed,
+    Place,
+    Sample,
+    Step,
+    StepOutcome,
+    Workload,
+    in_turn,
+)
+from iotide_agent.workloads.dd import read_report, write_argv
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.expressions import Expression, Number, Operation, Option, evaluate
+from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.units import Unit, format_bytes
+
+CLOCK_SECONDS: Final = 1e-9
+BAND_PERCENT: Final = 5
+"""Files are taken together by the fill level at which they were written: a series for each such band stays comparable
+from run to run, which one for each file would not."""
+SLOW_FACTOR: Final = 1.5
+"""A file that took so many times as long as the median one lies where the file system is slower."""
+SHOWN_FILES: Final = 10
+SPARE_RATIO: Final = 0.1
+"""The runner wants so much more room than a run needs."""
+
+_LOAD: Final = Path(__file__).parent.parent / "loads" / "fill_files.py"
+_DD_COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
+_LABELS: Final = ("operation", "file_size_bytes", "direct")
+_TENTH: Final = 10
+
+_Labels = dict[str, str | int | float | bool]
+
+
+class FillOptions(Options):
+    """What is written, and how full the target may become."""
+
+    file_size_bytes: int = Field(
+        default=1024**3,
+        ge=512,
+        le=2**50,
+        title="File size",
+        description="Size of each file.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    block_size_bytes: int = Field(
+        default=16 * 1024**2,
+        ge=512,
+        le=1024**3,
+        multiple_of=512,
+        title="Block size",
+        description="What one write call moves, a multiple of 512 bytes. dd holds one block in memory.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    flush: Literal["fsync", "direct", "dsync", "none"] = Field(
+        default="fsync",
+        title="Flush",
+        description=(
+            "fsync: through the page cache, flushed inside the time. direct: past the cache with O_DIRECT, then "
+            "flushed. dsync: each block waits for stable storage. none: into the page cache only; rejected from "
+            "comparison."
+        ),
+    )
+    data: Literal["zeroes", "random"] = Field(
+        default="zeroes",
+        title="Data",
+        description="zeroes, which some file systems compress or dedupe, or random blocks that never repeat.",
+    )
+    fill_percent: float = Field(
+        default=80,
+        gt=0,
+        le=95,
+        title="Fill up to",
+        description="Share of the target, in percent, that is used at most when it ends, with what was there before.",
+    )
+    file_count: int = Field(
+        default=100, ge=1, le=100_000, title="Files at most", description="After so many files it ends in any case."
+    )
+    reserve_bytes: int = Field(
+        default=1024**3,
+        ge=0,
+        le=2**60,
+        title="Keep free",
+        description="So much of the target stays free in any case.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+
+
+_FREE: Final = Option.of("target.free_bytes")
+_TOTAL: Final = Option.of("target.total_bytes")
+_ROOM: Final = Operation(
+    op="min",
+    args=(
+        Option.of("file_size_bytes") * Option.of("file_count"),
+        _FREE - _TOTAL * (Number.of(1) - Option.of("fill_percent") / 100),
+        _FREE - Option.of("reserve_bytes"),
+        _FREE / (1 + SPARE_RATIO),
+    ),
+)
+
+
+class FillWorkload(Workload[FillOptions]):
+    """Write rate over fill level."""
+
+    name: ClassVar[str] = "fill"
+    title: ClassVar[str] = "fill: file after file until it is full"
+    description: ClassVar[str] = (
+        "Writes one file after another with dd until a share of the target is used, and tells the rate at each fill "
+        "level and of the slowest files."
+    )
+    revision: ClassVar[int] = 1
+    tool: ClassVar[str | None] = "dd"
+    package: ClassVar[str] = "coreutils"
+    version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
+    metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        MetricSpec(
+            name="throughput",
+            title=f"Throughput by fill level, in bands of {BAND_PERCENT} %",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=(*_LABELS, "fill_percent"),
+        ),
+        MetricSpec(
+            name="part_throughput",
+            title="Throughput of the first and the last tenth, and of the slowest, the median and the fastest file",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=(*_LABELS, "part"),
+        ),
+        MetricSpec(
+            name="total_throughput",
+            title="Throughput of all files",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=_LABELS,
+        ),
+        MetricSpec(
+            name="end_ratio",
+            title="Throughput of the last tenth by that of the first",
+            unit=Unit.RATIO,
+            better="higher",
+            labels=_LABELS,
+        ),
+        MetricSpec(
+            name="slowest_ratio",
+            title="Throughput of the slowest file by that of the median one",
+            unit=Unit.RATIO,
+            better="higher",
+            labels=_LABELS,
+        ),
+        MetricSpec(
+            name="used_ratio", title="Share of the target used at the end", unit=Unit.RATIO, better="neither", labels=()
+        ),
+    )
+    bytes_needed: ClassVar[Expression] = Operation(op="max", args=(Option.of("file_size_bytes"), _ROOM))
+    bytes_moved: ClassVar[Expression] = bytes_needed
+    options_type = FillOptions
+
+    def groups(self, options: FillOptions, place: Place) -> list[Group]:
+        """One process that starts dd after dd and looks at the space before each."""
+        operands = (f"bs={options.block_size_bytes}", f"count={options.file_size_bytes}")
+        command = write_argv(options.data, operands, options.flush, direct=_is_direct(options, place))
+        files = _planned_files(options, place)
+        limits = (files, options.file_size_bytes, options.fill_percent, options.reserve_bytes)
+        return in_turn(
+            Step(
+                name="fill",
+                phase=f"filling with up to {files:,} files of {format_bytes(options.file_size_bytes)}",
+                argv=(sys.executable, "-I", "-S", str(_LOAD), str(place.directory), *map(str, limits), *command),
+                target_id=place.target_id,
+                bytes_moved=files * options.file_size_bytes,
+                before=Before.SYNC,
+            )
+        )
+
+    def read(self, options: FillOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """Rates from dd's own byte counts and seconds, fill levels from what the load saw before each file."""
+        files, end = _read_lines(outcome.step.name, outcome.stdout)
+        if end is None or end.files != len(files):
+            raise OutputRefusedError(outcome.step.name, "the load did not say why it ended", outcome.stdout[-500:])
+        written = [_written(options, outcome, file) for file in files]
+        used = Sample("used_ratio", end.used_bytes / end.total_bytes, {}, place.target_id)
+        return Parsed([*_samples(options, place, written), used], _flags(options, place, outcome, written))
+
+    def read_cut(self, options: FillOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """The fill levels that were reached, by the files that were whole."""
+        whole_lines = outcome.stdout[: outcome.stdout.rfind("\n") + 1]
+        files, _ = _read_lines(outcome.step.name, whole_lines)
+        return Parsed(_band_samples(options, place, [_written(options, outcome, file) for file in files]))
+
+    def failure(self, outcome: StepOutcome) -> str | None:
+        """The message of the dd that failed."""
+        complaint = _DD_COMPLAINT.search(outcome.stderr)
+        if outcome.signal is None and outcome.exit_status != 0 and complaint:
+            return complaint[0]
+        return super().failure(outcome)
+
+    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
+        """By the bytes of the files: dd reads as many as it writes."""
+        del output_tail
+        return min(1.0, counters.written_bytes / step.bytes_moved) if step.bytes_moved else None
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    used_bytes: Annotated[int, Field(ge=0)]
+    total_bytes: Annotated[int, Field(gt=0)]
+
+
+class _File(_Line):
+    file: Annotated[int, Field(ge=1)]
+    wall_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    stdout: str
+    stderr: str
+
+
+class _End(_Line):
+    ended_by: Literal["count", "share", "reserve"]
+    files: Annotated[int, Field(ge=1)]
+
+
+_LINE: Final[TypeAdapter[_File | _End]] = TypeAdapter(_File | _End)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A file that was written.
+
+    Attributes:
+        seconds: dd's own.
+        level_ratio: share of the target that was used when half of it was written.
+    """
+
+    number: int
+    size_bytes: int
+    seconds: float
+    level_ratio: float
+    source_stdout: str
+
+    @property
+    def rate(self) -> float:
+        """Bytes per second."""
+        return self.size_bytes / self.seconds
+
+
+def _is_direct(options: FillOptions, place: Place) -> bool:
+    return options.flush == "direct" and place.direct_works
+
+
+def _planned_files(options: FillOptions, place: Place) -> int:
+    """As many as the room holds that was asked for; the load ends earlier where others fill the target meanwhile."""
+    space = {"target.total_bytes": place.total_bytes, "target.free_bytes": place.free_bytes}
+    needed_bytes = evaluate(FillWorkload.bytes_needed, {**space, **options.model_dump()})
+    return int(needed_bytes) // options.file_size_bytes
+
+
+def _read_lines(step: str, text: str) -> tuple[list[_File], _End | None]:
+    """The files in their order, and the last line where it is the load's last word."""
+    try:
+        lines = [_LINE.validate_json(line) for line in text.splitlines()]
+    except ValidationError as error:
+        raise OutputRefusedError(step, "a line is not the load's JSON", text[-500:]) from error
+    end = lines.pop() if lines and isinstance(lines[-1], _End) and text.endswith("\n") else None
+    files = [line for line in lines if isinstance(line, _File)]
+    if [file.file for file in files] != list(range(1, len(lines) + 1)):
+        raise OutputRefusedError(step, "the files are not numbered from 1 on", text[-500:])
+    return files, end if isinstance(end, _End) else None
+
+
+def _written(options: FillOptions, outcome: StepOutcome, file: _File) -> _Written:
+    name = f"{outcome.step.name}, file {file.file}"
+    report = read_report(name, file.stderr, options.file_size_bytes, options.block_size_bytes)
+    level_ratio = (file.used_bytes + options.file_size_bytes / 2) / file.total_bytes
+    return _Written(file.file, report.copied_bytes, report.seconds, level_ratio, file.stdout)
+
+
+def _rate(written: Sequence[_Written]) -> float:
+    return sum(file.size_bytes for file in written) / sum(file.seconds for file in written)
+
+
+def _labels(options: FillOptions, place: Place) -> _Labels:
+    return {
+        "operation": "write",
+        "file_size_bytes": options.file_size_bytes,
+        "direct": _is_direct(options, place),
+    }
+
+
+def _band_samples(options: FillOptions, place: Place, written: Sequence[_Written]) -> list[Sample]:
+    bands: dict[int, list[_Written]] = {}
+    for file in written:
+        bands.setdefault(BAND_PERCENT * floor(100 * file.level_ratio / BAND_PERCENT + 0.5), []).append(file)
+    labels = _labels(options, place)
+    return [
+        Sample("throughput", _rate(files), labels | {"fill_percent": percent}, place.target_id)
+        for percent, files in bands.items()
+    ]
+
+
+def _samples(options: FillOptions, place: Place, written: Sequence[_Written]) -> list[Sample]:
+    labels = _labels(options, place)
+    tenth = max(1, len(written) // _TENTH)
+    rates = [file.rate for file in written]
+    parts = {
+        "first_tenth": _rate(written[:tenth]),
+        "last_tenth": _rate(written[-tenth:]),
+        "slowest_file": min(rates),
+        "median_file": median(rates),
+        "fastest_file": max(rates),
+    }
+    whole = {
+        "total_throughput": _rate(written),
+        "end_ratio": parts["last_tenth"] / parts["first_tenth"],
+        "slowest_ratio": parts["slowest_file"] / parts["median_file"],
+    }
+    return [
+        *_band_samples(options, place, written),
+        *(Sample("part_throughput", rate, labels | {"part": part}, place.target_id) for part, rate in parts.items()),
+        *(Sample(metric, value, labels, place.target_id) for metric, value in whole.items()),
+    ]
+
+
+def _flags(options: FillOptions, place: Place, outcome: StepOutcome, written: Sequence[_Written]) -> list[Flag]:
+    flags = quality.judge_direct(place, wanted=options.flush == "direct")
+    flags += quality.judge_flush("fill", flushed=options.flush != "none")
+    flags += quality.judge_data(options.data)
+    flags += quality.judge_duration("fill", sum(file.seconds for file in written), CLOCK_SECONDS)
+    total_bytes = sum(file.size_bytes for file in written)
+    flags += quality.judge_cache_size(place, total_bytes, direct=_is_direct(options, place))
+    sources = (quality.judge_source(replace(outcome, stdout=file.source_stdout)) for file in written)
+    flags += next(filter(None, sources), [])
+    flags += _slow_files(written)
+    return [quality.about(flag, {"operation": "write"}, place) for flag in flags]
+
+
+def _slow_files(written: Sequence[_Written]) -> list[Flag]:
+    middle = median(file.seconds for file in written)
+    slow = [file for file in written if file.seconds > SLOW_FACTOR * middle]
+    if not slow:
+        return []
+    shown = ", ".join(f"{file.number} ({file.seconds:.3g} s)" for file in slow[:SHOWN_FILES])
+    return [
+        Flag(
+            code=FlagCode.STRAGGLER,
+            effect=FlagEffect.MARKED,
+            measured=f"{len(slow)} of {len(written)} files took longer, the median {middle:.3g} s: {shown}",
+            limit=f"{SLOW_FACTOR} x the median file",
+        )
+    ]

@@ -1,0 +1,210 @@
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from factories.outcomes import captured, read_all, run_steps, steps_of
+from pydantic import ValidationError
+from rig import as_root
+
+from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Place, StepOutcome
+from iotide_agent.workloads.fill import FillOptions, FillWorkload
+from iotide_wire.expressions import evaluate
+from iotide_wire.messages import FlagCode, FlagEffect
+
+MIB, GIB = 1024**2, 1024**3
+FILL = FillWorkload()
+REPORT = "64+0 records in\n64+0 records out\n1073741824 bytes (1.1 GB, 1.0 GiB) copied, {seconds} s, 1.0 GB/s\n"
+
+
+@pytest.fixture
+def small_target(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 32 MiB."""
+    directory = tmp_path / "small"
+    directory.mkdir()
+    subprocess.run(as_root("mount", "-t", "tmpfs", "-o", "size=32m,mode=0777", "none", str(directory)), check=True)
+    yield directory
+    subprocess.run(as_root("umount", str(directory)), check=True)
+
+
+def outcome_of(
+    place: Place, seconds: list[float], *, total_bytes: int = 100 * GIB, before_bytes: int = 0
+) -> StepOutcome:
+    """A run that wrote a file of 1 GiB in each of so many seconds."""
+    lines: list[dict[str, object]] = [
+        {
+            "file": number,
+            "used_bytes": before_bytes + (number - 1) * GIB,
+            "total_bytes": total_bytes,
+            "wall_seconds": took,
+            "stdout": "",
+            "stderr": REPORT.format(seconds=took),
+        }
+        for number, took in enumerate(seconds, start=1)
+    ]
+    used_bytes = before_bytes + len(seconds) * GIB
+    lines.append({"ended_by": "share", "files": len(seconds), "used_bytes": used_bytes, "total_bytes": total_bytes})
+    [step] = steps_of(FILL, FillOptions(), place)
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    return replace(captured("dd/c_fsync_1gib"), step=step, stdout=text, stderr="")
+
+
+def parse(outcome: StepOutcome, place: Place) -> Parsed:
+    return read_all(FILL, FillOptions(), place, [outcome])
+
+
+def by_label(parsed: Parsed, metric: str, label: str) -> dict[object, float]:
+    return {sample.labels[label]: sample.value for sample in parsed.samples if sample.metric == metric}
+
+
+def single(parsed: Parsed, metric: str) -> float:
+    [value] = [sample.value for sample in parsed.samples if sample.metric == metric]
+    return value
+
+
+def test_rate_falls_from_band_to_band_as_the_target_fills(place: Place) -> None:
+    parsed = parse(outcome_of(place, [1.0] * 10 + [2.0] * 10, before_bytes=20 * GIB), place)
+    bands = by_label(parsed, "throughput", "fill_percent")
+    assert list(bands) == [20, 25, 30, 35, 40]
+    assert bands[20] == bands[25] == GIB
+    assert bands[30] == pytest.approx(GIB * 5 / 7)
+    assert bands[40] == pytest.approx(GIB / 2)
+    assert single(parsed, "used_ratio") == pytest.approx(0.4)
+
+
+def test_band_is_that_of_the_level_when_half_the_file_was_written(place: Place) -> None:
+    parsed = parse(outcome_of(place, [1.0], total_bytes=10 * GIB, before_bytes=0), place)
+    assert list(by_label(parsed, "throughput", "fill_percent")) == [5]
+
+
+def test_first_and_last_tenth_and_their_ratio(place: Place) -> None:
+    parsed = parse(outcome_of(place, [1.0, 3.0, *[5.0] * 16, 4.0, 4.0]), place)
+    parts = by_label(parsed, "part_throughput", "part")
+    assert parts["first_tenth"] == pytest.approx(2 * GIB / 4)
+    assert parts["last_tenth"] == pytest.approx(2 * GIB / 8)
+    assert single(parsed, "end_ratio") == pytest.approx(0.5)
+    assert (parts["fastest_file"], parts["median_file"], parts["slowest_file"]) == (GIB, GIB / 5, GIB / 5)
+    assert single(parsed, "total_throughput") == pytest.approx(20 * GIB / 92)
+
+
+def test_files_on_a_slower_part_are_named(place: Place) -> None:
+    parsed = parse(outcome_of(place, [1.0, 1.0, 2.5, 1.0, 1.0, 2.6, 1.0]), place)
+    [flag] = [flag for flag in parsed.flags if flag.code is FlagCode.STRAGGLER]
+    assert "2 of 7 files" in flag.measured
+    assert "3 (2.5 s), 6 (2.6 s)" in flag.measured
+    assert single(parsed, "slowest_ratio") == pytest.approx(1 / 2.6)
+
+
+def test_equal_files_name_none(place: Place) -> None:
+    assert FlagCode.STRAGGLER not in {flag.code for flag in parse(outcome_of(place, [1.0, 1.2, 0.9]), place).flags}
+
+
+def test_real_files_are_written_until_the_count_is_reached(place: Place) -> None:
+    options = FillOptions(file_size_bytes=MIB, block_size_bytes=65536, file_count=12, fill_percent=95)
+    [outcome] = run_steps(steps_of(FILL, options, place), place)
+    assert FILL.failure(outcome) is None
+    assert sorted(path.stat().st_size for path in place.directory.iterdir()) == [MIB] * 12
+    assert read_all(FILL, options, place, [outcome]).samples
+    assert FILL.progress(outcome.step, Counters(6 * MIB, 6 * MIB, 1.0), "") == 0.5
+
+
+@pytest.mark.parametrize(("used_percent", "free_bytes", "ended_by"), [(95.0, 0, "share"), (100.0, 8 * MIB, "reserve")])
+def test_real_target_ends_at_the_share_or_at_the_reserve(
+    used_percent: float, free_bytes: int, ended_by: str, small_target: Path
+) -> None:
+    load = Path(__file__).parents[3] / "agent/node/src/iotide_agent/loads/fill_files.py"
+    limits = ["1000", str(MIB), str(used_percent), str(free_bytes)]
+    command = ["dd", "if=/dev/zero", "bs=1M", f"count={MIB}", "iflag=count_bytes", "conv=fsync"]
+    argv = [sys.executable, "-I", "-S", str(load), str(small_target), *limits, *command]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert last["ended_by"] == ended_by
+    assert last["files"] == len(list(small_target.iterdir()))
+    free = last["total_bytes"] - last["used_bytes"]
+    assert free >= free_bytes
+    assert last["used_bytes"] <= last["total_bytes"] * used_percent / 100
+
+
+def test_target_that_is_full_already_is_a_failure_with_its_level(small_target: Path, place: Place) -> None:
+    options = FillOptions(file_size_bytes=MIB, file_count=1, fill_percent=0.001)
+    full = replace(place, directory=small_target)
+    [outcome] = run_steps(steps_of(FILL, options, full), full)
+    assert "no file fits" in str(FILL.failure(outcome))
+
+
+def test_failure_is_the_message_of_the_dd_that_failed(small_target: Path, place: Place) -> None:
+    options = FillOptions(file_size_bytes=GIB, file_count=1, fill_percent=95, reserve_bytes=0)
+    full = replace(place, directory=small_target)
+    [step] = steps_of(FILL, options, full)
+    # Told of smaller files than dd writes, the load starts a dd that does not fit.
+    argv = tuple(str(MIB) if argument == str(GIB) else argument for argument in step.argv)
+    [outcome] = run_steps([replace(step, argv=argv)], full)
+    assert "No space left on device" in str(FILL.failure(outcome))
+
+
+def test_cut_run_keeps_the_levels_of_its_whole_files(place: Place) -> None:
+    outcome = outcome_of(place, [1.0, 2.0, 4.0])
+    text = outcome.stdout
+    cut = replace(outcome, stdout=text[: text.index('"file": 3') + 20])
+    [sample] = FILL.read_cut(FillOptions(), place, cut).samples
+    assert sample.value == pytest.approx(2 * GIB / 3)
+    assert not FILL.read_cut(FillOptions(), place, replace(outcome, stdout="")).samples
+
+
+def test_line_or_file_that_is_missing_is_refused(place: Place) -> None:
+    outcome = outcome_of(place, [1.0, 2.0, 4.0])
+    lines = outcome.stdout.splitlines(keepends=True)
+    for kept, problem in (
+        (lines[:-1], "did not say why it ended"),
+        (lines[1:], "not numbered from 1 on"),
+        ([*lines[:2], lines[3]], "did not say why it ended"),
+        (["oops\n", *lines], "not the load's JSON"),
+        ([lines[0].replace("1073741824", "1073741823"), *lines[1:]], "file 1: the plan was 64"),
+    ):
+        with pytest.raises(OutputRefusedError, match=problem):
+            parse(replace(outcome, stdout="".join(kept)), place)
+
+
+def test_room_is_the_least_of_count_share_and_reserve(place: Place) -> None:
+    space = {"target.total_bytes": 100 * GIB, "target.free_bytes": 60 * GIB}
+    own = replace(place, total_bytes=100 * GIB, free_bytes=60 * GIB)
+    for given, gibibytes in (
+        ({"file_count": 3}, 3),
+        ({"fill_percent": 50}, 10),
+        ({"fill_percent": 95, "reserve_bytes": 40 * GIB}, 20),
+        ({"fill_percent": 95, "reserve_bytes": 0}, 60 / 1.1),
+        ({"fill_percent": 10}, 1),
+    ):
+        options = FillOptions.model_validate(given)
+        needed_bytes = evaluate(FILL.bytes_needed, {**space, **options.model_dump()})
+        assert needed_bytes == pytest.approx(gibibytes * GIB)
+        [step] = steps_of(FILL, options, own)
+        assert step.bytes_moved == int(needed_bytes) // GIB * GIB
+
+
+def test_write_without_flush_is_rejected(place: Place) -> None:
+    options = FillOptions(flush="none")
+    flags = read_all(FILL, options, place, [outcome_of(place, [1.0])]).flags
+    assert FlagEffect.REJECTED in {flag.effect for flag in flags if flag.code is FlagCode.FSYNC}
+
+
+def test_refused_direct_falls_back_and_says_so(place: Place) -> None:
+    refusing = replace(place, direct_works=False)
+    options = FillOptions(flush="direct")
+    [step] = steps_of(FILL, options, refusing)
+    assert "oflag=direct" not in step.argv
+    assert "conv=fsync" in step.argv
+    parsed = read_all(FILL, options, refusing, [outcome_of(refusing, [1.0])])
+    assert FlagCode.NO_DIRECT in {flag.code for flag in parsed.flags}
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [({"fill_percent": 96}, "fill_percent"), ({"fill_percent": 0}, "fill_percent"), ({"file_count": 0}, "file_count")],
+)
+def test_bad_options_are_named(changed: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        FillOptions.model_validate(changed)
