@@ -33,7 +33,7 @@ from iotide_agent.workloads.iozone_report import (
     read_cut_table,
     read_table,
 )
-from iotide_agent.workloads.sizes import size_bytes
+from iotide_agent.workloads.sizes import count_between, size_bytes
 from iotide_agent.workloads.writers import WRITER_METRICS, fairness
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Operation, Option
@@ -166,29 +166,8 @@ class IozoneOptions(Options):
             raise ValueError(f"min_file_size_bytes is larger than file_size_bytes = {file_bytes}")
 
 
-def _is_above_half(name: str, other: float) -> Expression:
-    """1 where a size, a power of two like `other`, is at least `other`; else 0."""
-    return _clipped(Option.of(name) * (2 / other) - 1)
-
-
-def _is_at_most(name: str, other: float) -> Expression:
-    return _clipped(Number.of(2 * other) / Option.of(name) - 1)
-
-
-def _clipped(expression: Expression) -> Expression:
-    return Operation(op="max", args=(Number.of(0), Operation(op="min", args=(Number.of(1), expression))))
-
-
 _THROUGHPUT: Final = Holds.of("mode", "throughput")
-_RECORD_COUNT: Final = Operation(
-    op="+",
-    args=tuple(
-        Operation(
-            op="*", args=(_is_at_most("min_record_size_bytes", size), _is_above_half("max_record_size_bytes", size))
-        )
-        for size in _RECORD_SIZES
-    ),
-)
+_RECORD_COUNT: Final = count_between("min_record_size_bytes", "max_record_size_bytes", _RECORD_SIZES)
 _OPERATION_COUNT: Final = Operation(
     op="+",
     args=(Option.of("tests"), *(Holds.of("tests", test) for test, (_, own) in _TESTS.items() if len(own) > 1)),

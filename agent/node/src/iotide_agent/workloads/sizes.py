@@ -1,11 +1,12 @@
 """Sizes that may be left to the node's memory."""
 
+from collections.abc import Iterable
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from iotide_agent.workloads.base import Place
-from iotide_wire.expressions import AUTO, Option, evaluate
+from iotide_wire.expressions import AUTO, Expression, Number, Operation, Option, evaluate
 
 _MEBIBYTE: Final = 1024**2
 
@@ -26,3 +27,25 @@ def size_bytes(size: int | Literal["auto"], place: Place) -> int:
         return int(size)
     exact = evaluate(Option.of("size"), {"size": AUTO, **place.facts})
     return -(-int(exact) // _MEBIBYTE) * _MEBIBYTE
+
+
+def count_between(least: str, most: str, sizes: Iterable[int]) -> Expression:
+    """How many of the sizes lie between two options, both included; all of them powers of two, 16 sizes at most."""
+    return Operation(
+        op="+",
+        args=tuple(
+            Operation(
+                op="*",
+                # A power of two is at least the other where their ratio is 1 or more, and else it is a half or less.
+                args=(
+                    _clipped(Number.of(2 * size) / Option.of(least) - 1),
+                    _clipped(Option.of(most) * (2 / size) - 1),
+                ),
+            )
+            for size in sizes
+        ),
+    )
+
+
+def _clipped(expression: Expression) -> Expression:
+    return Operation(op="max", args=(Number.of(0), Operation(op="min", args=(Number.of(1), expression))))
