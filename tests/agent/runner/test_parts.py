@@ -50,6 +50,12 @@ def test_mount_lines_are_read_with_escapes_decoded() -> None:
     assert (nameless.fstype, nameless.source, nameless.super_options) == ("proc", "", "rw")
 
 
+@pytest.mark.parametrize("broken", ["\r", "\f", "\x85", "\u2028"])
+def test_a_strange_name_of_somebody_elses_mount_hides_no_other(broken: str) -> None:
+    lines = f"31 1 0:9 / /home/u/a{broken}b rw - fuse.x x rw\n{MOUNTINFO}"
+    assert parse_mountinfo(lines)[1:] == parse_mountinfo(MOUNTINFO)
+
+
 def test_a_source_that_is_no_utf8_is_the_same_text_for_probe_and_runner() -> None:
     text = rb"22 1 254:0 / /mnt/\303\244 rw - nfs4 server:/b\344r\040\303\274 rw".decode(errors="replace")
     raw = b"22 1 254:0 / /mnt/\xc3\xa4 rw - nfs4 server:/b\xe4r\\040\xc3\xbc rw".decode(errors="replace")

@@ -24,8 +24,8 @@ class MountLine(NamedTuple):
 
 
 def parse_mountinfo(text: str) -> list[MountLine]:
-    """All mounts of the text of a mountinfo file."""
-    return [_parse_line(line) for line in text.splitlines() if line]
+    """All mounts of a mountinfo text, where a mount's name may hold each line break of Unicode but the newline."""
+    return [_parse_line(line) for line in text.split("\n") if line]
 
 
 def mount_of(descriptor: int) -> MountLine:
@@ -35,7 +35,8 @@ def mount_of(descriptor: int) -> MountLine:
         OSError: its mount is no longer in this namespace (unmounted lazily).
     """
     mount_id = _mount_id(Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii"))
-    for mount in parse_mountinfo(Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")):
+    text = Path("/proc/self/mountinfo").read_bytes().decode(errors="replace")
+    for mount in parse_mountinfo(text):
         if mount.mount_id == mount_id:
             return mount
     raise OSError(f"mount {mount_id} is not mounted any more")
