@@ -91,7 +91,7 @@ def test_settings_of_the_node_reach_the_plug_in_and_wrong_ones_make_it_unavailab
     install(tmp_path, "iotide_test_blob", PLUG_IN.replace("NAME", "blob"))
     monkeypatch.syspath_prepend(tmp_path)
 
-    assert workload("blob", {"blob": {"library": "fast"}}).settings.library == "fast"
+    assert workload("blob", {"blob": {"library": "fast"}}).settings.model_dump() == {"library": "fast"}
     wrong = {"blob": {"libary": "fast"}}
     [found] = [item for item in announcements(Told("blobber 4.2"), wrong) if item.name == "blob"]
     assert not found.available

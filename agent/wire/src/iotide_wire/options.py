@@ -38,7 +38,7 @@ def to_base_units(schema: Mapping[str, Any], options: Mapping[str, Any]) -> dict
 
 def _to_base_unit(name: str, specification: Mapping[str, Any], value: object) -> object:
     if isinstance(value, list):
-        items = next((kind["items"] for kind in _kinds(specification) if "items" in kind), {})
+        items: Mapping[str, Any] = next((kind["items"] for kind in _kinds(specification) if "items" in kind), {})
         return [_to_base_unit(name, items, item) for item in value]
     if not isinstance(value, str) or _is_named(specification, value):
         return value

@@ -30,7 +30,7 @@ class Files(NamedTuple):
     """
 
     prefix: str
-    count: int
+    file_count: int
     directories: tuple[int, ...]
     paths: tuple[str, ...]
 
@@ -95,7 +95,7 @@ def _timed(operate: Callable[[str, int], object], files: Files) -> float:
     """Seconds for `operate` on every file's name and the number of its directory."""
     started = time.monotonic()
     told = started
-    for number in range(files.count):
+    for number in range(files.file_count):
         operate(f"{files.prefix}{number:08d}", number % len(files.directories))
         if number % _REPORT_EVERY == 0 and time.monotonic() - told >= 1:
             told = time.monotonic()

@@ -45,7 +45,7 @@ def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float, patience_
     """
     running = [load for load in loads if not load.reap()]
     for load in running:
-        processes.send_group(load.step.stop_signal, load.pid)
+        processes.send_group(signal.Signals(load.step.stop_signal), load.pid)
     until = processes.boottime() + grace_seconds
     while not all(load.reap() for load in loads) and processes.boottime() < until:
         loop.turn(until)

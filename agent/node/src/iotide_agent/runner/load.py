@@ -141,7 +141,7 @@ def _become(
     argv: Sequence[str],
     outputs: tuple[int, int],
     failure: int,
-    mask: set[signal.Signals],
+    mask: set[int | signal.Signals],
     surroundings: Surroundings,
 ) -> NoReturn:
     try:

@@ -184,8 +184,9 @@ class CommandWorkload(Workload[CommandOptions]):
 def _options_of(names: list[str]) -> type[CommandOptions]:
     """The form with these names as its choices."""
     field = CommandOptions.model_fields["command"]
-    choices = Field(default=names[0], title=field.title, description=field.description)
-    return create_model("CommandOptions", __base__=CommandOptions, command=(Literal[tuple(names)], choices))
+    choices: Any = Field(default=names[0], title=field.title, description=field.description)
+    one_of: Any = Literal[tuple(names)]
+    return create_model("CommandOptions", __base__=CommandOptions, command=(one_of, choices))
 
 
 def _filled(argument: str, values: Mapping[str, str]) -> str:
