@@ -1596,6 +1596,9 @@ export interface components {
         /**
          * Flag
          * @description Something about a run that a sceptic must know, with the measured value and the limit it crossed.
+         *
+         *     Attributes:
+         *         labels, target_id: the samples that it concerns, those that bear all these labels; none named means all.
          */
         Flag: {
             code: components["schemas"]["FlagCode"];
@@ -1604,13 +1607,22 @@ export interface components {
             measured: string;
             /** Limit */
             limit: string;
+            /** Labels */
+            labels?: {
+                [key: string]: string | number | boolean;
+            };
+            /** Target Id */
+            target_id?: number | null;
         };
         /**
          * FlagCode
-         * @description What the flags on a run say; NO_DIRECT: O_DIRECT was asked for and the file system refuses it.
+         * @description What the flags on a run say.
+         *
+         *     NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
+         *     processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it.
          * @enum {string}
          */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST";
         /**
          * FlagEffect
          * @description What a flag does to the run's numbers.
@@ -1723,6 +1735,21 @@ export interface components {
             holds: components["schemas"]["HeldOrder"][];
         };
         /**
+         * Holds
+         * @description 1 where an option is `value`, or is a list that holds it; else 0.
+         */
+        Holds: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "holds";
+            /** Name */
+            name: string;
+            /** Value */
+            value: string | number | boolean;
+        };
+        /**
          * JoinToken
          * @description A join token, without its secret.
          */
@@ -1833,6 +1860,7 @@ export interface components {
          *         mount_point: where the file system that holds `path` is mounted.
          *         fstype, source: as in /proc/self/mountinfo, octal escapes decoded.
          *         mount_options: per-mount and per-file-system options, sorted, joined by commas.
+         *         total_inodes, free_inodes: null where the file system counts none, and from agents that did not look.
          *         approved: whether the agent's own configuration lets runs write below `path`.
          *         facts: what the probe of this file system found.
          */
@@ -1851,6 +1879,10 @@ export interface components {
             total_bytes: number | null;
             /** Free Bytes */
             free_bytes: number | null;
+            /** Total Inodes */
+            total_inodes?: number | null;
+            /** Free Inodes */
+            free_inodes?: number | null;
             /** Approved */
             approved: boolean;
             /** Facts */
@@ -1982,11 +2014,13 @@ export interface components {
              */
             op: "+" | "-" | "*" | "/" | "min" | "max";
             /** Args */
-            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Operation"])[];
+            args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"])[];
         };
         /**
          * Option
-         * @description The value of an option or a fact by its name; true counts as 1, false as 0, a list as its length.
+         * @description The value of an option or a fact by its name.
+         *
+         *     true counts as 1, false as 0, a list as its length, `auto` as twice the node's memory.
          */
         Option: {
             /**
@@ -2764,6 +2798,8 @@ export interface components {
             phase: string;
             /** Argv */
             argv: string[];
+            /** @default client */
+            role: components["schemas"]["StepRole"];
             /** Target Id */
             target_id: number | null;
             /** Writer */
@@ -2786,6 +2822,12 @@ export interface components {
             /** Signal */
             signal: number | null;
         };
+        /**
+         * StepRole
+         * @description What a command does in its run.
+         * @enum {string}
+         */
+        StepRole: "client" | "sender" | "receiver" | "observer";
         /**
          * Target
          * @description A file system or directory under test.
@@ -3141,6 +3183,7 @@ export interface components {
          *         option_defaults: every optional option with its default, in base units.
          *         bytes_needed: peak space on the target, in bytes, over options and facts.
          *         bytes_moved: bytes written and read in all, so that time = bytes_moved / the target's last rate.
+         *         run_seconds: how long it runs where its options say so; 0 leaves that to `bytes_moved`.
          *         breaks_series: this revision measures something else than the one before, so its series start anew.
          *         available: whether the node has the tool; `unavailable_because` says what is missing and the remedy.
          */
@@ -3164,9 +3207,17 @@ export interface components {
             /** Metrics */
             metrics: components["schemas"]["MetricSpec"][];
             /** Bytes Needed */
-            bytes_needed: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Operation"];
+            bytes_needed: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
             /** Bytes Moved */
-            bytes_moved: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Operation"];
+            bytes_moved: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
+            /**
+             * Run Seconds
+             * @default {
+             *       "kind": "number",
+             *       "value": 0
+             *     }
+             */
+            run_seconds: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
             /** Breaks Series */
             breaks_series: boolean;
             /** Tool */
@@ -6813,6 +6864,8 @@ export interface operations {
                      *               "mount_options": "text",
                      *               "total_bytes": 0,
                      *               "free_bytes": 0,
+                     *               "total_inodes": 0,
+                     *               "free_inodes": 0,
                      *               "approved": true,
                      *               "facts": {}
                      *             }
@@ -6987,6 +7040,8 @@ export interface operations {
                      *           "mount_options": "text",
                      *           "total_bytes": 0,
                      *           "free_bytes": 0,
+                     *           "total_inodes": 0,
+                     *           "free_inodes": 0,
                      *           "approved": true,
                      *           "facts": {}
                      *         }
@@ -7348,6 +7403,8 @@ export interface operations {
                      *           "mount_options": "text",
                      *           "total_bytes": 0,
                      *           "free_bytes": 0,
+                     *           "total_inodes": 0,
+                     *           "free_inodes": 0,
                      *           "approved": true,
                      *           "facts": {}
                      *         }
@@ -10215,7 +10272,9 @@ export interface operations {
                      *               "code": "CACHE_SIZE",
                      *               "effect": "marked",
                      *               "measured": "text",
-                     *               "limit": "text"
+                     *               "limit": "text",
+                     *               "labels": {},
+                     *               "target_id": 1
                      *             }
                      *           ],
                      *           "overdue": true,
@@ -10377,7 +10436,9 @@ export interface operations {
                      *           "code": "CACHE_SIZE",
                      *           "effect": "marked",
                      *           "measured": "text",
-                     *           "limit": "text"
+                     *           "limit": "text",
+                     *           "labels": {},
+                     *           "target_id": 1
                      *         }
                      *       ],
                      *       "overdue": true,
@@ -10576,7 +10637,9 @@ export interface operations {
                      *           "code": "CACHE_SIZE",
                      *           "effect": "marked",
                      *           "measured": "text",
-                     *           "limit": "text"
+                     *           "limit": "text",
+                     *           "labels": {},
+                     *           "target_id": 1
                      *         }
                      *       ],
                      *       "overdue": true,
@@ -11409,7 +11472,9 @@ export interface operations {
                      *           "code": "CACHE_SIZE",
                      *           "effect": "marked",
                      *           "measured": "text",
-                     *           "limit": "text"
+                     *           "limit": "text",
+                     *           "labels": {},
+                     *           "target_id": 1
                      *         }
                      *       ],
                      *       "overdue": true,
@@ -11447,6 +11512,7 @@ export interface operations {
                      *                   "name": "text",
                      *                   "phase": "text",
                      *                   "argv": [],
+                     *                   "role": "client",
                      *                   "target_id": 1,
                      *                   "writer": 1,
                      *                   "started_at": "2026-11-21T10:00:00Z",
@@ -12624,6 +12690,8 @@ export interface operations {
                  *           "mount_options": "text",
                  *           "total_bytes": 0,
                  *           "free_bytes": 0,
+                 *           "total_inodes": 0,
+                 *           "free_inodes": 0,
                  *           "approved": true,
                  *           "facts": {}
                  *         }
@@ -12655,6 +12723,10 @@ export interface operations {
                  *             "value": 1
                  *           },
                  *           "bytes_moved": {
+                 *             "kind": "number",
+                 *             "value": 1
+                 *           },
+                 *           "run_seconds": {
                  *             "kind": "number",
                  *             "value": 1
                  *           },
@@ -13554,6 +13626,7 @@ export interface operations {
                  *           "argv": [
                  *             "text"
                  *           ],
+                 *           "role": "client",
                  *           "target_id": 1,
                  *           "writer": 1,
                  *           "started_at": "2026-11-21T10:00:00Z",
@@ -13578,7 +13651,9 @@ export interface operations {
                  *           "code": "CACHE_SIZE",
                  *           "effect": "marked",
                  *           "measured": "text",
-                 *           "limit": "text"
+                 *           "limit": "text",
+                 *           "labels": {},
+                 *           "target_id": 1
                  *         }
                  *       ],
                  *       "environment": {},
