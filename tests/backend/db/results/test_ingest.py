@@ -100,6 +100,16 @@ def test_flags_decide_the_validity_of_the_run(session: Session, order: Order) ->
     assert [flag["code"] for flag in run.flags] == ["DURATION", "FSYNC"]
 
 
+def test_flags_of_some_numbers_reject_the_run_only_where_none_is_left(session: Session, order: Order) -> None:
+    run = session.get_one(Run, order.run_id)
+    samples = (sample(1.0, operation="write"), sample(2.0, operation="read"))
+    of_write, of_read = (REJECTION.model_copy(update={"labels": {"operation": name}}) for name in ("write", "read"))
+    service.ingest(session, order, finish(NOW, *samples, flags=(of_write,)), NOW)
+    assert run.validity == "valid"
+    service.ingest(session, order, finish(NOW, *samples, flags=(of_write, of_read)), NOW)
+    assert run.validity == "rejected"
+
+
 def test_a_new_attempt_leaves_the_flags_of_the_one_before_behind(
     session: Session, measured: Measured, order: Order
 ) -> None:

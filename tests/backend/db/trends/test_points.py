@@ -75,6 +75,16 @@ def test_rejected_runs_do_not_count_and_marked_ones_do(session: Session, measure
     assert (point.median, point.run_count, point.flags) == (100.0, 1, ["DURATION"])
 
 
+def test_a_flag_of_some_numbers_costs_these_alone(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    too_short = REJECTION.model_copy(update={"labels": {"operation": "write"}})
+    mark_of_reads = MARK.model_copy(update={"labels": {"operation": "read"}})
+    samples = (sample(1.0, operation="write"), sample(2.0, operation="read"), sample(3.0, operation="seek"))
+    measured.deliver(cell, finish(NOW, *samples, flags=(too_short, mark_of_reads)))
+    recompute_points(session, cell.id)
+    assert sorted((point.median, point.flags) for point in points(session)) == [(2.0, ["DURATION"]), (3.0, [])]
+
+
 def test_a_point_whose_last_valid_run_was_rejected_is_gone(session: Session, measured: Measured) -> None:
     cell = measured.cell()
     run = measured.deliver(cell, finish(NOW, sample(100.0)))
@@ -134,6 +144,8 @@ def test_the_first_run_after_a_change_of_the_environment_is_marked(session: Sess
             "effect": "marked",
             "measured": "kernel.release = 6.1.0-12",
             "limit": f"as in run {first.id}: kernel.release = 6.1.0-11",
+            "labels": {},
+            "target_id": None,
         }
     ]
     assert flag_codes(session, first) == flag_codes(session, after) == []
