@@ -13,7 +13,7 @@ import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
-import { optionValue } from "@/lib/options";
+import { describeValues, optionValue } from "@/lib/options";
 import { ArtefactsSection } from "./ArtefactsSection";
 import { CurveSection } from "./CurveSection";
 import { EventLog } from "./EventLog";
@@ -120,13 +120,15 @@ function OptionList({ run }: { run: RunDetail }) {
 }
 
 function FlagsSection({ run }: { run: RunDetail }) {
+  const titleOf = useTitlesOf()(run.workload);
   return (
     <Section description="Measured values that crossed a limit of honest measurement." title="Flags">
-      <ScrollTable head={["Flag", "Measured", "Limit", "Effect"]} label="Flags">
+      <ScrollTable head={["Flag", "Measured", "Of", "Limit", "Effect"]} label="Flags">
         {run.flags.map((flag) => (
-          <tr key={`${flag.code} ${flag.measured}`}>
+          <tr key={JSON.stringify(flag)}>
             <td className="iotide-strong">{flag.code}</td>
             <td>{flag.measured}</td>
+            <td>{describeValues(flag.labels ?? {}, titleOf) || "the whole run"}</td>
             <td>{flag.limit}</td>
             <td>{flag.effect === "rejected" ? "rejected: out of trends" : "marked, kept in trends"}</td>
           </tr>
