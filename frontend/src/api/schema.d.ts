@@ -1193,7 +1193,8 @@ export interface components {
          *     Attributes:
          *         cluster: name of the cluster.
          *         nodes: names of its nodes; each is measured on its own.
-         *         targets: names of the targets; each is measured on its own.
+         *         targets: names of the targets; each is measured on its own, unless `targets_at_once`.
+         *         targets_at_once: each run loads all the targets together.
          *         repeats: how often each cell is run.
          *         time_limit_seconds: a run that takes longer is ended on its node and counts as failed.
          *         attempts_allowed: how often a run may be tried after a lost or declined attempt.
@@ -1208,6 +1209,11 @@ export interface components {
             nodes: string[];
             /** Targets */
             targets: string[];
+            /**
+             * Targets At Once
+             * @default false
+             */
+            targets_at_once: boolean;
             /** Workloads */
             workloads: components["schemas"]["WorkloadChoice"][];
             /**
@@ -2366,8 +2372,8 @@ export interface components {
             ordinal: number;
             /** Node */
             node: string;
-            /** Target */
-            target: string;
+            /** Targets */
+            targets: string[];
             /** Workload */
             workload: string;
             /** Options */
@@ -8793,6 +8799,7 @@ export interface operations {
                      *             "targets": [
                      *               "text"
                      *             ],
+                     *             "targets_at_once": false,
                      *             "workloads": [
                      *               {
                      *                 "workload": "text",
@@ -8951,6 +8958,7 @@ export interface operations {
                  *       "targets": [
                  *         "text"
                  *       ],
+                 *       "targets_at_once": false,
                  *       "workloads": [
                  *         {
                  *           "workload": "text",
@@ -8992,6 +9000,7 @@ export interface operations {
                      *         "targets": [
                      *           "text"
                      *         ],
+                     *         "targets_at_once": false,
                      *         "workloads": [
                      *           {
                      *             "workload": "text",
@@ -9045,6 +9054,7 @@ export interface operations {
                      *         "targets": [
                      *           "text"
                      *         ],
+                     *         "targets_at_once": false,
                      *         "workloads": [
                      *           {
                      *             "workload": "text",
@@ -9291,6 +9301,7 @@ export interface operations {
                      *         "targets": [
                      *           "text"
                      *         ],
+                     *         "targets_at_once": false,
                      *         "workloads": [
                      *           {
                      *             "workload": "text",
@@ -9477,6 +9488,7 @@ export interface operations {
                      *         "targets": [
                      *           "text"
                      *         ],
+                     *         "targets_at_once": false,
                      *         "workloads": [
                      *           {
                      *             "workload": "text",
@@ -9649,6 +9661,7 @@ export interface operations {
                  *       "targets": [
                  *         "text"
                  *       ],
+                 *       "targets_at_once": false,
                  *       "workloads": [
                  *         {
                  *           "workload": "text",
@@ -9680,7 +9693,9 @@ export interface operations {
                      *         {
                      *           "ordinal": 1,
                      *           "node": "text",
-                     *           "target": "text",
+                     *           "targets": [
+                     *             "text"
+                     *           ],
                      *           "workload": "text",
                      *           "options": {}
                      *         }

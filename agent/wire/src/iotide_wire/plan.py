@@ -37,7 +37,8 @@ class CampaignPlan(Message):
     Attributes:
         cluster: name of the cluster.
         nodes: names of its nodes; each is measured on its own.
-        targets: names of the targets; each is measured on its own.
+        targets: names of the targets; each is measured on its own, unless `targets_at_once`.
+        targets_at_once: each run loads all the targets together.
         repeats: how often each cell is run.
         time_limit_seconds: a run that takes longer is ended on its node and counts as failed.
         attempts_allowed: how often a run may be tried after a lost or declined attempt.
@@ -48,6 +49,7 @@ class CampaignPlan(Message):
     cluster: Name
     nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)]
+    targets_at_once: bool = False
     workloads: Annotated[list[WorkloadChoice], Field(min_length=1, max_length=100)]
     repeats: Annotated[int, Field(ge=1, le=1_000)] = 4
     exclusive: Exclusivity = Exclusivity.NODE

@@ -18,18 +18,18 @@ VariantT = TypeVar("VariantT")
 
 @dataclass(frozen=True, slots=True)
 class CellDraft(Generic[NodeT, TargetT, VariantT]):
-    """One combination of the matrix; `ordinal` counts from 1."""
+    """One combination of the matrix; `ordinal` counts from 1, `targets` are loaded together."""
 
     ordinal: int
     node: NodeT
-    target: TargetT
+    targets: tuple[TargetT, ...]
     variant: VariantT
 
 
 def cell_count(plan: CampaignPlan) -> int:
     """Combinations of the matrix, without making any of them."""
     variants = sum(prod(len(values) for values in choice.sweep.values()) for choice in plan.workloads)
-    return len(plan.nodes) * len(plan.targets) * variants
+    return len(plan.nodes) * (1 if plan.targets_at_once else len(plan.targets)) * variants
 
 
 def run_count(plan: CampaignPlan) -> int:
@@ -70,9 +70,10 @@ def option_sets(choice: WorkloadChoice) -> Iterator[dict[str, Any]]:
 
 
 def expand(
-    nodes: Sequence[NodeT], targets: Sequence[TargetT], variants: Sequence[VariantT]
+    nodes: Sequence[NodeT], targets: Sequence[TargetT], variants: Sequence[VariantT], *, targets_at_once: bool
 ) -> Iterator[CellDraft[NodeT, TargetT, VariantT]]:
     """All cells, nodes outermost."""
-    combinations = product(nodes, targets, variants)
-    for ordinal, (node, target, variant) in enumerate(combinations, start=1):
-        yield CellDraft(ordinal, node, target, variant)
+    together = [tuple(targets)] if targets_at_once else [(target,) for target in targets]
+    combinations = product(nodes, together, variants)
+    for ordinal, (node, loaded, variant) in enumerate(combinations, start=1):
+        yield CellDraft(ordinal, node, loaded, variant)

@@ -49,22 +49,39 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedCell:
-    """A cell with what it is expected to need and to move, in bytes.
+class PlannedPlace:
+    """A target of a cell with what a run is expected to need and to move there, in bytes.
 
     Attributes:
         run_seconds: of one run where the options say so, else 0.
-        free_bytes: on the target as its node saw it last; None where that is not known.
+        free_bytes: as the node saw it last; None where that is not known.
     """
 
-    ordinal: int
-    node: Node
     target: TargetView
-    variant: Variant
     bytes_needed: float
     bytes_moved: float
     run_seconds: float
     free_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """A cell with the targets that each of its runs loads together."""
+
+    ordinal: int
+    node: Node
+    variant: Variant
+    places: Sequence[PlannedPlace]
+
+    @property
+    def bytes_needed(self) -> float:
+        """On the target that needs most."""
+        return max(place.bytes_needed for place in self.places)
+
+    @property
+    def bytes_moved(self) -> float:
+        """On all its targets."""
+        return sum(place.bytes_moved for place in self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +106,8 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     _check_mounted(nodes, views)
     variants = list(_variants(session, plan, [node.id for node in nodes]))
     mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
-    cells = [
-        _foreseen(draft, mounts[draft.target.target.id, draft.node.id]) for draft in expand(nodes, views, variants)
-    ]
+    drafts = expand(nodes, views, variants, targets_at_once=plan.targets_at_once)
+    cells = [_foreseen(draft, mounts) for draft in drafts]
     _check_space(cells)
     return PlannedCampaign(plan, cluster, cells)
 
@@ -121,21 +137,25 @@ def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> 
             yield Variant(field, workload, options, digest, needed, moved, seconds)
 
 
-def _foreseen(draft: CellDraft[Node, TargetView, Variant], mount: TargetMount) -> PlannedCell:
+def _foreseen(
+    draft: CellDraft[Node, TargetView, Variant], mounts: Mapping[tuple[int, int], TargetMount]
+) -> PlannedCell:
+    places = [_place(draft.node, draft.variant, view, mounts[view.target.id, draft.node.id]) for view in draft.targets]
+    return PlannedCell(draft.ordinal, draft.node, draft.variant, places)
+
+
+def _place(node: Node, variant: Variant, view: TargetView, mount: TargetMount) -> PlannedPlace:
     values: Mapping[str, Any] = {
-        **draft.node.facts,
+        **node.facts,
         "target.total_bytes": mount.total_bytes,
         "target.free_bytes": mount.free_bytes,
-        **draft.variant.options,
+        **variant.options,
     }
-    return PlannedCell(
-        draft.ordinal,
-        draft.node,
-        draft.target,
-        draft.variant,
-        bytes_needed=_amount(draft.variant, draft.variant.needed, values),
-        bytes_moved=_amount(draft.variant, draft.variant.moved, values),
-        run_seconds=_amount(draft.variant, draft.variant.seconds, values),
+    return PlannedPlace(
+        view,
+        bytes_needed=_amount(variant, variant.needed, values),
+        bytes_moved=_amount(variant, variant.moved, values),
+        run_seconds=_amount(variant, variant.seconds, values),
         free_bytes=mount.free_bytes,
     )
 
@@ -153,8 +173,13 @@ def _amount(variant: Variant, expression: Expression, values: Mapping[str, Any])
 
 def _check_space(cells: Sequence[PlannedCell]) -> None:
     for cell in cells:
-        reserve_bytes = cell.target.target.reserve_bytes or 0
-        needed = max(cell.bytes_needed * _SPACE_MARGIN, cell.bytes_needed + reserve_bytes)
-        if cell.bytes_needed and cell.free_bytes is not None and needed > cell.free_bytes:
-            where = f"{cell.target.target.name} on {cell.node.name}"
-            raise NotEnoughSpaceError(f"{cell.variant.field}.options", where, needed, cell.free_bytes)
+        for place in cell.places:
+            _check_place(cell, place)
+
+
+def _check_place(cell: PlannedCell, place: PlannedPlace) -> None:
+    reserve_bytes = place.target.target.reserve_bytes or 0
+    needed = max(place.bytes_needed * _SPACE_MARGIN, place.bytes_needed + reserve_bytes)
+    if place.bytes_needed and place.free_bytes is not None and needed > place.free_bytes:
+        where = f"{place.target.target.name} on {cell.node.name}"
+        raise NotEnoughSpaceError(f"{cell.variant.field}.options", where, needed, place.free_bytes)

@@ -69,15 +69,19 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
         "needed": [cell.bytes_needed for cell in cells],
         "moved": [cell.bytes_moved for cell in cells],
         "node_ids": [cell.node.id for cell in cells],
-        "target_ids": [cell.target.target.id for cell in cells],
+        "place_ordinals": [cell.ordinal for cell in cells for _ in cell.places],
+        "target_ids": [place.target.target.id for cell in cells for place in cell.places],
     }
     session.execute(
         text(
             "WITH planned AS ("
             " SELECT * FROM unnest(CAST(:ordinals AS bigint[]), CAST(:workload_ids AS bigint[]),"
             " CAST(:options AS text[]), CAST(:digests AS text[]), CAST(:needed AS float8[]),"
-            " CAST(:moved AS float8[]), CAST(:node_ids AS bigint[]), CAST(:target_ids AS bigint[]))"
-            " AS planned(ordinal, workload_id, options, digest, needed, moved, node_id, target_id)"
+            " CAST(:moved AS float8[]), CAST(:node_ids AS bigint[]))"
+            " AS planned(ordinal, workload_id, options, digest, needed, moved, node_id)"
+            "), placed AS ("
+            " SELECT * FROM unnest(CAST(:place_ordinals AS bigint[]), CAST(:target_ids AS bigint[]))"
+            " AS placed(ordinal, target_id)"
             "), made AS ("
             " INSERT INTO cell"
             " (campaign_id, ordinal, workload_id, options, options_sha256, bytes_needed, bytes_moved)"
@@ -86,7 +90,7 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
             "), on_nodes AS ("
             " INSERT INTO cell_node (cell_id, node_id) SELECT made.id, node_id FROM made JOIN planned USING (ordinal)"
             ") INSERT INTO cell_target (cell_id, target_id)"
-            " SELECT made.id, target_id FROM made JOIN planned USING (ordinal)"
+            " SELECT made.id, target_id FROM made JOIN placed USING (ordinal)"
         ),
         values,
     )

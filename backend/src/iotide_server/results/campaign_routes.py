@@ -51,7 +51,7 @@ def _shown(cell: PlannedCell) -> PreviewCell:
     return PreviewCell(
         ordinal=cell.ordinal,
         node=cell.node.name,
-        target=cell.target.target.name,
+        targets=[place.target.target.name for place in cell.places],
         workload=cell.variant.workload.name,
         options=cell.variant.options,
     )

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell
+from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell, PlannedPlace
 from iotide_server.results.reading import last_rates_bytes_per_second, last_run_seconds
 
 _ENOUGH_REPEATS: Final = 4
@@ -59,24 +59,29 @@ def forecast(session: Session, planned: PlannedCampaign) -> Forecast:
 
 def _seconds(session: Session, planned: PlannedCampaign) -> tuple[float | None, str | None]:
     names = {cell.variant.workload.name for cell in planned.cells}
-    target_ids = sorted({cell.target.target.id for cell in planned.cells})
+    target_ids = sorted({place.target.target.id for cell in planned.cells for place in cell.places})
     rates = {name: last_rates_bytes_per_second(session, target_ids, name) for name in names}
     durations = {name: last_run_seconds(session, target_ids, name) for name in names}
     by_node: defaultdict[int, float] = defaultdict(float)
     for cell in planned.cells:
-        name, target = cell.variant.workload.name, cell.target.target
-        seconds = _cell_seconds(cell, rates[name].get(target.id), durations[name].get(target.id))
-        if seconds is None:
-            return None, f"nothing like {name} was measured on {target.name} yet"
-        by_node[cell.node.id] += seconds * planned.plan.repeats
+        name, longest_seconds = cell.variant.workload.name, 0.0
+        for place in cell.places:
+            target = place.target.target
+            seconds = _place_seconds(place, rates[name].get(target.id), durations[name].get(target.id))
+            if seconds is None:
+                return None, f"nothing like {name} was measured on {target.name} yet"
+            longest_seconds = max(longest_seconds, seconds)
+        by_node[cell.node.id] += longest_seconds * planned.plan.repeats
     return max(by_node.values()), None
 
 
-def _cell_seconds(cell: PlannedCell, rate_bytes_per_second: float | None, last_seconds: float | None) -> float | None:
-    if cell.run_seconds:
-        return cell.run_seconds
-    if cell.bytes_moved and rate_bytes_per_second:
-        return cell.bytes_moved / rate_bytes_per_second
+def _place_seconds(
+    place: PlannedPlace, rate_bytes_per_second: float | None, last_seconds: float | None
+) -> float | None:
+    if place.run_seconds:
+        return place.run_seconds
+    if place.bytes_moved and rate_bytes_per_second:
+        return place.bytes_moved / rate_bytes_per_second
     return last_seconds
 
 

@@ -149,7 +149,7 @@ class PreviewCell(Output):
 
     ordinal: int
     node: str
-    target: str
+    targets: list[str]
     workload: str
     options: dict[str, Any]
 

@@ -36,13 +36,15 @@ plans = st.builds(
     targets=st.lists(NAMES, min_size=1, max_size=4, unique=True),
     workloads=st.lists(choices, min_size=1, max_size=3),
     repeats=st.integers(1, 9),
+    targets_at_once=st.booleans(),
 )
 
 
 @given(given_plan=plans)
 def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -> None:
     variants = [options for choice in given_plan.workloads for options in option_sets(choice)]
-    cells = list(expand(given_plan.nodes, given_plan.targets, variants))
+    at_once = given_plan.targets_at_once
+    cells = list(expand(given_plan.nodes, given_plan.targets, variants, targets_at_once=at_once))
     assert len(cells) == cell_count(given_plan)
     assert run_count(given_plan) == len(cells) * given_plan.repeats
     assert [cell.ordinal for cell in cells] == list(range(1, len(cells) + 1))
@@ -50,8 +52,14 @@ def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -
 
 @given(given_plan=plans)
 def test_every_combination_is_there_once(given_plan: CampaignPlan) -> None:
-    cells = list(expand(given_plan.nodes, given_plan.targets, range(3)))
-    assert len({(cell.node, cell.target, cell.variant) for cell in cells}) == len(cells)
+    cells = list(expand(given_plan.nodes, given_plan.targets, range(3), targets_at_once=False))
+    assert len({(cell.node, cell.targets, cell.variant) for cell in cells}) == len(cells)
+
+
+@given(given_plan=plans)
+def test_targets_at_once_are_all_in_every_cell(given_plan: CampaignPlan) -> None:
+    cells = expand(given_plan.nodes, given_plan.targets, range(3), targets_at_once=True)
+    assert {cell.targets for cell in cells} == {tuple(given_plan.targets)}
 
 
 def test_a_variant_has_the_set_options_and_one_value_of_each_swept_one() -> None:

@@ -1,6 +1,6 @@
 /** Where the campaign runs: nodes and targets. */
 
-import { SimpleGrid } from "@mantine/core";
+import { SimpleGrid, Switch } from "@mantine/core";
 import type { Node, Target } from "@/api/types";
 import { Section } from "@/components/Page";
 import { formatValue } from "@/lib/units";
@@ -16,7 +16,14 @@ interface PlacesSectionProps {
 
 export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSectionProps) {
   return (
-    <Section description="Each node is measured on its own, on each target." title="Where">
+    <Section
+      description={
+        draft.targetsAtOnce
+          ? "Each node is measured on its own, on all targets together."
+          : "Each node is measured on its own, on each target."
+      }
+      title="Where"
+    >
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <PickList
           empty="No node has joined this cluster yet: the overview shows how."
@@ -33,6 +40,15 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
           picked={draft.targets}
         />
       </SimpleGrid>
+      {draft.targets.length > 1 && (
+        <Switch
+          checked={draft.targetsAtOnce}
+          description="Each run loads all of them together, to see how they share what lies between."
+          label="All targets at once"
+          mt="md"
+          onChange={({ currentTarget }) => onChange({ ...draft, targetsAtOnce: currentTarget.checked })}
+        />
+      )}
     </Section>
   );
 }

@@ -77,7 +77,7 @@ function Matrix({ preview }: { preview: Preview }) {
         {cells.map((cell) => (
           <tr key={cell.ordinal}>
             <td>{cell.node}</td>
-            <td>{cell.target}</td>
+            <td>{cell.targets.join(", ")}</td>
             <td>{cell.workload}</td>
             <td className="iotide-wrap">{describeCell(cell)}</td>
           </tr>

@@ -82,6 +82,7 @@ it("exports YAML without empty parts", () => {
 cluster: demo
 nodes: [node-a]
 targets: [disk]
+targets_at_once: false
 workloads:
   - workload: dd
     options:

@@ -17,6 +17,7 @@ export interface Draft {
   readonly name: string;
   readonly nodes: readonly string[];
   readonly targets: readonly string[];
+  readonly targetsAtOnce: boolean;
   readonly choices: readonly Choice[];
   readonly repeats: Count;
   readonly exclusive: CampaignPlan["exclusive"];
@@ -30,6 +31,7 @@ export const EMPTY_DRAFT: Draft = {
   name: "",
   nodes: [],
   targets: [],
+  targetsAtOnce: false,
   choices: [],
   repeats: 4,
   exclusive: "node",
@@ -45,6 +47,7 @@ export function draftOf(plan: CampaignPlan): Draft {
     name: plan.name,
     nodes: plan.nodes,
     targets: plan.targets,
+    targetsAtOnce: plan.targets_at_once,
     choices: plan.workloads.map(({ workload, options = {}, sweep = {} }, key) => ({
       key,
       workload,
@@ -105,6 +108,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     cluster,
     nodes: [...draft.nodes],
     targets: [...draft.targets],
+    targets_at_once: draft.targetsAtOnce && draft.targets.length > 1,
     workloads: draft.choices.map((choice) => ({
       workload: choice.workload,
       ...toPlan(readFields(schemas.get(choice.workload) ?? {}), choice),

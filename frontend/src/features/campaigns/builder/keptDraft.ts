@@ -12,6 +12,7 @@ const Kept = z.object({
     name: z.string(),
     nodes: z.array(z.string()),
     targets: z.array(z.string()),
+    targetsAtOnce: z.boolean(),
     choices: z.array(
       z.object({
         key: z.number(),
