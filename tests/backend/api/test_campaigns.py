@@ -57,6 +57,23 @@ def test_a_plan_becomes_runs_that_wait_repeats_interleaved(
     assert count(database, "line_place") == 8
 
 
+def test_targets_at_once_are_loaded_by_each_run_together(
+    client: TestClient, admin: Person, database: Database, clock: Clock
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=2)
+        ready.add_target("second")
+    plan = ready.plan(targets=["scratch", "second"], targets_at_once=True)
+    preview = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).json()
+    assert [cell["targets"] for cell in preview["cells"]] == [["scratch", "second"]] * 2
+    alone = client.post(f"{CAMPAIGNS}/preview", json=plan | {"targets_at_once": False}, headers=admin.headers).json()
+    assert (preview["bytes_peak"], preview["bytes_moved"]) == (alone["bytes_peak"], alone["bytes_moved"])
+
+    campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
+    cells = client.get(f"{CAMPAIGNS}/{campaign['id']}/cells", headers=admin.headers).json()["items"]
+    assert [cell["target_names"] for cell in cells] == [["scratch", "second"]] * 2
+
+
 def test_the_cells_show_the_matrix_with_their_runs(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
 ) -> None:
