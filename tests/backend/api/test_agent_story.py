@@ -139,6 +139,7 @@ def test_a_run_from_its_submission_to_its_result(story: Story) -> None:
         "name": "write",
         "phase": "writing",
         "argv": ["dd", "if=/dev/zero"],
+        "role": "client",
         "target_id": order["targets"][0]["target_id"],
         "writer": None,
         "started_at": "2026-11-21T10:00:00Z",

@@ -132,7 +132,8 @@ class Executor:
             raise DeclinedError("workload_missing", str(error)) from error
         except ValidationError as error:
             first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
+            # What follows the option's own name are places in a list, and which kind of value was tried.
+            field = str(first["loc"][0]) if first["loc"] else "combination"
             reason = f"option {field} = {first['input']!r}: {first['msg']}"
             raise DeclinedError("invalid_options", reason, Outcome.FAILED) from error
         except Exception as error:

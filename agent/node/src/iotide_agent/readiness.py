@@ -170,5 +170,6 @@ def _tools(inventory: Inventory) -> Iterator[Finding]:
         if workload.available:
             yield Finding(workload.name, State.READY, f"{workload.tool} {workload.tool_version}")
         else:
+            # It says itself what to do; a node is of use without any one of them.
             because = workload.unavailable_because or f"{workload.tool} is missing"
-            yield Finding(workload.name, State.MISSING, because, f"install {workload.tool} on this node")
+            yield Finding(workload.name, State.LIMITED, because)
