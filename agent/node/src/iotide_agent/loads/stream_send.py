@@ -91,7 +91,7 @@ class Sender:
             due = began + self.sent * interval_seconds
             now = time.monotonic()
             if now < due:
-                time.sleep(due - now)
+                time.sleep(due - now)  # this is the pacing: the next datagram's own time
                 now = time.monotonic()
             self._note(int(now - began), now - due)
             self._send_some(min(at_once, self.planned - self.sent), pool)
@@ -105,7 +105,7 @@ class Sender:
                 self._socket.send(last)
             except ConnectionRefusedError:
                 return  # the receiver has all and is gone
-            time.sleep(_LAST_SECONDS)
+            time.sleep(_LAST_SECONDS)  # a burst of them could be lost as one
 
     def _send_some(self, count: int, pool: memoryview) -> None:
         payload_bytes = self._asked.datagram_bytes - wire.HEADER.size

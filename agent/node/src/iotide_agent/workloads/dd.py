@@ -41,6 +41,30 @@ _VERBS: Final[dict[Operation, str]] = {"write": "writing", "overwrite": "overwri
 """In the order in which they are done."""
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
 
+BlockSize = Annotated[
+    int,
+    Field(
+        ge=512,
+        le=1024**3,
+        multiple_of=512,
+        title="Block size",
+        description="What one read or write call moves, a multiple of 512 bytes. dd holds one block in memory.",
+        json_schema_extra={"x-unit": "bytes"},
+    ),
+]
+Flush = Annotated[
+    Literal["fsync", "direct", "dsync", "none"],
+    Field(
+        title="Flush",
+        description=(
+            "fsync: through the page cache, flushed inside the time. direct: past the cache with O_DIRECT, then "
+            "flushed. dsync: each block waits for stable storage. none: into the page cache only; rejected from "
+            "comparison."
+        ),
+    ),
+]
+"""When the written data counts as arrived."""
+
 
 class DdOptions(Options):
     """What dd writes and how it makes sure that the data arrived."""
@@ -55,24 +79,8 @@ class DdOptions(Options):
             ),
         ),
     ] = 1024**3
-    block_size_bytes: int = Field(
-        default=16 * 1024**2,
-        ge=512,
-        le=1024**3,
-        multiple_of=512,
-        title="Block size",
-        description="What one read or write call moves, a multiple of 512 bytes. dd holds one block in memory.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    flush: Literal["fsync", "direct", "dsync", "none"] = Field(
-        default="fsync",
-        title="Flush",
-        description=(
-            "fsync: through the page cache, flushed inside the time. direct: past the cache with O_DIRECT, then "
-            "flushed. dsync: each block waits for stable storage. none: into the page cache only; rejected from "
-            "comparison."
-        ),
-    )
+    block_size_bytes: BlockSize = 16 * 1024**2
+    flush: Flush = "fsync"
     operations: tuple[Operation, ...] = Field(
         default=("write", "read"),
         min_length=1,

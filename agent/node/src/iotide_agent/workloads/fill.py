@@ -26,7 +26,7 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.dd import read_report, write_argv
+from iotide_agent.workloads.dd import BlockSize, Flush, read_report, write_argv
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Operation, Option, evaluate
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
@@ -61,24 +61,8 @@ class FillOptions(Options):
         description="Size of each file.",
         json_schema_extra={"x-unit": "bytes"},
     )
-    block_size_bytes: int = Field(
-        default=16 * 1024**2,
-        ge=512,
-        le=1024**3,
-        multiple_of=512,
-        title="Block size",
-        description="What one write call moves, a multiple of 512 bytes. dd holds one block in memory.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    flush: Literal["fsync", "direct", "dsync", "none"] = Field(
-        default="fsync",
-        title="Flush",
-        description=(
-            "fsync: through the page cache, flushed inside the time. direct: past the cache with O_DIRECT, then "
-            "flushed. dsync: each block waits for stable storage. none: into the page cache only; rejected from "
-            "comparison."
-        ),
-    )
+    block_size_bytes: BlockSize = 16 * 1024**2
+    flush: Flush = "fsync"
     data: Literal["zeroes", "random"] = Field(
         default="zeroes",
         title="Data",
