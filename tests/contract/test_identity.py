@@ -21,13 +21,16 @@ def twin(rig: Rig) -> tuple[Rig, list[str]]:
     (home / "agent.toml").write_text(config)
     # The copy is older than its original by one start, as a restored backup is.
     own.agent.process.terminate()
+    own.agent.process.wait(timeout=30)
+    last_seen_at = seen_at(own.agent, rig)
     rig.stack.restart_agent(own.agent)
-    wait_for("the original", lambda: is_online(own.agent, rig), seconds=30)
+    # "Online" may still be of the process that ended; only a later word is of the one that the copy must not displace.
+    wait_for("the original", lambda: True if seen_at(own.agent, rig) != last_seen_at else None, seconds=30)
     return own, [str(BIN / "iotide-agent"), "run", "--config", str(home / "agent.toml")]
 
 
-def is_online(agent: Agent, rig: Rig) -> bool | None:
-    return True if rig.stack.get(f"/nodes/{agent.node_id}")["state"] == "online" else None
+def seen_at(agent: Agent, rig: Rig) -> str:
+    return str(rig.stack.get(f"/nodes/{agent.node_id}")["last_seen_at"])
 
 
 def test_a_second_agent_with_a_copied_state_is_refused_and_the_first_goes_on(twin: tuple[Rig, list[str]]) -> None:
