@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from factories.outcomes import MEMORY_BYTES, read_all, run_groups, steps_of
+from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
@@ -22,85 +23,6 @@ from iotide_wire.expressions import evaluate
 from iotide_wire.messages import SampleMessage
 
 MIB = 1024**2
-TINY: dict[str, list[dict[str, object]]] = {
-    "dd": [
-        {"file_size_bytes": MIB, "block_size_bytes": 64 * 1024, "writers": 2},
-        {"file_size_bytes": MIB, "operations": ["write", "overwrite", "read"], "data": "random"},
-    ],
-    "create": [{"file_count": 50, "processes": 2}, {"file_count": 20, "mode": "fork-touch", "directories": 3}],
-    "fill": [
-        {"file_size_bytes": MIB, "file_count": 3, "fill_percent": 95},
-        {"file_size_bytes": MIB, "file_count": 1, "fill_percent": 95, "data": "random"},
-    ],
-    "bonnie": [
-        {"tests": ["files"], "file_count": 1024},
-        # Large blocks and a flush for each file take long enough to be shown.
-        {
-            "tests": ["char", "files"],
-            "file_size_bytes": 2 * MIB,
-            "block_size_bytes": MIB,
-            "file_count": 1024,
-            "sync_files": True,
-        },
-    ],
-    "iozone": [
-        {"file_size_bytes": MIB, "min_record_size_bytes": 262144, "tests": ["write", "read"]},
-        {
-            "file_size_bytes": MIB,
-            "max_record_size_bytes": 65536,
-            "mode": "throughput",
-            "processes": 2,
-            "tests": ["write"],
-        },
-    ],
-    "fio": [{"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": rw} for rw in ("write", "randrw")],
-    "stream": [
-        {"duration_seconds": 1, "rate_bytes_per_second": 8_000_000, "files": "single", "verify": True},
-        {
-            "duration_seconds": 1,
-            "rate_bytes_per_second": 4_000_000,
-            "ramp_stages": 2,
-            "ramp_step_bytes_per_second": 4_000_000,
-        },
-    ],
-}
-TINY |= {
-    "rawread": [{"path": "big.data", "runtime_seconds": 1}],
-    "command": [{"command": "json"}, {"command": "text"}],
-}
-SETTINGS: dict[str, dict[str, Any]] = {
-    "rawread": {"readable": ["/dev/iotide-test"]},
-    "command": {
-        "commands": {
-            "json": {
-                "argv": [sys.executable, "-c", 'print(\'{"runs": [{"rate": 12.5}]}\')', "{directory}"],
-                "metrics": {
-                    "rate": {
-                        "title": "Rate",
-                        "unit": "operations_per_second",
-                        "better": "higher",
-                        "json_path": "runs.0.rate",
-                    }
-                },
-            },
-            "text": {
-                "argv": [sys.executable, "-c", "print('started')\nprint('mean 250 ms of 4')"],
-                "metrics": {
-                    "latency": {
-                        "title": "Latency",
-                        "unit": "seconds",
-                        "better": "lower",
-                        "pattern": r"^mean (?P<value>\d+) ms",
-                        "factor": 1e-3,
-                    }
-                },
-            },
-        }
-    },
-}
-"""What the node's administrator set up; without it these have nothing to run."""
-MADE_BEFORE = {"rawread": "big.data"}
-"""A file that is on the target before the run, of those that only read."""
 SYSTEM_PATHS = {Path("/dev/zero"), Path("/dev/null"), Path("/dev/iotide-test"), Path(sys.executable)}
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
 
