@@ -1,197 +1,79 @@
-"""What supervision costs a load: dd in one-second windows, watched by the real agent and runner, or with both frozen.
+"""What supervision costs a load: dd, fio and iozone, watched by the real agent and runner, or without them.
 
-One real run of dd (1 GiB, O_DIRECT, on an ext4 of its own) is kept going by `repeating_dd`. Stopping agent, its Celery
+Windows: one real run (O_DIRECT, on an ext4 of its own) is kept going by `repeating_tool`. Stopping agent, its Celery
 worker and the runner by SIGSTOP leaves the raw load; letting them go on brings the beat, the sampler, everything. Each
 block has three windows in random order, one watched and two raw, so that drift of the disk cancels and the two raw
-ones are their own control.
+ones are their own control. These resolve 1 %.
+
+Pairs: the same run as a campaign's and as the bare command, each to its end, in the order A B B A. They see what
+windows cannot, the start and the end, and scatter much more.
 """
 
 import argparse
-import math
 import os
-import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from dataclasses import dataclass, replace
+from itertools import chain, cycle, islice
 from pathlib import Path
-from statistics import median, stdev
+from statistics import fmean, stdev
 from typing import Any, Final
 
-from local_stack import Agent, LocalStack, StackError
-from repeating_dd import RepeatingDd
+from factories.outcomes import make_place, run_groups
+from local_stack import LocalStack, StackError
+from repeating_tool import RepeatingTool
 from rich.console import Console
 from rich.table import Table
 from rig import running_stack
+from windows import Interval, Watchers, Windows, typical_ratio
 
-WINDOW_SECONDS: Final = 1.0
-SETTLE_SECONDS: Final = 0.5
-"""After a freeze the watchers first do at once what they were kept from; that is no supervision of this window."""
+from iotide_agent.workloads.registry import workload
+
 FEWEST_WINDOWS: Final = 60
 MOST_WINDOWS: Final = 1800
 HALF_WIDTH: Final = 0.015
-RESAMPLES: Final = 4000
+LOWEST_RATIO: Final = 0.98
+SAMPLER_PERCENT: Final = 0.1
+PAIRS: Final = 12
 IMAGE_BYTES: Final = 3 * 1024**3
 TELL_WINDOWS: Final = 60
-OPTIONS: Final = {"file_size_bytes": 1024**3, "flush": "direct", "operations": ["write"]}
 
 console = Console()
 
 
 @dataclass(frozen=True)
-class Block:
-    """Rates of three adjacent windows, in bytes per second."""
+class Subject:
+    """A tool with the options under which it is watched, and what differs where each run goes to its end."""
 
-    watched: float
-    raw: float
-    raw_again: float
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An estimate with its 95 % bootstrap interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-    @property
-    def half_width(self) -> float:
-        """Half of the interval's length."""
-        return (self.high - self.low) / 2
-
-    def __str__(self) -> str:
-        return f"{self.estimate:.4f}  [{self.low:.4f}, {self.high:.4f}]"
+    tool: str
+    options: Mapping[str, Any]
+    options_of_pairs: Mapping[str, Any]
 
 
-class Watchers:
-    """Every process of iotide that watches the load."""
-
-    def __init__(self, agent: Agent, load_pid: int) -> None:
-        parents = _parents()
-        family = {pid for pid in parents if agent.process.pid in _line(pid, parents)}
-        load = {pid for pid in parents if load_pid in _line(pid, parents)}
-        self._pids = sorted({*family, parents[load_pid]} - load)  # the runner, parent of the load, outlives the agent
-
-    def freeze(self) -> None:
-        """Leave the load alone."""
-        self._signal(signal.SIGSTOP)
-
-    def release(self) -> None:
-        """Watch it again."""
-        self._signal(signal.SIGCONT)
-
-    def cpu_seconds(self) -> float:
-        """Processor time of all their threads."""
-        nanoseconds = 0
-        for pid in self._pids:
-            for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-                nanoseconds += int(file.read_text().split()[0])
-        return nanoseconds / 1e9
-
-    def _signal(self, number: signal.Signals) -> None:
-        for pid in self._pids:
-            os.kill(pid, number)
-
-
-def _parents() -> dict[int, int]:
-    found = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            found[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-        except OSError:  # it ended meanwhile
-            continue
-    return found
-
-
-def _line(pid: int, parents: dict[int, int]) -> Iterator[int]:
-    """The process and its ancestors."""
-    while pid:
-        yield pid
-        pid = parents.get(pid, 0)
-
-
-class Bench:
-    """Takes blocks of windows from one running load."""
-
-    def __init__(self, load: RepeatingDd, watchers: Watchers) -> None:
-        self._load = load
-        self._watchers = watchers
-        self.blocks: list[Block] = []
-        self.watched_seconds = 0.0
-        self.watching_cpu_seconds = 0.0
-
-    @property
-    def windows(self) -> int:
-        """How many were taken."""
-        return 3 * len(self.blocks)
-
-    def take_block(self) -> None:
-        """Three windows in random order."""
-        rates: dict[str, float] = {}
-        for kind in random.sample(["watched", "raw", "raw_again"], 3):
-            rates[kind] = self._watched_window() if kind == "watched" else self._raw_window()
-        self.blocks.append(Block(**rates))
-
-    def _watched_window(self) -> float:
-        self._watchers.release()
-        time.sleep(SETTLE_SECONDS)
-        cpu_before, began = self._watchers.cpu_seconds(), time.monotonic()
-        rate = self._window()
-        self.watching_cpu_seconds += self._watchers.cpu_seconds() - cpu_before
-        self.watched_seconds += time.monotonic() - began
-        return rate
-
-    def _raw_window(self) -> float:
-        self._watchers.freeze()
-        time.sleep(SETTLE_SECONDS)
-        return self._window()
-
-    def _window(self) -> float:
-        began, before_bytes = time.monotonic(), self._load.written_bytes()
-        time.sleep(WINDOW_SECONDS)
-        ended, after_bytes = time.monotonic(), self._load.written_bytes()
-        return (after_bytes - before_bytes) / (ended - began)
-
-
-def ratio_of_means(blocks: Sequence[Block], of: Callable[[Block], float], to: Callable[[Block], float]) -> Interval:
-    """Ratio of the means of two quantities of the blocks; whole blocks are drawn, so that drift cancels there too."""
-
-    def ratio(drawn: Sequence[Block]) -> float:
-        return sum(map(of, drawn)) / sum(map(to, drawn))
-
-    ratios = sorted(ratio(random.choices(blocks, k=len(blocks))) for _ in range(RESAMPLES))  # noqa: S311 - no secret
-    return Interval(ratio(blocks), ratios[int(0.025 * RESAMPLES)], ratios[int(0.975 * RESAMPLES)])
-
-
-def typical_ratio(blocks: Sequence[Block], of: Callable[[Block], float], to: Callable[[Block], float]) -> Interval:
-    """Ratio in the typical block, by Hodges and Lehmann: the median of all averages of two logarithms.
-
-    The interval is that of the Wilcoxon signed-rank test, by its normal approximation (Hollander, Wolfe, Chicken 2014,
-    section 3.2). A disk that stalls now and then spoils few blocks, and so hardly touches it.
-    """
-    logs = [math.log(of(block) / to(block)) for block in blocks]
-    averages = sorted((one + other) / 2 for one, other in combinations_with_replacement(logs, 2))
-    n = len(logs)
-    cut = max(0, round(n * (n + 1) / 4 - 1.96 * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)))
-    low, middle, high = averages[cut], median(averages), averages[-1 - cut]
-    return Interval(math.exp(middle), math.exp(low), math.exp(high))
-
-
-def watched(block: Block) -> float:
-    """The rate under supervision."""
-    return block.watched
-
-
-def raw(block: Block) -> float:
-    """The rate without."""
-    return (block.raw + block.raw_again) / 2
+SUBJECTS: Final = (
+    Subject("dd", {"file_size_bytes": 1024**3, "flush": "direct", "operations": ["write"]}, {}),
+    # A long run in the windows, since each start of fio is a third of a second in which nothing is written.
+    Subject(
+        "fio",
+        {"rw": "write", "block_size_bytes": 64 * 1024, "file_size_bytes": 1024**3, "runtime_seconds": 30},
+        {"runtime_seconds": 4},
+    ),
+    Subject(
+        "iozone",
+        {
+            "file_size_bytes": 1024**3,
+            "min_record_size_bytes": 1024**2,
+            "max_record_size_bytes": 1024**2,
+            "tests": ["write"],
+            "flush": "direct",
+        },
+        {},
+    ),
+)
 
 
 @contextmanager
@@ -213,42 +95,68 @@ def _run(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-class Subject:
-    """The real campaign whose load is watched: one agent, one target on the ext4, dd that can be made to repeat."""
+class Laboratory:
+    """One agent with one target on the ext4, whose tools can be made to repeat, and the same tools without it."""
 
-    def __init__(self, stack: LocalStack, directory: Path, mount_point: Path) -> None:
+    def __init__(self, stack: LocalStack, directory: Path, mount_point: Path, subjects: Sequence[Subject]) -> None:
         self._stack = stack
-        self.dd = RepeatingDd(directory / "dd")
+        self._mount_point = mount_point
+        self.tools = {subject.tool: RepeatingTool(subject.tool, directory / subject.tool) for subject in subjects}
+        path = ":".join([*(str(tool.bin_directory) for tool in self.tools.values()), os.environ["PATH"]])
         cluster_id = stack.add_cluster("overhead")
         target = mount_point / "target"
-        self.agent = stack.add_agent(cluster_id, "node-1", [target], self.dd.environment)
+        self.agent = stack.add_agent(cluster_id, "node-1", [target], {"PATH": path})
         stack.add_target(cluster_id, "ext4", target, [self.agent.node_id])
 
-    def shown_arguments(self) -> tuple[str, ...]:
-        """What the run page shows after an ordinary run."""
-        campaign_id = self._submit("shown")
+    def watched_run(self, tool: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        """An ordinary run of a campaign, as the API tells of it."""
+        campaign_id = self._submit(tool, options)
         if self._stack.wait_campaign(campaign_id)["state"] != "finished":
-            raise StackError("the ordinary run did not finish")
-        run = self._stack.get(f"/runs/{self._run_id(campaign_id)}")
-        return tuple(run["attempts"][-1]["orders"][0]["steps"][0]["argv"])
+            raise StackError(f"the ordinary run of {tool} did not finish")
+        run: dict[str, Any] = self._stack.get(f"/runs/{self._run_id(campaign_id)}")
+        return run
+
+    def watched_rate(self, tool: str, options: Mapping[str, Any]) -> float:
+        """Mean throughput by the tool's own word, in bytes per second, of a campaign's run."""
+        run_id = self.watched_run(tool, options)["id"]
+        samples = self._stack.get("/samples", run_id=run_id)["items"]
+        return fmean(sample["value"] for sample in samples if sample["metric"] == "throughput")
+
+    def raw_rate(self, tool: str, options: Mapping[str, Any]) -> float:
+        """The same of the bare commands, started here."""
+        with tempfile.TemporaryDirectory(dir=self._mount_point) as name, tempfile.TemporaryDirectory() as scratch:
+            place = replace(make_place(Path(name)), scratch=Path(scratch))
+            found = workload(tool, {})
+            chosen = found.options_type.model_validate(options)
+            outcomes = run_groups(found.plan(chosen, [place]), place)
+            samples = [sample for outcome in outcomes for sample in found.read(chosen, place, outcome).samples]
+        return fmean(sample.value for sample in samples if sample.metric == "throughput")
+
+    def sampler_cpu_percent(self, run_id: int) -> float:
+        """Processor time of the runner's sampler, of one core."""
+        curves = self._stack.get(f"/runs/{run_id}/curves", max_points=10_000)["items"]
+        own = (curve["values"] for curve in curves if curve["counter"] == "sampler_cpu_ratio")
+        return 100 * fmean(value for value in chain.from_iterable(own) if value is not None)
 
     @contextmanager
-    def repeated(self) -> Iterator[Watchers]:
-        """The same run again, its load kept going until the end of the block."""
-        self.dd.repeat()
-        campaign_id = self._submit("repeated")
-        watchers = Watchers(self.agent, self.dd.pid)
+    def repeated(self, tool: str, options: Mapping[str, Any]) -> Iterator[tuple[Watchers, int]]:
+        """A run whose load is kept going until the end of the block, and its id."""
+        repeating = self.tools[tool]
+        repeating.repeat()
+        campaign_id = self._submit(tool, options)
+        watchers = Watchers(self.agent, repeating.pid)
         try:
-            yield watchers
+            yield watchers, self._run_id(campaign_id)
         finally:
             watchers.release()
             self._stack.post(f"/campaigns/{campaign_id}/cancel", {})
             self._stack.wait_campaign(campaign_id)
+            repeating.repeat_no_more()
 
-    def _submit(self, name: str) -> int:
-        plan = {"name": name, "cluster": "overhead", "nodes": ["node-1"], "targets": ["ext4"], "repeats": 1}
+    def _submit(self, tool: str, options: Mapping[str, Any]) -> int:
+        plan = {"name": tool, "cluster": "overhead", "nodes": ["node-1"], "targets": ["ext4"], "repeats": 1}
         campaign: dict[str, Any] = self._stack.post(
-            "/campaigns", {**plan, "workloads": [{"workload": "dd", "options": OPTIONS}]}
+            "/campaigns", {**plan, "workloads": [{"workload": tool, "options": dict(options)}]}
         )
         return int(campaign["id"])
 
@@ -256,76 +164,136 @@ class Subject:
         return int(self._stack.get("/runs", campaign_id=campaign_id)["items"][0]["id"])
 
 
-def without_place(arguments: Sequence[str]) -> list[str]:
-    """The arguments without the output file, whose directory is the run's own."""
-    return [argument for argument in arguments if not argument.startswith("of=")]
+@dataclass(frozen=True)
+class Finding:
+    """What supervision cost one tool.
+
+    Attributes:
+        pairs: watched to raw rate of whole runs.
+        sampler_cpu_percent: of one core, by the runner's own account.
+    """
+
+    tool: str
+    arguments: Sequence[str]
+    windows: Windows
+    pairs: Interval
+    sampler_cpu_percent: float
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the interval is narrow enough, its lower bound high enough and the sampler quiet enough."""
+        ratio = self.windows.ratio()
+        is_resolved = ratio.half_width <= HALF_WIDTH
+        return is_resolved and ratio.low >= LOWEST_RATIO and self.sampler_cpu_percent <= SAMPLER_PERCENT
 
 
-def measure(subject: Subject, arguments: tuple[str, ...]) -> Bench:
-    """Take windows until the interval is narrow enough or there are too many."""
-    with subject.repeated() as watchers, console.status("") as status:
-        if without_place(subject.dd.arguments) != without_place(arguments):
-            raise StackError(f"the repeated dd got {subject.dd.arguments}, the run page shows {arguments}")
-        bench = Bench(subject.dd, watchers)
-        bench.take_block()  # the first windows still see the journal and the allocator settle
-        bench.blocks.clear()
-        while bench.windows < MOST_WINDOWS:
-            bench.take_block()
-            if bench.windows >= FEWEST_WINDOWS:
-                so_far = typical_ratio(bench.blocks, watched, raw)
+def measure(laboratory: Laboratory, subject: Subject, most_windows: int) -> Finding:
+    """Pairs of whole runs, then windows until their interval is narrow enough or there are too many."""
+    shown = laboratory.watched_run(subject.tool, subject.options)
+    arguments = shown["attempts"][-1]["orders"][0]["steps"][-1]["argv"]
+    pairs = _pairs(laboratory, subject)
+    with (
+        laboratory.repeated(subject.tool, subject.options) as (watchers, run_id),
+        console.status("") as status,
+    ):
+        tool = laboratory.tools[subject.tool]
+        if _without_places(tool.arguments) != _without_places(arguments):
+            raise StackError(f"the repeated {subject.tool} got {tool.arguments}, the run page shows {arguments}")
+        windows = Windows(tool, watchers)
+        windows.take_block()  # the first windows still see the journal and the allocator settle
+        windows.blocks.clear()
+        while len(windows) < most_windows:
+            windows.take_block()
+            status.update(f"{subject.tool}: {len(windows)} windows")
+            if len(windows) >= FEWEST_WINDOWS:
+                so_far = windows.ratio()
                 if so_far.half_width <= HALF_WIDTH:
                     break
-                if bench.windows % TELL_WINDOWS == 0:
-                    print(f"unresolved after {bench.windows} windows: {so_far}; taking more", file=sys.stderr)
-            status.update(f"{bench.windows} windows")
-        return bench
+                if len(windows) % TELL_WINDOWS == 0:
+                    print(
+                        f"{subject.tool}: unresolved after {len(windows)} windows: {so_far}; taking more",
+                        file=sys.stderr,
+                    )
+    return Finding(subject.tool, arguments, windows, pairs, laboratory.sampler_cpu_percent(run_id))
 
 
-def report(bench: Bench, arguments: tuple[str, ...], below: str) -> int:
-    """Print table and line; the exit status."""
-    ratio = typical_ratio(bench.blocks, watched, raw)
-    mean_ratio = ratio_of_means(bench.blocks, watched, raw)
-    control = typical_ratio(bench.blocks, lambda block: block.raw, lambda block: block.raw_again)
-    cpu_percent = 100 * bench.watching_cpu_seconds / bench.watched_seconds
-    raw_rate = sum(map(raw, bench.blocks)) / len(bench.blocks)
-    table = Table(title=f"Supervision of {' '.join(arguments)}", show_header=False)
+def _pairs(laboratory: Laboratory, subject: Subject) -> Interval:
+    options = {**subject.options, **subject.options_of_pairs}
+    rates: list[tuple[float, float]] = []
+    for watched_first in islice(cycle([True, False]), PAIRS):
+        if watched_first:
+            watched = laboratory.watched_rate(subject.tool, options)
+            rates.append((watched, laboratory.raw_rate(subject.tool, options)))
+        else:
+            raw = laboratory.raw_rate(subject.tool, options)
+            rates.append((laboratory.watched_rate(subject.tool, options), raw))
+    return typical_ratio(rates)
+
+
+def _without_places(arguments: Sequence[str]) -> list[str]:
+    """The arguments without paths, whose directories are the run's own."""
+    return [argument for argument in arguments if "/" not in argument or argument == "if=/dev/zero"]
+
+
+def tell(finding: Finding, below: str) -> None:
+    """Print what was found of one tool."""
+    windows = finding.windows
+    cpu_percent = 100 * windows.watching_cpu_seconds / windows.watched_seconds
+    rates = [block.raw for block in windows.blocks]
+    table = Table(title=f"Supervision of {' '.join(finding.arguments)}", show_header=False)
     table.add_row("ext4 on a loop device over", below)
-    table.add_row("windows of 1 s", f"{bench.windows}: {len(bench.blocks)} watched, {2 * len(bench.blocks)} raw")
-    spread = stdev(block.raw for block in bench.blocks) / raw_rate
-    table.add_row("raw rate", f"{raw_rate / 1e6:.0f} MB/s; from window to window it varies by {spread:.1%}")
-    table.add_row("watched / raw, 95 % interval", str(ratio))
-    table.add_row("the same of the means, stalls of the disk included", str(mean_ratio))
-    table.add_row("raw / raw (control)", str(control))
-    table.add_row("processor of agent, Celery worker and runner", f"{cpu_percent:.2f} % of one core")
-    console.print(table)
-    is_resolved = ratio.half_width <= HALF_WIDTH
-    if not is_resolved:
-        print(f"unresolved: half-width {ratio.half_width:.4f} after {bench.windows} windows, wanted {HALF_WIDTH}")
-    print(
-        f"overhead: ratio_dd={ratio.estimate:.4f} ci_low={ratio.low:.4f} ci_high={ratio.high:.4f} "
-        f"control={control.estimate:.4f} agent_cpu_percent={cpu_percent:.2f} windows={bench.windows}"
+    table.add_row("windows of 1 s", f"{len(windows)}: a third watched, two thirds raw")
+    table.add_row(
+        "raw rate", f"{fmean(rates) / 1e6:.0f} MB/s; by {stdev(rates) / fmean(rates):.1%} from window to window"
     )
-    return 0 if is_resolved else 1
+    table.add_row("watched / raw, 95 % interval", str(windows.ratio()))
+    table.add_row("the same of the means, stalls of the disk included", str(windows.ratio_of_means()))
+    table.add_row("raw / raw (control)", str(windows.control()))
+    table.add_row(f"{PAIRS} pairs of whole runs, watched / raw", str(finding.pairs))
+    table.add_row("processor of agent, Celery worker and runner", f"{cpu_percent:.2f} % of one core")
+    table.add_row("of it the sampler", f"{finding.sampler_cpu_percent:.3f} % of one core")
+    console.print(table)
+    if windows.ratio().half_width > HALF_WIDTH:
+        print(f"{finding.tool}: unresolved after {len(windows)} windows, wanted a half-width of {HALF_WIDTH}")
+
+
+def last_line(findings: Sequence[Finding]) -> str:
+    """All ratios in one line."""
+    ratios = {finding.tool: finding.windows.ratio() for finding in findings}
+    values = [
+        *(f"ratio_{tool}={ratio.estimate:.4f}" for tool, ratio in ratios.items()),
+        *(f"ci_{tool}=[{ratio.low:.4f},{ratio.high:.4f}]" for tool, ratio in ratios.items()),
+        f"sampler_cpu_percent={max(finding.sampler_cpu_percent for finding in findings):.3f}",
+        f"windows={sum(len(finding.windows) for finding in findings)}",
+    ]
+    return f"overhead: {' '.join(values)}"
 
 
 def main() -> int:
     """Run the bench."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--image-in", type=Path, help="directory of the ext4's image (%(default)s)", default=usual_place()
-    )
-    place: Path = parser.parse_args().image_in
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--image-in", type=Path, default=usual_place(), help="directory of the image: %(default)s")
+    names = [subject.tool for subject in SUBJECTS]
+    parser.add_argument("--most-windows", type=int, default=MOST_WINDOWS, help="of each tool: %(default)s")
+    parser.add_argument("--only", choices=names, nargs="+", default=names, help="which tools (all)")
+    asked = parser.parse_args()
+    place: Path = asked.image_in
     if os.geteuid() != 0:
         print("overhead: it mounts an ext4 of its own, so run it as root: sudo ./dev bench overhead", file=sys.stderr)
         return 2
+    subjects = [subject for subject in SUBJECTS if subject.tool in asked.only]
     directory = Path(tempfile.mkdtemp(prefix="iotide-overhead-", dir=place))
+    findings: list[Finding] = []
     try:
         with ext4(directory) as mount_point, running_stack() as stack:
-            subject = Subject(stack, directory, mount_point)
-            arguments = subject.shown_arguments()
-            return report(measure(subject, arguments), arguments, file_system_of(place))
+            laboratory = Laboratory(stack, directory, mount_point, subjects)
+            for subject in subjects:
+                findings.append(measure(laboratory, subject, asked.most_windows))
+                tell(findings[-1], file_system_of(place))
     finally:
         shutil.rmtree(directory)
+    print(last_line(findings))
+    return 0 if all(finding.is_shown for finding in findings) else 1
 
 
 def usual_place() -> Path:

@@ -1,6 +1,5 @@
-"""A dd for an agent's PATH that does the same again and again while it is told to, and the count of what it moved."""
+"""A tool for an agent's PATH that does the same again and again while it is told to, and the count of what it moved."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -18,34 +17,44 @@ done
 """
 
 
-class RepeatingDd:
-    """While `repeat` is in force, one dd of the agent becomes many, one after another, as children of one process."""
+class RepeatingTool:
+    """While `repeating`, one call of the tool becomes many, one after another, as children of one process.
 
-    def __init__(self, directory: Path) -> None:
+    Attributes:
+        name: of the program.
+        bin_directory: to be put before the rest of an agent's PATH.
+    """
+
+    def __init__(self, name: str, directory: Path) -> None:
+        self.name = name
         self._directory = directory
-        bin_directory = directory / "bin"
-        bin_directory.mkdir(parents=True)
-        script = bin_directory / "dd"
-        script.write_text(_SCRIPT.format(tool=shutil.which("dd"), directory=directory))
+        self.bin_directory = directory / "bin"
+        self.bin_directory.mkdir(parents=True)
+        script = self.bin_directory / name
+        script.write_text(_SCRIPT.format(tool=shutil.which(name), directory=directory))
         script.chmod(0o755)
-        self.environment = {"PATH": f"{bin_directory}:{os.environ['PATH']}"}
 
     def repeat(self) -> None:
-        """From now on a dd of the agent goes on until it is ended."""
+        """From now on a call by the agent goes on until it is ended."""
         (self._directory / "again").touch()
+
+    def repeat_no_more(self) -> None:
+        """From now on a call is a call."""
+        for name in ("again", "repeater", "current"):
+            (self._directory / name).unlink(missing_ok=True)
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What the repeated dd got, its own name first."""
-        return ("dd", *(self._directory / "arguments").read_text().splitlines())
+        """What the repeated tool got, its own name first."""
+        return (self.name, *(self._directory / "arguments").read_text().splitlines())
 
     @property
     def pid(self) -> int:
         """Process id of what repeats, a child of iotide's runner; waits for its start."""
-        return wait_for("the repeated dd", lambda: self._number("repeater"))
+        return wait_for(f"the repeated {self.name}", lambda: self._number("repeater"))
 
-    def written_bytes(self) -> int:
-        """What all of them handed to write(2) so far; of those that ended, the kernel adds it to their parent."""
+    def moved_bytes(self) -> int:
+        """What all of them handed to write(2) and its like; of those that ended, the kernel adds it to their parent."""
         while True:
             ended_bytes = _written_bytes(self.pid)
             current = self._number("current")

@@ -1,0 +1,171 @@
+"""One-second windows of a running load, watched by iotide or with all that watches it frozen, and their ratio."""
+
+import math
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from local_stack import Agent
+from repeating_tool import RepeatingTool
+
+WINDOW_SECONDS: Final = 1.0
+SETTLE_SECONDS: Final = 0.5
+"""After a freeze the watchers first do at once what they were kept from; that is no supervision of this window."""
+RESAMPLES: Final = 4000
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rates of three adjacent windows, in bytes per second."""
+
+    watched: float
+    raw: float
+    raw_again: float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's length."""
+        return (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.4f}  [{self.low:.4f}, {self.high:.4f}]"
+
+
+class Watchers:
+    """Every process of iotide that watches the load."""
+
+    def __init__(self, agent: Agent, load_pid: int) -> None:
+        parents = _parents()
+        family = {pid for pid in parents if agent.process.pid in _line(pid, parents)}
+        load = {pid for pid in parents if load_pid in _line(pid, parents)}
+        self._pids = sorted({*family, parents[load_pid]} - load)  # the runner, parent of the load, outlives the agent
+
+    def freeze(self) -> None:
+        """Leave the load alone."""
+        self._signal(signal.SIGSTOP)
+
+    def release(self) -> None:
+        """Watch it again."""
+        self._signal(signal.SIGCONT)
+
+    def cpu_seconds(self) -> float:
+        """Processor time of all their threads."""
+        nanoseconds = 0
+        for pid in self._pids:
+            for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+                nanoseconds += int(file.read_text().split()[0])
+        return nanoseconds / 1e9
+
+    def _signal(self, number: signal.Signals) -> None:
+        for pid in self._pids:
+            os.kill(pid, number)
+
+
+def _parents() -> dict[int, int]:
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            found[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it ended meanwhile
+            continue
+    return found
+
+
+def _line(pid: int, parents: dict[int, int]) -> Iterator[int]:
+    """The process and its ancestors."""
+    while pid:
+        yield pid
+        pid = parents.get(pid, 0)
+
+
+class Windows:
+    """Takes blocks of windows from one running load."""
+
+    def __init__(self, load: RepeatingTool, watchers: Watchers) -> None:
+        self._load = load
+        self._watchers = watchers
+        self.blocks: list[Block] = []
+        self.watched_seconds = 0.0
+        self.watching_cpu_seconds = 0.0
+
+    def __len__(self) -> int:
+        return 3 * len(self.blocks)
+
+    def take_block(self) -> None:
+        """Three windows in random order."""
+        rates: dict[str, float] = {}
+        for kind in random.sample(["watched", "raw", "raw_again"], 3):
+            rates[kind] = self._watched_window() if kind == "watched" else self._raw_window()
+        self.blocks.append(Block(**rates))
+
+    def ratio(self) -> Interval:
+        """Watched to raw in the typical block."""
+        return typical_ratio([(block.watched, _raw(block)) for block in self.blocks])
+
+    def control(self) -> Interval:
+        """Raw to raw, which is 1 but for chance."""
+        return typical_ratio([(block.raw, block.raw_again) for block in self.blocks])
+
+    def ratio_of_means(self) -> Interval:
+        """Mean watched to mean raw, stalls of the disk included; whole blocks are drawn, so that drift cancels."""
+
+        def ratio(drawn: Sequence[Block]) -> float:
+            return sum(block.watched for block in drawn) / sum(map(_raw, drawn))
+
+        blocks = self.blocks
+        ratios = sorted(ratio(random.choices(blocks, k=len(blocks))) for _ in range(RESAMPLES))  # noqa: S311 - no secret
+        return Interval(ratio(blocks), ratios[int(0.025 * RESAMPLES)], ratios[int(0.975 * RESAMPLES)])
+
+    def _watched_window(self) -> float:
+        self._watchers.release()
+        time.sleep(SETTLE_SECONDS)
+        cpu_before, began = self._watchers.cpu_seconds(), time.monotonic()
+        rate = self._window()
+        self.watching_cpu_seconds += self._watchers.cpu_seconds() - cpu_before
+        self.watched_seconds += time.monotonic() - began
+        return rate
+
+    def _raw_window(self) -> float:
+        self._watchers.freeze()
+        time.sleep(SETTLE_SECONDS)
+        return self._window()
+
+    def _window(self) -> float:
+        began, before_bytes = time.monotonic(), self._load.moved_bytes()
+        time.sleep(WINDOW_SECONDS)
+        ended, after_bytes = time.monotonic(), self._load.moved_bytes()
+        return (after_bytes - before_bytes) / (ended - began)
+
+
+def _raw(block: Block) -> float:
+    return (block.raw + block.raw_again) / 2
+
+
+def typical_ratio(pairs: Sequence[tuple[float, float]]) -> Interval:
+    """Ratio in the typical pair, by Hodges and Lehmann: the median of all averages of two logarithms.
+
+    The interval is that of the Wilcoxon signed-rank test, by its normal approximation (Hollander, Wolfe, Chicken 2014,
+    section 3.2). A disk that stalls now and then spoils few pairs, and so hardly touches it.
+    """
+    logs = [math.log(one / other) for one, other in pairs]
+    averages = sorted((one + other) / 2 for one, other in combinations_with_replacement(logs, 2))
+    n = len(logs)
+    cut = max(0, round(n * (n + 1) / 4 - 1.96 * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)))
+    low, middle, high = averages[cut], median(averages), averages[-1 - cut]
+    return Interval(math.exp(middle), math.exp(low), math.exp(high))
