@@ -126,6 +126,37 @@ def test_curves_keep_their_gaps_and_are_thinned(run: Run, get: Callable[..., Jso
     assert (whole["lows"], whole["highs"]) == (None, None)
 
 
+def test_a_campaign_says_what_its_figure_can_show(run: Run, get: Callable[..., Json]) -> None:
+    measures = get(f"/campaigns/{run.campaign_id}/measures")
+    assert [(metric["metric"], metric["labels"]) for metric in measures["metrics"]] == [
+        ("write_rate", ["operation"]),
+        ("wait", []),
+    ]
+    assert measures["counters"] == ["write"]
+
+
+def test_a_figure_gets_the_number_of_each_run(run: Run, get: Callable[..., Json]) -> None:
+    (cell,) = get(f"/campaigns/{run.campaign_id}/measurements", metric="write_rate", workload="dd")["items"]
+    assert (cell["id"], cell["target_names"], cell["options"]["file_size_bytes"]) == (run.cell_id, ["scratch"], 2048)
+    assert cell["runs"] == [{"id": run.id, "repeat": 1, "started_at": "2026-11-21T10:00:00Z"}]
+    (measured,) = cell["measurements"]
+    assert (measured["labels"], measured["target_name"]) == ({"operation": "write"}, None)
+    assert (measured["run_ids"], measured["values"], measured["tier"]) == ([run.id], [100.0], "one_run")
+
+
+def test_a_figure_shows_the_mean_of_a_curve_as_a_number_of_its_run(run: Run, get: Callable[..., Json]) -> None:
+    (cell,) = get(f"/campaigns/{run.campaign_id}/measurements", counter="write")["items"]
+    (measured,) = cell["measurements"]
+    assert (measured["run_ids"], measured["values"]) == ([run.id], [3.0])
+
+
+@pytest.mark.parametrize("query", ["", "?metric=wait&counter=write"])
+def test_a_figure_without_one_thing_to_show_is_refused(run: Run, client: TestClient, admin: Person, query: str) -> None:
+    response = client.get(f"/api/v1/campaigns/{run.campaign_id}/measurements{query}", headers=admin.headers)
+    assert (response.status_code, response.json()["error"]["code"]) == (422, "nothing_to_show")
+    assert response.json()["error"]["remedy"]
+
+
 def test_raw_output_is_a_download_byte_by_byte(
     run: Run, get: Callable[..., Json], client: TestClient, admin: Person
 ) -> None:

@@ -1,6 +1,8 @@
 """Routes of campaigns that need results: the forecast of a plan, the matrix with its numbers, all samples as CSV."""
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
 from iotide_server.accounts.rules import Operator, Viewer
@@ -10,9 +12,10 @@ from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell, resol
 from iotide_server.campaigns.schemas import PlanInput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Tx, errors
-from iotide_server.results import reading
+from iotide_server.results import measurements, reading
 from iotide_server.results.forecast import forecast
-from iotide_server.results.schemas import Caution, Cell, Preview, PreviewCell
+from iotide_server.results.measurements import MeasureChoice
+from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell
 
 router = APIRouter(tags=["campaigns"])
 
@@ -62,6 +65,22 @@ def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign
     """The matrix with its results so far, in the order of the plan."""
     campaigns.visible_campaign(session, principal, campaign_id)
     return reading.campaign_cells(session, campaign_id, paging)
+
+
+@router.get("/campaigns/{campaign_id}/measures", summary="List what a campaign has measured", responses=errors(404))
+def list_campaign_measures(principal: Viewer, session: Tx, campaign_id: Id) -> CampaignMeasures:
+    """The metrics and counters that a figure of the campaign can show so far."""
+    campaigns.visible_campaign(session, principal, campaign_id)
+    return measurements.campaign_measures(session, campaign_id)
+
+
+@router.get("/campaigns/{campaign_id}/measurements", summary="List the numbers behind a figure", responses=errors(404))
+def list_campaign_measurements(
+    principal: Viewer, session: Tx, paging: Paging, campaign_id: Id, wanted: Annotated[MeasureChoice, Depends()]
+) -> Page[MeasuredCell]:
+    """The cells in the order of the plan with each valid run's number of one metric, or its mean of one counter."""
+    campaigns.visible_campaign(session, principal, campaign_id)
+    return measurements.measured_cells(session, campaign_id, wanted, paging)
 
 
 @router.get(

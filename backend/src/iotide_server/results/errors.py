@@ -23,6 +23,19 @@ class TargetNotMeasuredError(InvalidInputError):
     code = "target_not_measured"
 
 
+class NothingToShowError(InvalidInputError):
+    """A figure was asked for without what it is to show."""
+
+    code = "nothing_to_show"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "metric: name a metric or a counter, and not both",
+            field="metric",
+            remedy="take one of /campaigns/{id}/measures",
+        )
+
+
 class DigestMismatchError(InvalidInputError):
     """Content is not what its digest says."""
 

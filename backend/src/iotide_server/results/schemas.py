@@ -127,6 +127,67 @@ class Cell(Output):
     results: list[CellResult]
 
 
+class CampaignMetric(Output):
+    """A metric that runs of a campaign measured.
+
+    `labels` are the names of those that its numbers carry.
+    """
+
+    workload: str
+    metric: Metric
+    title: str
+    unit: Unit
+    better: Better
+    labels: Annotated[list[str], Field(examples=[["file_size_bytes", "operation"]])]
+
+
+class CampaignMeasures(Output):
+    """What a figure of a campaign can show."""
+
+    metrics: Annotated[list[CampaignMetric], Field(description="In the order of the plan and of the workloads")]
+    counters: Annotated[list[str], Field(description="Of its runs' curves", examples=[["cpu_user_ratio"]])]
+
+
+class MeasuredRun(Output):
+    """When a run of a cell was."""
+
+    id: int
+    repeat: int
+    started_at: datetime | None
+
+
+class Measurement(Output):
+    """What the valid runs of a cell say of one metric with one set of labels, or of one counter, run by run.
+
+    `values` are those of `run_ids`; several numbers of one run stand for their median. `target_name` is the one of
+    several targets loaded at once that they are about; null is all targets of the cell.
+    """
+
+    labels: Labels
+    target_name: str | None
+    n: int
+    median: float
+    low: float
+    high: float
+    tier: Tier
+    flags: Annotated[list[str], Field(description="Codes of the flags that concern it", examples=[["CACHE_SIZE"]])]
+    run_ids: list[int]
+    values: list[float]
+
+
+class MeasuredCell(Output):
+    """One combination of a campaign's matrix with the numbers of each of its valid runs."""
+
+    id: int
+    ordinal: int
+    node_names: list[str]
+    target_names: list[str]
+    workload: str
+    options: dict[str, Any]
+    runs: list[MeasuredRun]
+    measurements: list[Measurement]
+
+
 class RunDetail(Run):
     """A run with its attempts, the facts it ran under and its numbers."""
 

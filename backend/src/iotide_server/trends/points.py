@@ -6,23 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
+from iotide_server.results.values import RunValue
 from iotide_server.statistics.summary import VARIATION_LIMIT, Summary, summarize
 from iotide_wire.messages import FlagCode
-
-
-@dataclass(frozen=True, slots=True)
-class RunValue:
-    """One number of a valid finished run.
-
-    Attributes:
-        flags: codes of the run's flags that concern it.
-    """
-
-    series_id: int
-    run_id: int
-    started_at: datetime
-    flags: frozenset[str]
-    value: float
 
 
 @dataclass(frozen=True, slots=True)

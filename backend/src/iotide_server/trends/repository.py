@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Json
-from iotide_server.results.models import Environment, Point, Sample, Series
-from iotide_server.runs.models import Attempt, Order, Run
-from iotide_server.trends.points import CellPoint, RunValue
-from iotide_wire.messages import Flag, FlagEffect
+from iotide_server.results.models import Environment, Point
+from iotide_server.runs.models import Run
+from iotide_server.trends.points import CellPoint
 
 # One series stands for all of a run: they differ in metric and labels only, and so have the same previous run.
 _PREVIOUS_RUNS = text(
@@ -65,29 +64,6 @@ def facts(session: Session, digests: Sequence[str]) -> dict[str, Json]:
     """Environments by digest."""
     statement = select(Environment.sha256, Environment.facts).where(Environment.sha256.in_(digests))
     return dict(session.execute(statement).all())
-
-
-def run_values(session: Session, cell_id: int) -> list[RunValue]:
-    """The numbers of the cell's valid finished runs.
-
-    Those of attempts that did not finish are left out, and those that a flag rejects on their own.
-    """
-    statement = (
-        select(Sample, Series.labels, func.coalesce(Run.started_at, Run.created_at).label("started_at"), Run.flags)
-        .join(Series, Series.id == Sample.series_id)
-        .join(Run, Run.id == Sample.run_id)
-        .join(Order, Order.id == Sample.order_id)
-        .join(Attempt, Attempt.id == Order.attempt_id)
-        .where(Run.cell_id == cell_id, Run.state == "finished", Run.validity == "valid", Attempt.state == "finished")
-        .order_by(Sample.id)
-    )
-    values = []
-    for sample, labels, started_at, flags in session.execute(statement):
-        concerning = [flag for flag in map(Flag.model_validate, flags) if flag.concerns(labels, sample.target_id)]
-        if all(flag.effect is not FlagEffect.REJECTED for flag in concerning):
-            codes = frozenset(flag.code for flag in concerning)
-            values.append(RunValue(sample.series_id, sample.run_id, started_at, codes, sample.value))
-    return values
 
 
 def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set[int]:

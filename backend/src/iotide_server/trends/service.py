@@ -8,6 +8,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.models import Campaign
 from iotide_server.live import service as live
 from iotide_server.results import reading as results
+from iotide_server.results.values import run_values
 from iotide_server.runs.models import Run
 from iotide_server.trends import repository
 from iotide_server.trends.environment import environment_change
@@ -28,7 +29,7 @@ def recompute_points(session: Session, cell_id: int) -> None:
     cluster_id = session.get_one(Campaign, cell.campaign_id).cluster_id
     runs = repository.lock_finished_runs(session, cell_id)
     _mark_environment_changes(session, cell_id, runs)
-    touched = repository.put_points(session, cell, cell_points(repository.run_values(session, cell_id)))
+    touched = repository.put_points(session, cell, cell_points(run_values(session, [cell_id])))
     for series_id in sorted(touched):
         live.publish(session, "series", series_id, cluster_id)
 

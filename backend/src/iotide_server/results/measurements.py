@@ -1,0 +1,191 @@
+"""What a figure of a campaign shows: every run's number of one metric, or its mean of one curve, cell by cell."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Annotated
+
+from fastapi import Query
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.pagination import Page, PageRequest
+from iotide_server.results.errors import NothingToShowError
+from iotide_server.results.keys import Label
+from iotide_server.results.queries import AnyRow
+from iotide_server.results.schemas import CampaignMeasures, CampaignMetric, MeasuredCell, MeasuredRun, Measurement
+from iotide_server.results.values import run_values
+from iotide_server.statistics.summary import summarize, tier
+
+_RUNS_ASKED_FOR_COUNTERS = 20
+
+_METRICS = text(
+    """
+    SELECT workload.name AS workload, series.metric, series.title, series.unit, series.better,
+           array_agg(DISTINCT label) FILTER (WHERE label IS NOT NULL) AS labels, min(cell.ordinal) AS first_cell,
+           min((SELECT place FROM jsonb_array_elements(workload.metrics) WITH ORDINALITY AS announced (metric, place)
+                WHERE announced.metric ->> 'name' = series.metric)) AS place
+    FROM cell
+    JOIN workload ON workload.id = cell.workload_id
+    JOIN point ON point.cell_id = cell.id
+    JOIN series ON series.id = point.series_id
+    LEFT JOIN LATERAL jsonb_object_keys(series.labels) AS label ON true
+    WHERE cell.campaign_id = :campaign_id
+    GROUP BY workload.name, series.metric, series.title, series.unit, series.better
+    ORDER BY min(min(cell.ordinal)) OVER (PARTITION BY workload.name), place, series.metric
+    """
+)
+_COUNTERS = text(
+    """
+    SELECT DISTINCT counter
+    FROM (
+        SELECT id FROM run WHERE campaign_id = :campaign_id AND state = 'finished' ORDER BY id DESC LIMIT :runs
+    ) AS newest
+    JOIN node_order ON node_order.run_id = newest.id
+    JOIN curve_chunk ON curve_chunk.order_id = node_order.id
+    ORDER BY counter
+    """
+)
+_CELLS = text(
+    """
+    SELECT cell.id, cell.ordinal, workload.name AS workload, cell.options,
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS node_names,
+           (SELECT jsonb_object_agg(id, name) FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id)
+               AS targets
+    FROM cell JOIN workload ON workload.id = cell.workload_id
+    WHERE cell.campaign_id = :campaign_id AND cell.id > :after_id
+      AND (CAST(:workload AS text) IS NULL OR workload.name = :workload)
+    ORDER BY cell.id LIMIT :limit
+    """
+)
+_RUNS = text("SELECT id, cell_id, repeat, started_at FROM run WHERE cell_id = ANY(:cell_ids) ORDER BY cell_id, repeat")
+_CURVE_MEANS = text(
+    """
+    SELECT run.cell_id, run.id AS run_id, sum(value * step_seconds) / sum(step_seconds) AS mean
+    FROM run
+    JOIN attempt ON attempt.run_id = run.id AND attempt.state = 'finished'
+    JOIN node_order ON node_order.attempt_id = attempt.id
+    JOIN curve_chunk ON curve_chunk.order_id = node_order.id
+    CROSS JOIN LATERAL unnest(curve_chunk.values) AS value
+    WHERE run.cell_id = ANY(:cell_ids) AND run.state = 'finished' AND run.validity = 'valid'
+      AND curve_chunk.counter = :counter
+    GROUP BY run.cell_id, run.id
+    ORDER BY run.id
+    """
+)
+
+_Labels = Mapping[str, Label]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureChoice:
+    """What a figure shows, as query parameters; a metric or a counter, of one workload or of all."""
+
+    metric: Annotated[str | None, Query(max_length=100, examples=["throughput"])] = None
+    counter: Annotated[str | None, Query(max_length=100, examples=["cpu_user_ratio"])] = None
+    workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """What one run says.
+
+    Attributes:
+        target_id: the one of several targets that it is about; None for all of the cell's.
+    """
+
+    labels: _Labels
+    target_id: int | None
+    run_id: int
+    flags: frozenset[str]
+    value: float
+
+
+def campaign_measures(session: Session, campaign_id: int) -> CampaignMeasures:
+    """The metrics of a campaign so far, in the order in which each workload announces its own, and the counters."""
+    metrics = session.execute(_METRICS, {"campaign_id": campaign_id})
+    counters = session.scalars(_COUNTERS, {"campaign_id": campaign_id, "runs": _RUNS_ASKED_FOR_COUNTERS})
+    return CampaignMeasures(
+        metrics=[CampaignMetric(**{**row._mapping, "labels": sorted(row.labels or ())}) for row in metrics],  # noqa: SLF001 - its public API
+        counters=list(counters),
+    )
+
+
+def measured_cells(
+    session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest
+) -> Page[MeasuredCell]:
+    """The cells of a campaign, in the matrix's order, with what each valid run says.
+
+    Raises:
+        NothingToShowError: neither a metric nor a counter is named, or both.
+    """
+    if (wanted.metric is None) == (wanted.counter is None):
+        raise NothingToShowError
+    place = {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit + 1}
+    rows = session.execute(_CELLS, {**place, "workload": wanted.workload}).all()
+    found = paging.cut(rows, key=lambda row: int(row.id))
+    cell_ids = [row.id for row in found.rows]
+    if wanted.counter is None:
+        numbers = _metric_numbers(session, found.rows, wanted.metric)
+    else:
+        numbers = _curve_means(session, cell_ids, wanted.counter)
+    runs: dict[int, list[MeasuredRun]] = defaultdict(list)
+    for run in session.execute(_RUNS, {"cell_ids": cell_ids}):
+        runs[run.cell_id].append(MeasuredRun.model_validate(run))
+    return found.page(lambda row: _measured_cell(row, runs[row.id], numbers.get(row.id, ())))
+
+
+def _metric_numbers(session: Session, cells: Sequence[AnyRow], metric: str | None) -> dict[int, list[_Number]]:
+    loads_several = {cell.id for cell in cells if len(cell.targets) > 1}
+    numbers: dict[int, list[_Number]] = defaultdict(list)
+    for value in run_values(session, [cell.id for cell in cells], metric):
+        target_id = value.target_id if value.cell_id in loads_several else None
+        numbers[value.cell_id].append(_Number(value.labels, target_id, value.run_id, value.flags, value.value))
+    return numbers
+
+
+def _curve_means(session: Session, cell_ids: Sequence[int], counter: str) -> dict[int, list[_Number]]:
+    numbers: dict[int, list[_Number]] = defaultdict(list)
+    for row in session.execute(_CURVE_MEANS, {"cell_ids": cell_ids, "counter": counter}):
+        numbers[row.cell_id].append(_Number({}, None, row.run_id, frozenset(), row.mean))
+    return numbers
+
+
+def _measured_cell(cell: AnyRow, runs: list[MeasuredRun], numbers: Iterable[_Number]) -> MeasuredCell:
+    alike: dict[tuple[int | None, frozenset[tuple[str, Label]]], list[_Number]] = defaultdict(list)
+    for number in numbers:
+        alike[number.target_id, frozenset(number.labels.items())].append(number)
+    return MeasuredCell(
+        id=cell.id,
+        ordinal=cell.ordinal,
+        node_names=cell.node_names,
+        target_names=sorted(cell.targets.values()),
+        workload=cell.workload,
+        options=cell.options,
+        runs=runs,
+        measurements=[_measurement(group, cell.targets) for group in alike.values()],
+    )
+
+
+def _measurement(numbers: Sequence[_Number], target_names: Mapping[str, str]) -> Measurement:
+    """A run counts once: several of its numbers stand for their median."""
+    by_run: dict[int, list[float]] = defaultdict(list)
+    for number in numbers:
+        by_run[number.run_id].append(number.value)
+    values = {run_id: median(own) for run_id, own in by_run.items()}
+    summary = summarize(list(values.values()))
+    target_id = numbers[0].target_id
+    return Measurement(
+        labels=dict(numbers[0].labels),
+        target_name=None if target_id is None else target_names[str(target_id)],
+        n=summary.run_count,
+        median=summary.median,
+        low=summary.low,
+        high=summary.high,
+        tier=tier(summary.run_count),
+        flags=sorted(frozenset().union(*(number.flags for number in numbers))),
+        run_ids=list(values),
+        values=list(values.values()),
+    )
