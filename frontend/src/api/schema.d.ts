@@ -556,6 +556,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/measures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a campaign has measured
+         * @description The metrics and counters that a figure of the campaign can show so far.
+         */
+        get: operations["list_campaign_measures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/measurements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the numbers behind a figure
+         * @description The cells in the order of the plan with each valid run's number of one metric, or its mean of one counter.
+         */
+        get: operations["list_campaign_measurements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/samples.csv": {
         parameters: {
             query?: never;
@@ -1185,6 +1225,56 @@ export interface components {
              * @description By the pace of its runs so far; null before the first has ended
              */
             seconds_remaining_estimated: number | null;
+        };
+        /**
+         * CampaignMeasures
+         * @description What a figure of a campaign can show.
+         */
+        CampaignMeasures: {
+            /**
+             * Metrics
+             * @description In the order of the plan and of the workloads
+             */
+            metrics: components["schemas"]["CampaignMetric"][];
+            /**
+             * Counters
+             * @description Of its runs' curves
+             * @example [
+             *       "cpu_user_ratio"
+             *     ]
+             */
+            counters: string[];
+        };
+        /**
+         * CampaignMetric
+         * @description A metric that runs of a campaign measured.
+         *
+         *     `labels` are the names of those that its numbers carry.
+         */
+        CampaignMetric: {
+            /** Workload */
+            workload: string;
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example [
+             *       "file_size_bytes",
+             *       "operation"
+             *     ]
+             */
+            labels: string[];
         };
         /**
          * CampaignPlan
@@ -1840,6 +1930,83 @@ export interface components {
             token: string;
         };
         /**
+         * MeasuredCell
+         * @description One combination of a campaign's matrix with the numbers of each of its valid runs.
+         */
+        MeasuredCell: {
+            /** Id */
+            id: number;
+            /** Ordinal */
+            ordinal: number;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /** Workload */
+            workload: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /** Runs */
+            runs: components["schemas"]["MeasuredRun"][];
+            /** Measurements */
+            measurements: components["schemas"]["Measurement"][];
+        };
+        /**
+         * MeasuredRun
+         * @description When a run of a cell was.
+         */
+        MeasuredRun: {
+            /** Id */
+            id: number;
+            /** Repeat */
+            repeat: number;
+            /** Started At */
+            started_at: string | null;
+        };
+        /**
+         * Measurement
+         * @description What the valid runs of a cell say of one metric with one set of labels, or of one counter, run by run.
+         *
+         *     `values` are those of `run_ids`; several numbers of one run stand for their median. `target_name` is the one of
+         *     several targets loaded at once that they are about; null is all targets of the cell.
+         */
+        Measurement: {
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Target Name */
+            target_name: string | null;
+            /** N */
+            n: number;
+            /** Median */
+            median: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            tier: components["schemas"]["Tier"];
+            /**
+             * Flags
+             * @description Codes of the flags that concern it
+             * @example [
+             *       "CACHE_SIZE"
+             *     ]
+             */
+            flags: string[];
+            /** Run Ids */
+            run_ids: number[];
+            /** Values */
+            values: number[];
+        };
+        /**
          * MetricSpec
          * @description One kind of number that a workload yields.
          */
@@ -2213,6 +2380,13 @@ export interface components {
         Page_JoinToken_: {
             /** Items */
             items: components["schemas"]["JoinToken"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[MeasuredCell] */
+        Page_MeasuredCell_: {
+            /** Items */
+            items: components["schemas"]["MeasuredCell"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -9965,6 +10139,366 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Page_Cell_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_campaign_measures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "metrics": [
+                     *         {
+                     *           "workload": "text",
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": [
+                     *             "file_size_bytes",
+                     *             "operation"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "counters": [
+                     *         "cpu_user_ratio"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignMeasures"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_campaign_measurements: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                metric?: string | null;
+                counter?: string | null;
+                workload?: string | null;
+            };
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "ordinal": 1,
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "workload": "text",
+                     *           "options": {},
+                     *           "runs": [
+                     *             {
+                     *               "id": 1,
+                     *               "repeat": 1,
+                     *               "started_at": "2026-11-21T10:00:00Z"
+                     *             }
+                     *           ],
+                     *           "measurements": [
+                     *             {
+                     *               "labels": {
+                     *                 "operation": "write"
+                     *               },
+                     *               "target_name": "text",
+                     *               "n": 1,
+                     *               "median": 1,
+                     *               "low": 1,
+                     *               "high": 1,
+                     *               "tier": "one_run",
+                     *               "flags": [
+                     *                 "CACHE_SIZE"
+                     *               ],
+                     *               "run_ids": [
+                     *                 1
+                     *               ],
+                     *               "values": [
+                     *                 1
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_MeasuredCell_"];
                 };
             };
             /** @description Unauthorized */
