@@ -132,8 +132,3 @@ def add_rig(stack: LocalStack, cluster: str, *, target: Path | None = None, serv
     agent = stack.add_agent(cluster_id, NODE, [directory], loads.environment, server_url=server_url)
     target_id = stack.add_target(cluster_id, TARGET, directory, [agent.node_id])
     return Rig(stack, cluster, cluster_id, agent, directory, target_id, loads)
-
-
-def as_root(*command: str | Path) -> list[str]:
-    """The command as root runs it, for mounts; `./dev` asks for passwordless sudo where it is not root itself."""
-    return [*(() if os.geteuid() == 0 else ("sudo", "-n")), *map(str, command)]

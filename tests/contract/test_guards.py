@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from local_stack import wait_for
-from rig import NODE, TARGET, Rig, add_rig, as_root
+from made_mounts import as_root
+from rig import NODE, TARGET, Rig, add_rig
 
 LOAD = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
 

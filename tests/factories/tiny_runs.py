@@ -46,7 +46,7 @@ TINY: dict[str, list[dict[str, object]]] = {
         },
     ],
     "rawread": [{"path": "big.data", "runtime_seconds": 1}],
-    "command": [{"command": "json"}, {"command": "text"}],
+    "command": [{"command": "json", "space_bytes": MIB}, {"command": "text", "space_bytes": MIB}],
 }
 """Options by workload; each set needs less than 100 MB and a few seconds."""
 SETTINGS: dict[str, dict[str, Any]] = {

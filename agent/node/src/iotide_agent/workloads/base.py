@@ -48,7 +48,7 @@ class Place:
         scratch: a working directory of this run and place alone, on the agent's disk, for tool output that is not
             under test.
         fstype: of the target's mount.
-        direct_works: whether a trial write with O_DIRECT succeeded in `directory`.
+        direct_works: whether a trial write with O_DIRECT succeeded in `directory` and went past the page cache.
         total_bytes, free_bytes: of the file system when the run began.
         facts: facts of node and mount, base units.
         source: what the mount is of: a block device, a server's export, or whatever its file system says.

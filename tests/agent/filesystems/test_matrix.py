@@ -1,0 +1,116 @@
+"""Every workload with its real tool, run by the real agent, on every kind of file system that this kernel makes."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import cycle
+
+import pytest
+from agent.node_rig import NodeRig
+from factories.tiny_runs import MADE_BEFORE, MIB, TINY
+from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
+
+from iotide_agent.workloads.registry import all_workloads
+from iotide_wire.messages import FinishRequest, FlagCode, Outcome
+
+EVERYWHERE = ("dd", "create")
+"""Data and metadata, the two things in which file systems differ, on all of them; each other workload on ext4 and on
+one more, in turn: how a tool is run and read does not depend on the file system beyond what these two show."""
+OTHERS = [name for name in sorted(all_workloads()) if name not in EVERYWHERE]
+COVER = [
+    *((file_system, name) for file_system in FILE_SYSTEMS for name in EVERYWHERE),
+    *(("ext4", name) for name in OTHERS),
+    *zip(cycle(name for name in FILE_SYSTEMS if name != "ext4"), OTHERS, strict=False),
+]
+OPTIONS = {name: tiny[0] for name, tiny in TINY.items()} | {
+    "dd": {
+        "file_size_bytes": 4 * MIB,
+        "block_size_bytes": MIB,
+        "flush": "direct",
+        "operations": ["write", "overwrite", "read"],
+    }
+}
+DATA_MODES = {"ext3-ordered": "ordered", "ext3-writeback": "writeback", "ext3-journal": "journal", "ext4": "ordered"}
+
+pytestmark = pytest.mark.xdist_group("made mounts: all kinds")
+
+
+@pytest.fixture(scope="module")
+def mounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, MadeMount]]:
+    base = tmp_path_factory.mktemp("mounts")
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(made_mount(kind, base / name)) for name, kind in FILE_SYSTEMS.items()}
+
+
+@pytest.fixture(scope="module")
+def node(mounts: dict[str, MadeMount], tmp_path_factory: pytest.TempPathFactory) -> NodeRig:
+    return NodeRig(tmp_path_factory.mktemp("node") / "state", [mount.point for mount in mounts.values()])
+
+
+@pytest.mark.parametrize(("file_system", "workload"), COVER)
+def test_run_is_measured_and_leaves_nothing(
+    mounts: dict[str, MadeMount], node: NodeRig, file_system: str, workload: str
+) -> None:
+    mount = mounts[file_system]
+    announced = node.executor.inventory.workloads[workload]
+    if workload in MADE_BEFORE:
+        (mount.point / MADE_BEFORE[workload]).write_bytes(bytes(4 * MIB))
+    before = sorted(mount.point.rglob("*"))
+    result = node.measure(workload, OPTIONS[workload], mount.point)
+    assert (result.outcome, result.reason) == (Outcome.FINISHED, None)
+    assert result.samples
+    assert {sample.metric for sample in result.samples} <= {metric.name for metric in announced.metrics}
+    assert not {FlagCode.WRONG_MOUNT, FlagCode.ERRORS, FlagCode.FSYNC} & flags_of(result)
+    assert all(flag.measured and flag.limit for flag in result.flags)
+    assert result.environment["mount.fstype"] == mount.file_system.fstype
+    assert sorted(mount.point.rglob("*")) == before
+    assert node.spool.leftovers() == []
+
+
+@pytest.mark.parametrize("file_system", FILE_SYSTEMS)
+def test_direct_is_what_went_past_the_cache(mounts: dict[str, MadeMount], node: NodeRig, file_system: str) -> None:
+    mount = mounts[file_system]
+    # With data=journal the kernel takes the flag and goes through the cache.
+    expected = takes_direct(mount) and file_system != "ext3-journal"
+    result = node.measure("dd", OPTIONS["dd"], mount.point)
+    assert {sample.labels["direct"] for sample in result.samples} == {expected}
+    assert (FlagCode.NO_DIRECT in flags_of(result)) is not expected
+
+
+@pytest.mark.parametrize("file_system", FILE_SYSTEMS)
+def test_facts_are_those_of_the_mount_that_was_made(
+    mounts: dict[str, MadeMount], node: NodeRig, file_system: str
+) -> None:
+    mount, line = mounts[file_system], mounts[file_system].line()
+    found = next(found for found in node.executor.inventory.mounts if found.path == str(mount.point))
+    facts = found.facts
+    assert (found.fstype, found.source) == (mount.file_system.fstype, line.source)
+    assert 0 < (found.free_bytes or 0) <= (found.total_bytes or 0) <= mount.file_system.size_bytes
+    assert set(mount.file_system.options) - {"mode=0700"} <= set(found.mount_options.split(","))
+    if mount.image is None:
+        assert facts["tmpfs.size_bytes"] == mount.file_system.size_bytes
+        assert "fs.identity" not in facts
+        return
+    assert facts["fs.identity"] == f"{found.fstype}:{mount.uuid}"
+    assert facts["device.kind"] == "loop"
+    # The driver of ext4 serves all three, and tells the mode of data only where it was asked for.
+    effective = str(facts.get("ext.options", "")).split(",")
+    assert [option for option in effective if option.startswith("data=")] == (
+        [f"data={DATA_MODES[file_system]}"] if file_system in DATA_MODES else []
+    )
+
+
+def flags_of(result: FinishRequest) -> set[FlagCode]:
+    return {flag.code for flag in result.flags}
+
+
+def takes_direct(mount: MadeMount) -> bool:
+    trial = mount.point / "trial"
+    try:
+        os.close(os.open(trial, os.O_CREAT | os.O_WRONLY | os.O_DIRECT))
+    except OSError:
+        return False
+    else:
+        return True
+    finally:
+        trial.unlink(missing_ok=True)

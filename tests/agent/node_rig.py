@@ -1,0 +1,135 @@
+"""The agent's own executor and runner on real targets, without a server: an order goes in, its result comes out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from agent.order_rig import target_card
+from agent.orders import make_order
+from factories.tiny_runs import SETTINGS
+
+from iotide_agent.config import parse_config
+from iotide_agent.executor import Executor
+from iotide_agent.inventory import take_inventory
+from iotide_agent.protocol import Event, Prepared, ResultReady, RunnerEnded
+from iotide_agent.results import Verdict
+from iotide_agent.runner import processes
+from iotide_agent.runner.doorbell import Doorbell
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.record import read_phase
+from iotide_agent.runs import Runs
+from iotide_agent.spool import Spool
+from iotide_wire.messages import FinishRequest, Order, OrderTarget, Outcome
+
+LIMIT_SECONDS = 60.0
+_numbers = count(1)
+
+
+class NodeRig:
+    """A node with these targets as its approved directories.
+
+    Attributes:
+        environment_of: of the last result that was kept, by order id.
+    """
+
+    def __init__(self, state: Path, targets: Sequence[Path]) -> None:
+        values = {"state_directory": str(state), "approved_directories": list(map(str, targets)), "workloads": SETTINGS}
+        self._config = parse_config(values)
+        self.spool = Spool(self._config.state_directory)
+        self.spool.prepare()
+        self._loop = Loop()
+        self._bell = Doorbell(self.spool.wake_bell)
+        self._loop.watch(self._bell.fileno(), self._hear_bell)
+        self._events: list[Event] = []
+        self.executor = Executor(self._config, self.spool, take_inventory(self._config))
+        self.runs = self._new_runs()
+
+    def begin(self, workload: str, options: Mapping[str, Any], target: Path, **changes: object) -> Order:
+        """Takes an order as the supervisor does once it is claimed."""
+        number = next(_numbers)
+        card = target_card(target)
+        announced = self.executor.inventory.workloads[workload]
+        order = make_order(
+            number,
+            workload=workload,
+            workload_revision=announced.revision,
+            schema_sha256=announced.schema_sha256,
+            options=dict(options),
+            targets=(
+                OrderTarget(
+                    target_id=1,
+                    name="scratch",
+                    path=str(target),
+                    fstype=card.fstype,
+                    source=card.source,
+                    reserve_bytes=0,
+                ),
+            ),
+            **changes,
+        )
+        self.spool.keep_order(order)
+        self.runs.begin(order)
+        return order
+
+    def measure(self, workload: str, options: Mapping[str, Any], target: Path) -> FinishRequest:
+        """The whole life of an order."""
+        order = self.begin(workload, options, target)
+        self.release(order)
+        return self.finish(order)
+
+    def until_ready(self, order: Order) -> None:
+        """Waits until its places are made, or it ended before."""
+        self.until(lambda: {Prepared(order.order_id), *_ends(order)} & set(self._events))
+
+    def release(self, order: Order) -> None:
+        """Lets its load start."""
+        self.until_ready(order)
+        if Prepared(order.order_id) in self._events:
+            self.runs.release(order.order_id, None)
+
+    def finish(self, order: Order) -> FinishRequest:
+        """Its result, once it has ended; it is forgotten as if the server had taken it."""
+        self.until(lambda: _ends(order) & set(self._events))
+        if ResultReady(order.order_id) not in self._events:
+            self.runs.collect(order.order_id)
+        result = self.spool.result(order.order_id)
+        self.runs.forget(order.order_id)
+        return result
+
+    def cancel(self, order: Order) -> None:
+        """Cancels it as the user would."""
+        self.runs.cancel(order.order_id, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
+
+    def phase(self, order: Order) -> dict[str, Any]:
+        """What its runner noted last."""
+        return read_phase(self.spool.files(order.order_id).directory)
+
+    def clean_leftovers(self) -> None:
+        """What the agent does at its start and while it is idle."""
+        self.runs.clean_leftovers()
+        self.until(lambda: self.spool.leftovers() == [])
+
+    def restart(self) -> None:
+        """Another agent process on the same disk."""
+        self.runs = self._new_runs()
+        self.runs.recover()
+
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Turns the supervisor's loop until it is so."""
+        ends_at = processes.boottime() + LIMIT_SECONDS
+        while not is_so():
+            assert processes.boottime() < ends_at, self._events
+            self._loop.turn(processes.boottime() + 0.05)
+
+    def _new_runs(self) -> Runs:
+        self._events.clear()
+        return Runs(self.spool, self.executor, "instance-1", self._loop, self._events.append)
+
+    def _hear_bell(self) -> None:
+        self._bell.quiet()
+        self.runs.look()
+
+
+def _ends(order: Order) -> set[Event]:
+    return {RunnerEnded(order.order_id), ResultReady(order.order_id)}
