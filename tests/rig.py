@@ -1,6 +1,5 @@
 """A whole iotide with one cluster, one watched agent and one target, for contract tests, faults and benches."""
 
-import os
 import shutil
 import signal
 import sys

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from factories.outcomes import captured, read_all, run_steps, steps_of
-from pydantic import ValidationError
 from made_mounts import as_root
+from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.fill import FillOptions, FillWorkload

@@ -280,7 +280,7 @@ def _writes(descriptor: int, data: mmap.mmap) -> bool:
 
 
 def _is_cached(name: str, directory: int) -> bool:
-    """Whether a file can be read without waiting: with data=journal ext3 and ext4 take O_DIRECT and cache all the same."""
+    """Whether it can be read without waiting: with data=journal ext3 and ext4 take O_DIRECT and cache all the same."""
     found = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=directory)
     with _closing(found):
         try:
