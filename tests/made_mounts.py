@@ -41,8 +41,8 @@ FILE_SYSTEMS: Final = {
     "btrfs": FileSystem("btrfs", ("mkfs.btrfs", "-q", "-U", "{uuid}"), size_bytes=256 * MIB),
     "tmpfs": FileSystem("tmpfs", options=("mode=0700",)),
 }
-SMALL: Final = FileSystem("ext4", ("mkfs.ext4", *_EXT), size_bytes=64 * MIB)
-"""Soon full."""
+SMALL: Final = FileSystem("ext4", ("mkfs.ext4", *_EXT, "-N", "2048"), size_bytes=64 * MIB)
+"""Soon full, of data and of files."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,13 @@ import sys
 from typing import Any, Final
 
 MIB: Final = 1024**2
+_WRITE_AND_REPORT: Final = """\
+import sys
+with open(f"{sys.argv[1]}/file", "wb") as file:
+    for _ in range(8):
+        file.write(bytes(1024**2))
+print('{"runs": [{"rate": 12.5}]}')
+"""
 TINY: dict[str, list[dict[str, object]]] = {
     "dd": [
         {"file_size_bytes": MIB, "block_size_bytes": 64 * 1024, "writers": 2},
@@ -46,7 +53,7 @@ TINY: dict[str, list[dict[str, object]]] = {
         },
     ],
     "rawread": [{"path": "big.data", "runtime_seconds": 1}],
-    "command": [{"command": "json", "space_bytes": MIB}, {"command": "text", "space_bytes": MIB}],
+    "command": [{"command": "json", "space_bytes": 8 * MIB}, {"command": "text", "space_bytes": MIB}],
 }
 """Options by workload; each set needs less than 100 MB and a few seconds."""
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -54,7 +61,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "command": {
         "commands": {
             "json": {
-                "argv": [sys.executable, "-c", 'print(\'{"runs": [{"rate": 12.5}]}\')', "{directory}"],
+                "argv": [sys.executable, "-c", _WRITE_AND_REPORT, "{directory}"],
                 "metrics": {
                     "rate": {
                         "title": "Rate",

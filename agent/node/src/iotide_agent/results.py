@@ -169,6 +169,9 @@ class Collector:
             # the first to end was the cause: the others were stopped because of it.
             first, failure = min(failed, key=lambda pair: _ended_at(pair[0]))
             outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {first.step.name}: {failure}"
+        elif failed and code == "stalled":
+            # Why it hangs is often what it complained of before: iozone waits for ever for processes that died.
+            reason = f"{reason}; {failed[0][1]}"
         reads = [
             partial(self._read, done, is_cut=failure is not None)
             for done, failure in zip(outcomes, failures, strict=True)

@@ -1,0 +1,98 @@
+"""A target that becomes full while a load writes: the run fails, says why in words, and leaves nothing."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent.node_rig import NodeRig
+from factories.tiny_runs import MIB
+from made_mounts import SMALL, MadeMount, made_mount
+
+from iotide_agent.workloads.registry import all_workloads
+from iotide_wire.messages import FlagCode, FlagEffect, Outcome
+
+LEFT_BYTES = 4 * MIB
+IOZONE: dict[str, Any] = {"tests": ["write"], "file_size_bytes": 8 * MIB, "max_record_size_bytes": MIB}
+TOO_MUCH: dict[str, list[dict[str, Any]]] = {
+    "dd": [{"file_size_bytes": 16 * MIB, "block_size_bytes": MIB, "writers": writers} for writers in (1, 2)],
+    "create": [{"file_count": 5000}, {"file_count": 2000, "processes": 2}],
+    "fill": [{"file_size_bytes": 4 * MIB, "block_size_bytes": 65536, "fill_percent": 95, "reserve_bytes": 0}],
+    "bonnie": [{"tests": ["block"], "file_size_bytes": 16 * MIB}],
+    "iozone": [IOZONE | {"min_record_size_bytes": MIB}, IOZONE | {"mode": "throughput", "processes": 4}],
+    "fio": [{"file_size_bytes": 8 * MIB, "num_jobs": jobs, "direct": jobs == 1} for jobs in (1, 2)],
+    "stream": [{"duration_seconds": 1, "rate_bytes_per_second": 8_000_000, "files": "single"}],
+    "command": [{"command": "json", "space_bytes": 8 * MIB}],
+}
+"""Each asks for more than is left when it starts: bytes, or files, of which this file system has 2048. `fill` looks at
+the free bytes before each file, but not at the free inodes."""
+KEPT = {"dd": {"throughput"}, "fill": {"throughput"}}
+"""What is known of the part before, by tools that tell it."""
+
+pytestmark = pytest.mark.xdist_group("made mounts: small")
+
+
+@pytest.fixture(scope="module")
+def mount(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeMount]:
+    with made_mount(SMALL, tmp_path_factory.mktemp("mounts") / "small") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def node(mount: MadeMount, tmp_path_factory: pytest.TempPathFactory) -> NodeRig:
+    return NodeRig(tmp_path_factory.mktemp("node") / "state", [mount.point])
+
+
+@pytest.fixture
+def ballast(mount: MadeMount) -> Iterator[Path]:
+    directory = mount.point / "ballast"
+    directory.mkdir()
+    yield directory
+    shutil.rmtree(directory)
+
+
+def test_every_workload_that_writes_is_tried() -> None:
+    assert TOO_MUCH.keys() == {name for name, workload in all_workloads().items() if workload.writes}
+
+
+@pytest.mark.parametrize(
+    ("workload", "options"), [(workload, options) for workload, sets in TOO_MUCH.items() for options in sets]
+)
+def test_run_on_a_target_that_becomes_full_fails_in_words(
+    mount: MadeMount,
+    node: NodeRig,
+    ballast: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    workload: str,
+    options: dict[str, Any],
+) -> None:
+    # In throughput mode iozone waits for ever for those of its processes that died.
+    monkeypatch.setattr("iotide_agent.workloads.iozone.STALL_SECONDS", 1.5)
+    order = node.begin(workload, options, mount.point)
+    node.until_ready(order)
+    if workload == "fill":
+        take_files_but(2, ballast)
+    elif workload != "create":
+        take_bytes_but(LEFT_BYTES, ballast)
+    node.release(order)
+    result = node.finish(order)
+    assert result.outcome is Outcome.FAILED
+    assert "No space left on device" in str(result.reason)
+    assert {sample.metric for sample in result.samples} >= KEPT.get(workload, set())
+    rejected = {flag.code for flag in result.flags if flag.effect is FlagEffect.REJECTED and not flag.labels}
+    assert not result.samples or FlagCode.ERRORS in rejected
+    assert {path.name for path in mount.point.iterdir()} == {ballast.name, "lost+found"}
+    assert node.spool.leftovers() == []
+
+
+def take_bytes_but(left_bytes: int, ballast: Path) -> None:
+    space = os.statvfs(ballast.parent)
+    with (ballast / "bytes").open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, space.f_bavail * space.f_frsize - left_bytes)
+
+
+def take_files_but(left: int, ballast: Path) -> None:
+    for number in range(os.statvfs(ballast).f_favail - left):
+        (ballast / str(number)).touch()
