@@ -175,7 +175,7 @@ def test_room_is_the_least_of_count_share_and_reserve(place: Place) -> None:
         ({"file_count": 3}, 3),
         ({"fill_percent": 50}, 10),
         ({"fill_percent": 95, "reserve_bytes": 40 * GIB}, 20),
-        ({"fill_percent": 95, "reserve_bytes": 0}, 60 / 1.1),
+        ({"fill_percent": 95, "reserve_bytes": 0}, 60 / 1.12),
         ({"fill_percent": 10}, 1),
     ):
         options = FillOptions.model_validate(given)
