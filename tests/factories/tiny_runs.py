@@ -3,6 +3,8 @@
 import sys
 from typing import Any, Final
 
+from factories.mpi import mpi_settings
+
 MIB: Final = 1024**2
 _WRITE_AND_REPORT: Final = """\
 import sys
@@ -52,11 +54,15 @@ TINY: dict[str, list[dict[str, object]]] = {
             "ramp_step_bytes_per_second": 4_000_000,
         },
     ],
+    "ior": [{"tasks": 2, "transfers_per_block": 4}],
+    "mdtest": [{"tasks": 2, "item_count": 50, "items": "both"}],
     "rawread": [{"path": "big.data", "runtime_seconds": 1}],
     "command": [{"command": "json", "space_bytes": 8 * MIB}, {"command": "text", "space_bytes": MIB}],
 }
 """Options by workload; each set needs less than 100 MB and a few seconds."""
 SETTINGS: dict[str, dict[str, Any]] = {
+    "ior": mpi_settings("ior"),
+    "mdtest": mpi_settings("mdtest"),
     "rawread": {"readable": ["/dev/iotide-test"]},
     "command": {
         "commands": {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories.mpi import STANDINS
 from factories.outcomes import MEMORY_BYTES, read_all, run_groups, steps_of
 from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY
 from jsonschema import Draft202012Validator
@@ -23,7 +24,13 @@ from iotide_wire.expressions import evaluate
 from iotide_wire.messages import SampleMessage
 
 MIB = 1024**2
-SYSTEM_PATHS = {Path("/dev/zero"), Path("/dev/null"), Path("/dev/iotide-test"), Path(sys.executable)}
+SYSTEM_PATHS = {
+    Path("/dev/zero"),
+    Path("/dev/null"),
+    Path("/dev/iotide-test"),
+    Path(sys.executable),
+    *STANDINS.iterdir(),
+}
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
 
 pytestmark = pytest.mark.parametrize("name", sorted(all_workloads()))

@@ -250,6 +250,10 @@ class Workload(ABC, Generic[OptionsT]):
         """What it yields; metrics that depend on the node's settings are made here."""
         return self.metrics
 
+    def version_commands(self) -> tuple[tuple[str, ...], ...]:
+        """What each program that it starts must answer; the tool's own, which tells its version, comes first."""
+        return (self.version_argv,)
+
     def unavailable_because(self) -> str | None:
         """What the node's settings lack for it to run, with the remedy; None where it can."""
         return None

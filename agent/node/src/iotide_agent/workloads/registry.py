@@ -18,7 +18,9 @@ from iotide_agent.workloads.create import CreateWorkload
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_agent.workloads.fill import FillWorkload
 from iotide_agent.workloads.fio import FioWorkload
+from iotide_agent.workloads.ior import IorWorkload
 from iotide_agent.workloads.iozone import IozoneWorkload
+from iotide_agent.workloads.mdtest import MdtestWorkload
 from iotide_agent.workloads.rawread import RawreadWorkload
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_wire.catalogue import WorkloadAnnouncement
@@ -37,6 +39,8 @@ _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     FioWorkload,
     IozoneWorkload,
     BonnieWorkload,
+    IorWorkload,
+    MdtestWorkload,
     StreamWorkload,
     RawreadWorkload,
     CommandWorkload,
@@ -137,8 +141,11 @@ def _tool_version(found: Workload[Any], reader: Reader) -> str | Unavailable:
         return Unavailable(lacking)
     if found.tool is None:
         return platform.python_version()
-    printed = reader.read(CommandWant(found.version_argv, found.package, any_status=found.version_in_usage))
-    if isinstance(printed, Unavailable):
-        return printed
-    match = re.search(found.version_pattern, printed)
+    answers: list[str] = []
+    for argv in found.version_commands():
+        printed = reader.read(CommandWant(argv, found.package, any_status=found.version_in_usage))
+        if isinstance(printed, Unavailable):
+            return printed
+        answers.append(printed)
+    match = re.search(found.version_pattern, answers[0])
     return match[match.re.groups and 1].strip()[:200] if match else "unknown"

@@ -1,0 +1,290 @@
+"""ior: several tasks that write and read one shared file or a file each, as parallel programs do."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Final, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from iotide_agent.workloads import quality
+from iotide_agent.workloads.base import (
+    Before,
+    Counters,
+    Group,
+    Options,
+    OutputRefusedError,
+    Parsed,
+    Place,
+    Sample,
+    Step,
+    StepOutcome,
+)
+from iotide_agent.workloads.ior_report import MEBIBYTE, Operation, Report, Result, read_report
+from iotide_agent.workloads.mpi import MpiWorkload
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.expressions import Expression, Option
+from iotide_wire.messages import Flag
+from iotide_wire.units import Unit, format_bytes
+
+CLOCK_SECONDS: Final = 1e-4
+"""ior prints its times with four decimals."""
+
+_FLAGS: Final[dict[Operation, str]] = {"write": "-w", "read": "-r"}
+"""In the order in which they are done."""
+_LABELS: Final = ("operation", "direct")
+_DIRECT_UNIT_BYTES: Final = 512
+_COUNTED_BYTES: Final = 1e-4 * MEBIBYTE
+"""The total is printed in MiB with four decimals."""
+
+
+class IorOptions(Options):
+    """The pattern of the tasks. Each segment of the data holds one block of each task."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"direct": {"const": True}}, "required": ["direct"]},
+            "then": {"properties": {"transfer_size_bytes": {"multipleOf": _DIRECT_UNIT_BYTES}}},
+            "not": {
+                "properties": {
+                    "random": {"const": True},
+                    "reorder": {"const": True},
+                    "file_per_process": {"const": False},
+                },
+                "required": ["random", "reorder", "file_per_process"],
+            },
+        }
+    )
+
+    tasks: int = Field(default=4, ge=1, le=4096, title="Tasks", description="Processes side by side.")
+    operations: tuple[Operation, ...] = Field(
+        default=("write", "read"),
+        min_length=1,
+        title="Operations",
+        description="write makes the files; read reads them after the caches were dropped.",
+        json_schema_extra={"uniqueItems": True, "contains": {"const": "write"}},
+    )
+    transfer_size_bytes: int = Field(
+        default=1024**2,
+        ge=8,
+        le=1024**3,
+        multiple_of=8,
+        title="Transfer size",
+        description="What one call moves, a multiple of 8 bytes, with O_DIRECT of 512.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    transfers_per_block: int = Field(
+        default=256,
+        ge=1,
+        le=2**40,
+        title="Transfers in a block",
+        description="The block that lies in one piece is so many transfers long: 256 of 1 MiB are a block of 256 MiB.",
+    )
+    segments: int = Field(
+        default=1,
+        ge=1,
+        le=2**31 - 1,
+        title="Segments",
+        description="How often the blocks of all tasks follow each other; above 1 a shared file is written in stripes.",
+    )
+    file_per_process: bool = Field(
+        default=True, title="File per task", description="A file for each task; otherwise all share one."
+    )
+    fsync: bool = Field(
+        default=True,
+        title="Flush at the end",
+        description="fsync inside the time. A buffered write without it is rejected from comparison.",
+    )
+    direct: bool = Field(default=False, title="O_DIRECT", description="Past the page cache.")
+    reorder: bool = Field(
+        default=False, title="Read the neighbour's", description="Each task reads what the next one wrote."
+    )
+    random: bool = Field(
+        default=False,
+        title="Random order",
+        description="Transfers in random instead of ascending order; not in a shared file whose parts are reordered.",
+    )
+    stonewall_seconds: int = Field(
+        default=0,
+        ge=0,
+        le=86_400,
+        title="Stop writing after",
+        description=(
+            "After so long all tasks come to where the fastest is and end, and as much is read; 0 writes everything."
+        ),
+        json_schema_extra={"x-unit": "seconds"},
+    )
+
+    @property
+    def block_bytes(self) -> int:
+        """What lies in one piece."""
+        return self.transfer_size_bytes * self.transfers_per_block
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all files."""
+        return self.block_bytes * self.segments * self.tasks
+
+    @model_validator(mode="after")
+    def _pattern_is_possible(self) -> Self:
+        if "write" not in self.operations or len(set(self.operations)) != len(self.operations):
+            raise ValueError(f"operations = {list(self.operations)}: name write, and read at most once")
+        if self.direct and self.transfer_size_bytes % _DIRECT_UNIT_BYTES:
+            raise ValueError(
+                f"transfer_size_bytes = {self.transfer_size_bytes}: with direct take a multiple of {_DIRECT_UNIT_BYTES}"
+            )
+        if self.random and self.reorder and not self.file_per_process:
+            raise ValueError("random = true: not with reorder in a shared file; set file_per_process")
+        return self
+
+
+class IorWorkload(MpiWorkload[IorOptions]):
+    """What parallel programs get from a shared file system."""
+
+    name: ClassVar[str] = "ior"
+    title: ClassVar[str] = "ior: parallel reads and writes"
+    description: ClassVar[str] = (
+        "Several tasks write and read one shared file or a file each with IOR, the measure of parallel file systems."
+    )
+    revision: ClassVar[int] = 1
+    tool: ClassVar[str | None] = "ior"
+    package: ClassVar[str] = "ior with an MPI (or name both in [workloads.ior] of agent.toml)"
+    version_pattern: ClassVar[str] = r"\bIOR-(\S+)"
+    metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        MetricSpec(name="throughput", title="Throughput", unit=Unit.BYTES_PER_SECOND, better="higher", labels=_LABELS),
+        MetricSpec(
+            name="iops",
+            title="Transfers, by the time of the transfers alone",
+            unit=Unit.OPERATIONS_PER_SECOND,
+            better="higher",
+            labels=_LABELS,
+        ),
+        MetricSpec(
+            name="duration",
+            title="Duration of the slowest task, by part",
+            unit=Unit.SECONDS,
+            better="lower",
+            labels=(*_LABELS, "part"),
+        ),
+    )
+    bytes_needed: ClassVar[Expression] = (
+        Option.of("transfer_size_bytes") * Option.of("transfers_per_block") * Option.of("segments") * Option.of("tasks")
+    )
+    bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
+    run_seconds: ClassVar[Expression] = Option.of("stonewall_seconds") * Option.of("operations")
+    options_type = IorOptions
+
+    def groups(self, options: IorOptions, place: Place) -> list[Group]:
+        """The writers, then the readers, as two starts, so that caches can be dropped between them."""
+        return [(self._step(operation, options, place),) for operation in _FLAGS if operation in options.operations]
+
+    def read(self, options: IorOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """Rates from the bytes and seconds in ior's own JSON."""
+        operation = _operation(outcome)
+        report = read_report(outcome.step.name, _output(outcome), operation)
+        moved_bytes = _checked_bytes(options, outcome, report)
+        result = report.results[operation]
+        labels = {"operation": operation, "direct": _is_direct(options, place)}
+        samples = [
+            Sample("throughput", moved_bytes / result.total_seconds, labels, place.target_id),
+            Sample(
+                "iops", moved_bytes / options.transfer_size_bytes / result.transfer_seconds, labels, place.target_id
+            ),
+            *(
+                Sample("duration", seconds, labels | {"part": part}, place.target_id)
+                for part, seconds in result.parts.items()
+            ),
+        ]
+        return Parsed(samples, _flags(options, place, outcome, result, moved_bytes))
+
+    def is_whole(self, outcome: StepOutcome) -> bool:
+        """Its JSON ends with the time of its end."""
+        return '"Finished"' in _output(outcome)
+
+    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
+        """By bytes, or by time where that stops it first."""
+        by_bytes = super().progress(step, counters, output_tail) or 0.0
+        limit = step.argv[step.argv.index("-D") + 1] if "-D" in step.argv else None
+        return max(by_bytes, min(1.0, counters.elapsed_seconds / int(limit))) if limit else by_bytes
+
+    def _step(self, operation: Operation, options: IorOptions, place: Place) -> Step:
+        return Step(
+            name=operation,
+            phase=f"{options.tasks} tasks {operation} {format_bytes(options.total_bytes)}",
+            argv=(*self.command(options.tasks, place), *_arguments(operation, options, place)),
+            target_id=place.target_id,
+            bytes_moved=options.total_bytes,
+            before=Before.DROP if operation == "read" else Before.SYNC,
+            declared_files=tuple(
+                place.directory / (f"ior.{task:08}" if options.file_per_process else "ior")
+                for task in range(options.tasks if options.file_per_process else 1)
+            ),
+            output_files=(place.scratch / f"ior-{operation}.json",),
+        )
+
+
+def _is_direct(options: IorOptions, place: Place) -> bool:
+    return options.direct and place.direct_works
+
+
+def _arguments(operation: Operation, options: IorOptions, place: Place) -> Iterator[str]:
+    yield from ("-a", "POSIX", _FLAGS[operation], "-k", "-i", "1")
+    yield from ("-t", str(options.transfer_size_bytes), "-b", str(options.block_bytes), "-s", str(options.segments))
+    yield from ("-o", str(place.directory / "ior"))
+    switches = {
+        "-F": options.file_per_process,
+        "-e": options.fsync,
+        "-C": options.reorder,
+        "-z": options.random,
+        "--posix.odirect": _is_direct(options, place),
+    }
+    yield from (switch for switch, is_on in switches.items() if is_on)
+    if options.stonewall_seconds:
+        if operation == "write":
+            yield from ("-D", str(options.stonewall_seconds), "-O", "stoneWallingWearOut=1")
+        # How far the writers came; ior's only way to let the readers know where the files end.
+        yield from ("-O", f"stoneWallingStatusFile={place.scratch / 'ior-stonewall'}")
+    # In a file of its own: its warnings go to stdout, into the middle of the JSON that would stand there.
+    yield from ("-O", "summaryFormat=JSON", "-O", f"summaryFile={place.scratch / f'ior-{operation}.json'}")
+
+
+def _operation(outcome: StepOutcome) -> Operation:
+    return "write" if outcome.step.name == "write" else "read"
+
+
+def _output(outcome: StepOutcome) -> str:
+    return outcome.files.get(outcome.step.output_files[0].name, "")
+
+
+def _checked_bytes(options: IorOptions, outcome: StepOutcome, report: Report) -> int:
+    """The bytes that were moved, of a report that says what was planned; anything else is refused."""
+    planned = {
+        "tasks": options.tasks,
+        "transfer size": options.transfer_size_bytes,
+        "block size": options.block_bytes,
+        "segments": options.segments,
+        "file per task": options.file_per_process,
+        "fsync": options.fsync,
+        "reordered": options.reorder,
+        "random": options.random,
+    }
+    name, text = outcome.step.name, _output(outcome)[-500:]
+    moved_bytes = report.summaries[_operation(outcome)].moved_mebibytes * MEBIBYTE
+    for what, found in report.ran(_operation(outcome)).items():
+        if found != planned[what]:
+            raise OutputRefusedError(name, f"{what} {planned[what]} was planned, ior reports {found}", text)
+    if abs(moved_bytes - options.total_bytes) <= _COUNTED_BYTES:
+        return options.total_bytes
+    if options.stonewall_seconds and 0 < moved_bytes < options.total_bytes:
+        return round(moved_bytes / options.transfer_size_bytes) * options.transfer_size_bytes
+    raise OutputRefusedError(name, f"{options.total_bytes} bytes were planned, it moved about {moved_bytes:.0f}", text)
+
+
+def _flags(options: IorOptions, place: Place, outcome: StepOutcome, result: Result, moved_bytes: int) -> list[Flag]:
+    operation, direct = _operation(outcome), _is_direct(options, place)
+    flags = quality.judge_direct(place, wanted=options.direct)
+    flags += quality.judge_duration(operation, result.total_seconds, CLOCK_SECONDS)
+    flags += quality.judge_cache_size(place, moved_bytes, direct=direct)
+    if operation == "read":
+        flags += quality.judge_cache_drop(outcome, direct=direct)
+    else:
+        flags += quality.judge_flush(operation, flushed=direct or options.fsync)
+    return [quality.about(flag, {"operation": operation}, place) for flag in flags]

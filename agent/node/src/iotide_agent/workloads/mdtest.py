@@ -1,0 +1,267 @@
+"""mdtest: several tasks that create, look up, read and remove many small files or directories at once."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from iotide_agent.workloads import quality
+from iotide_agent.workloads.base import (
+    Before,
+    Group,
+    Options,
+    OutputRefusedError,
+    Parsed,
+    Place,
+    Sample,
+    Step,
+    StepOutcome,
+)
+from iotide_agent.workloads.mpi import MpiWorkload
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.expressions import Expression, Holds, Number, Option
+from iotide_wire.units import Unit
+
+CLOCK_SECONDS: Final = 1e-6
+"""MPI_Wtime of the usual implementations."""
+BYTES_PER_ITEM: Final = 4096
+"""Room that an empty directory takes, which is more than a file does."""
+
+Operation = Literal["create", "stat", "read", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Phase:
+    """One operation as mdtest knows it.
+
+    Attributes:
+        row: its name in the table.
+    """
+
+    flag: str
+    row: str
+    verb: str
+    before: Before
+
+
+_PHASES: Final[Mapping[Operation, _Phase]] = {
+    "create": _Phase("-C", "creation", "creating", Before.SYNC),
+    "stat": _Phase("-T", "stat", "looking up", Before.DROP),
+    "read": _Phase("-E", "read", "reading", Before.DROP),
+    "delete": _Phase("-r", "removal", "removing", Before.SYNC),
+}
+"""In the order in which they are done."""
+_SWITCHES: Final = {"files": ("-F",), "directories": ("-D",), "both": ()}
+_ITEMS: Final = {"files": ("file",), "directories": ("directory",), "both": ("file", "directory")}
+_TITLES: Final = {"file": "File", "directory": "Directory"}
+_ROW: Final = re.compile(r"^   (\w+ \w+) +(\d+\.\d{3}) +(\d+\.\d{3}) +(\d+\.\d{3}) +\d+\.\d{3}$", re.MULTILINE)
+_LAUNCHED: Final = re.compile(r"was launched with (\d+) total task")
+_COUNT: Final = re.compile(r"^(\d+) tasks, (\d+) ", re.MULTILINE)
+_STONEWALL: Final = re.compile(r"^Continue stonewall hit min: \d+ max: (\d+) ", re.MULTILINE)
+_FINISHED: Final = re.compile(r"^-- finished at .* --$\n", re.MULTILINE)
+_ITERATIONS: Final = re.compile(r"^SUMMARY rate .*\(of (\d+) iterations\)$", re.MULTILINE)
+
+
+class MdtestOptions(Options):
+    """How many items, of which kind, and what is done with them."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"stonewall_seconds": {"exclusiveMinimum": 0}}, "required": ["stonewall_seconds"]},
+            "then": {"properties": {"operations": {"maxItems": 1}}},
+        }
+    )
+
+    tasks: int = Field(default=4, ge=1, le=4096, title="Tasks", description="Processes side by side.")
+    item_count: int = Field(
+        default=10_000, ge=2, le=10_000_000, title="Items", description="How many items each task makes."
+    )
+    items: Literal["files", "directories", "both"] = Field(
+        default="files", title="Kind", description="What the items are; of both, each task makes so many of each."
+    )
+    operations: tuple[Operation, ...] = Field(
+        default=("create", "stat", "read", "delete"),
+        min_length=1,
+        title="Operations",
+        description=(
+            "create makes the items; stat, read (files only; empty ones are opened and closed) and delete take them "
+            "up again, the first two after the caches were dropped."
+        ),
+        json_schema_extra={"uniqueItems": True, "contains": {"const": "create"}},
+    )
+    file_size_bytes: int = Field(
+        default=0,
+        ge=0,
+        le=1024**3,
+        title="Size of each file",
+        description="What is written into each file when it is made, and read from it; IO500's hard case has 3901.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    unique_directories: bool = Field(
+        default=True,
+        title="Directory per task",
+        description="Each task in a directory of its own; otherwise all contend for one.",
+    )
+    sync_files: bool = Field(
+        default=False, title="Flush each file", description="fsync after the data of each file; not of empty files."
+    )
+    sync_phases: bool = Field(
+        default=False,
+        title="Flush at the end",
+        description="sync inside the time of each operation, which flushes all of the node.",
+    )
+    stonewall_seconds: int = Field(
+        default=0,
+        ge=0,
+        le=86_400,
+        title="Stop creating after",
+        description=(
+            "After so long all tasks come to where the fastest is and end; with create as the only operation. 0 makes "
+            "all items."
+        ),
+        json_schema_extra={"x-unit": "seconds"},
+    )
+
+    @model_validator(mode="after")
+    def _operations_can_be_done(self) -> Self:
+        if "create" not in self.operations or len(set(self.operations)) != len(self.operations):
+            raise ValueError(f"operations = {list(self.operations)}: name create, and each of the others at most once")
+        if self.stonewall_seconds and len(self.operations) > 1:
+            raise ValueError(
+                f"stonewall_seconds = {self.stonewall_seconds}: nobody knows how many items there are then; take "
+                "create as the only operation"
+            )
+        return self
+
+
+class MdtestWorkload(MpiWorkload[MdtestOptions]):
+    """Rates of metadata operations of parallel programs."""
+
+    name: ClassVar[str] = "mdtest"
+    title: ClassVar[str] = "mdtest: parallel metadata operations"
+    description: ClassVar[str] = (
+        "Several tasks create, look up, read and remove many files or directories, in one directory or one each."
+    )
+    revision: ClassVar[int] = 1
+    tool: ClassVar[str | None] = "mdtest"
+    package: ClassVar[str] = "mdtest (of IOR) with an MPI (or name both in [workloads.mdtest] of agent.toml)"
+    version_pattern: ClassVar[str] = r"\bmdtest-(\S+)"
+    metrics: ClassVar[tuple[MetricSpec, ...]] = (
+        MetricSpec(
+            name="operation_rate",
+            title="Items created, looked up, read or removed by all tasks, by the time of the slowest",
+            unit=Unit.OPERATIONS_PER_SECOND,
+            better="higher",
+            labels=("operation", "item"),
+        ),
+        MetricSpec(
+            name="duration",
+            title="Duration, by operation",
+            unit=Unit.SECONDS,
+            better="lower",
+            labels=("operation", "item"),
+        ),
+    )
+    bytes_needed: ClassVar[Expression] = (
+        Option.of("tasks")
+        * Option.of("item_count")
+        * (Option.of("file_size_bytes") + BYTES_PER_ITEM)
+        * (Number.of(1) + Holds.of("items", "both"))
+    )
+    bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
+    options_type = MdtestOptions
+
+    def groups(self, options: MdtestOptions, place: Place) -> list[Group]:
+        """One start for each operation, so that caches can be dropped between them."""
+        chosen = [name for name in _PHASES if name in options.operations]
+        return [
+            (
+                Step(
+                    name=name,
+                    phase=f"{options.tasks} tasks {_PHASES[name].verb} {options.item_count:,} items each",
+                    argv=(*self.command(options.tasks, place), *_arguments(name, options, place)),
+                    target_id=place.target_id,
+                    before=_PHASES[name].before,
+                ),
+            )
+            for name in chosen
+            if name != "read" or options.items != "directories"
+        ]
+
+    def read(self, options: MdtestOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """Rates as mdtest prints them, the time from the rate and the number of items."""
+        operation = next(name for name in _PHASES if name == outcome.step.name)
+        rates = _checked_rates(options, outcome)
+        count = _item_count(options, outcome)
+        samples, flags = [], []
+        for item in _ITEMS[options.items]:
+            if (operation, item) == ("read", "directory"):
+                continue
+            rate = rates.get(f"{_TITLES[item]} {_PHASES[operation].row}", 0.0)
+            if rate == 0:
+                raise OutputRefusedError(outcome.step.name, f"{operation} of {item} items has no rate", outcome.stdout)
+            labels = {"operation": operation, "item": item}
+            samples.append(Sample("operation_rate", rate, labels, place.target_id))
+            samples.append(Sample("duration", count / rate, labels, place.target_id))
+            found = quality.judge_metadata_duration(f"{operation} of {item} items", count / rate, CLOCK_SECONDS)
+            if operation in {"stat", "read"}:
+                found += quality.judge_cache_drop(outcome, direct=False)
+            flags += [quality.about(flag, labels, place) for flag in found]
+        return Parsed(samples, flags)
+
+    def is_whole(self, outcome: StepOutcome) -> bool:
+        """Its last line tells when it ended."""
+        return _FINISHED.search(outcome.stdout) is not None
+
+
+def _arguments(operation: Operation, options: MdtestOptions, place: Place) -> Iterator[str]:
+    yield from (_PHASES[operation].flag, *_SWITCHES[options.items])
+    yield from ("-n", str(options.item_count), "-d", str(place.directory))
+    if options.unique_directories:
+        yield "-u"
+    if options.file_size_bytes and operation == "create":
+        yield from ("-w", str(options.file_size_bytes))
+    if options.file_size_bytes and operation == "read":
+        yield from ("-e", str(options.file_size_bytes))
+    if options.sync_files:
+        yield "-y"
+    if options.sync_phases:
+        yield "-Y"
+    if options.stonewall_seconds:
+        yield from ("-W", str(options.stonewall_seconds))
+
+
+def _checked_rates(options: MdtestOptions, outcome: StepOutcome) -> dict[str, float]:
+    """The rates by the names of their rows, of a table that says what was planned; anything else is refused."""
+    name, text = outcome.step.name, outcome.stdout
+    launched, iterations = _LAUNCHED.search(text), _ITERATIONS.search(text)
+    if _FINISHED.search(text) is None or launched is None or iterations is None:
+        raise OutputRefusedError(name, "no table of rates with its last line after it", text[-500:])
+    if (int(launched[1]), int(iterations[1])) != (options.tasks, 1):
+        problem = f"{options.tasks} tasks and 1 iteration were planned, it ran {launched[1]} and {iterations[1]}"
+        raise OutputRefusedError(name, problem, text)
+    rates = {}
+    for row, most, least, mean in _ROW.findall(text[iterations.end() :]):
+        if not most == least == mean:
+            # Before version 4 each task's own rate went into the row, and no sum or mean of them is that of all.
+            raise OutputRefusedError(name, f"{row} has a range though it was done once; take mdtest 4 or later", text)
+        rates[row] = float(mean)
+    return rates
+
+
+def _item_count(options: MdtestOptions, outcome: StepOutcome) -> int:
+    """How many items of a kind all tasks took up.
+
+    Raises:
+        OutputRefusedError: it was another number than planned.
+    """
+    planned = options.tasks * options.item_count
+    counted = _COUNT.search(outcome.stdout)
+    if counted is None or (int(counted[1]), int(counted[2])) != (options.tasks, planned):
+        said = counted[0].strip() if counted else "none"
+        problem = f"{options.tasks} tasks, {planned} items were planned, it says {said}"
+        raise OutputRefusedError(outcome.step.name, problem, outcome.stdout)
+    stopped = _STONEWALL.search(outcome.stdout)
+    return options.tasks * int(stopped[1]) if stopped else planned
