@@ -107,81 +107,86 @@ async function post(request: APIRequestContext, path: string, data: object = {})
   return (await answer.json()) as Item;
 }
 
-async function openPage(browser: Browser, colorScheme: Scheme): Promise<Page> {
-  const context = await browser.newContext({ colorScheme, viewport: WIDE, reducedMotion: "reduce" });
+async function openPage(browser: Browser): Promise<Page> {
+  const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce" });
   return context.newPage();
 }
 
-async function openLoggedIn(browser: Browser, scheme: Scheme): Promise<Page> {
-  const page = await openPage(browser, scheme);
+async function openLoggedIn(browser: Browser): Promise<Page> {
+  const page = await openPage(browser);
   const session = { name: "iotide_session", value: given("IOTIDE_SESSION"), url: given("IOTIDE_URL") };
   await page.context().addCookies([session]);
   return page;
 }
 
-for (const scheme of SCHEMES) {
-  test(`every page in ${scheme}`, async ({ browser, request }) => {
-    const page = await openLoggedIn(browser, scheme);
-    for (const place of await places(request)) await look(page, place, scheme);
-    await page.context().close();
-  });
+test("every page", async ({ browser, request }) => {
+  const page = await openLoggedIn(browser);
+  for (const place of await places(request)) await look(page, place);
+  await page.context().close();
+});
 
-  test(`the login in ${scheme}`, async ({ browser }) => {
-    const page = await openPage(browser, scheme);
-    await look(page, { name: "login", path: "/", sign: heading("Log in to iotide") }, scheme);
-    await page.context().close();
-  });
+test("the login", async ({ browser }) => {
+  const page = await openPage(browser);
+  await look(page, { name: "login", path: "/", sign: heading("Log in to iotide") });
+  await page.context().close();
+});
 
-  test(`what shows a running campaign in ${scheme}`, async ({ browser, request }) => {
-    const fio = {
-      rw: "randwrite",
-      block_size_bytes: "4 KiB",
-      file_size_bytes: "4 MiB",
-      runtime_seconds: 120,
-    };
-    const plan = { cluster: "e2e", nodes: ["node-1"], targets: ["scratch"], repeats: 2 };
-    const workloads = [{ workload: "fio", options: fio }];
-    const { id } = await post(request, "campaigns", { ...plan, name: `running-${scheme}`, workloads });
-    const page = await openLoggedIn(browser, scheme);
-    const bar = async () => {
-      const runs = page.getByRole("progressbar", { name: /^Progress of run/ });
-      await expect(runs.first()).toHaveAttribute("aria-valuenow", /[1-9]/);
-    };
-    await look(page, { name: "campaign-running", path: `/campaigns/${id}`, sign: bar }, scheme);
-    await look(page, { name: "overview-running", path: "/", sign: bar }, scheme);
-    await post(request, `campaigns/${id}/cancel`);
-    await page.context().close();
-  });
-}
+test("what shows a running campaign", async ({ browser, request }) => {
+  const fio = {
+    rw: "randwrite",
+    block_size_bytes: "4 KiB",
+    file_size_bytes: "4 MiB",
+    runtime_seconds: 120,
+  };
+  const plan = { cluster: "e2e", nodes: ["node-1"], targets: ["scratch"], repeats: 2 };
+  const workloads = [{ workload: "fio", options: fio }];
+  const { id } = await post(request, "campaigns", { ...plan, name: "running", workloads });
+  const page = await openLoggedIn(browser);
+  const bar = async () => {
+    const runs = page.getByRole("progressbar", { name: /^Progress of run/ });
+    await expect(runs.first()).toHaveAttribute("aria-valuenow", /[1-9]/);
+  };
+  await look(page, { name: "campaign-running", path: `/campaigns/${id}`, sign: bar });
+  await look(page, { name: "overview-running", path: "/", sign: bar });
+  await post(request, `campaigns/${id}/cancel`);
+  await page.context().close();
+});
 
-/** Wide, where all is shown, axe looks too; what it sees does not depend on the width. */
-async function look(page: Page, place: Place, scheme: Scheme): Promise<void> {
+/** Loaded once, then turned dark and narrow. Axe looks where all is shown: what it sees does not depend on the width. */
+async function look(page: Page, place: Place): Promise<void> {
   await test.step(place.name, async () => {
     await page.setViewportSize(WIDE);
     await page.goto(place.path);
     await place.sign(page);
     await place.act?.(page);
-    await photograph(page, place, scheme);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(" | ")}`,
-    );
-    expect.soft(found, `${place.name} in ${scheme}`).toEqual([]);
+    for (const scheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await photograph(page, place, scheme);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      const found = violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(" | ")}`,
+      );
+      expect.soft(found, `${place.name} in ${scheme}`).toEqual([]);
+    }
     await page.setViewportSize(NARROW);
-    await photograph(page, place, scheme);
+    for (const scheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await photograph(page, place, scheme);
+    }
   });
 }
 
 async function photograph(page: Page, { name, act }: Place, scheme: Scheme): Promise<void> {
   const picture = `${name}-${page.viewportSize()?.width}-${scheme}`;
-  await page.waitForFunction(isSettled, null, { polling: "raf", timeout: 15_000 });
+  await page.waitForFunction(isSettled, scheme, { polling: "raf", timeout: 15_000 });
   await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage: !act });
   const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   expect.soft(width, `${picture} is wider than the screen`).toBeLessThanOrEqual(0);
 }
 
-/** In the page: nothing is being loaded, and every chart fills its place. */
-function isSettled(): boolean {
+/** In the page: it wears the scheme, nothing is being loaded, and every chart fills its place. */
+function isSettled(scheme: string): boolean {
+  if (document.documentElement.dataset.mantineColorScheme !== scheme) return false;
   // What lies behind another tab loads when that is opened.
   const loading = [...document.querySelectorAll("[aria-busy=true], [aria-label='Loading the chart']")];
   if (loading.some((element) => element.checkVisibility())) return false;
