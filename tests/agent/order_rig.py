@@ -34,6 +34,8 @@ def target_card(path: Path, **changes: object) -> TargetCard:
         "source": mount.source,
         "reserve_bytes": 0,
         "bytes_needed": 0,
+        "mount_point": mount.mount_point,
+        "root": mount.root,
     }
     return TargetCard(**(values | changes))
 

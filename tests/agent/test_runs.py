@@ -3,7 +3,8 @@
 import errno
 import json
 import os
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -74,6 +75,18 @@ class Node:
         while not is_so():
             assert processes.boottime() < ends_at
             self.loop.turn(processes.boottime() + 0.05)
+
+
+@pytest.fixture
+def loop_device(tmp_path: Path) -> Iterator[str]:
+    """A block device of 2 MiB."""
+    image = tmp_path / "image"
+    image.touch()
+    os.truncate(image, 2 * 1024**2)
+    made = subprocess.run(["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True)
+    device = made.stdout.strip()
+    yield device
+    subprocess.run(["losetup", "--detach", device], check=True)
 
 
 @pytest.fixture
@@ -200,3 +213,27 @@ def test_a_plan_that_the_administrator_does_not_allow_fails_its_run_with_the_rem
     with pytest.raises(DeclinedError, match="its administrator can add it") as declined:
         node.executor.plan(make_order())
     assert (declined.value.verdict.code, declined.value.verdict.outcome) == ("plan_refused", Outcome.FAILED)
+
+
+def test_another_file_system_on_the_same_device_is_declined_before_anything_is_written(
+    node: Node, loop_device: str
+) -> None:
+    target = OrderTarget(
+        target_id=1, name="t", path=str(node.target), fstype="ext2", source=loop_device, reserve_bytes=0
+    )
+    schema_sha256 = node.executor.inventory.workloads["dd"].schema_sha256
+    identities: list[str] = []
+    for _ in range(2):
+        subprocess.run(["mkfs.ext2", "-q", "-F", "-E", "root_owner=0:0", loop_device], check=True)
+        subprocess.run(["mount", loop_device, str(node.target)], check=True)
+        known = target.model_copy(update={"identity": identities[0] if identities else None})
+        order = make_order(schema_sha256=schema_sha256, targets=(known,))
+        node.executor.look_at_targets(order)
+        found = node.executor.inventory.mount_above(str(node.target))
+        assert found is not None
+        identities.append(str(found.facts["fs.identity"]))
+        subprocess.run(["umount", str(node.target)], check=True)
+    with pytest.raises(DeclinedError) as declined:
+        node.executor.begin(order, 0)
+    assert declined.value.verdict.code == "wrong_mount"
+    assert all(identity in str(declined.value) for identity in identities)

@@ -7,7 +7,7 @@ from typing import Any
 from iotide_wire import WIRE_VERSION
 from iotide_wire.catalogue import MetricSpec, WorkloadAnnouncement
 from iotide_wire.expressions import Option
-from iotide_wire.facts import MountFacts
+from iotide_wire.facts import FactValue, MountFacts
 from iotide_wire.messages import HelloRequest
 from iotide_wire.units import Unit
 
@@ -16,7 +16,12 @@ GIB = 1024**3
 
 
 def mount(
-    mount_point: str = "/scratch", fstype: str = "ext4", source: str = "/dev/sdb1", *, path: str | None = None
+    mount_point: str = "/scratch",
+    fstype: str = "ext4",
+    source: str = "/dev/sdb1",
+    *,
+    path: str | None = None,
+    **facts: FactValue,
 ) -> MountFacts:
     return MountFacts(
         path=path or mount_point,
@@ -27,7 +32,7 @@ def mount(
         total_bytes=10 * GIB,
         free_bytes=8 * GIB,
         approved=True,
-        facts={},
+        facts=facts,
     )
 
 

@@ -340,39 +340,3 @@ def test_a_target_that_does_not_answer_is_declined(make_rig: Callable[..., Rig],
         thaw(freezable)
     assert (ending["outcome"], ending["code"]) == ("declined", "target_hangs")
     assert "in state D" in ending["reason"]
-
-
-def test_a_target_that_is_unmounted_between_two_steps_ends_the_run(
-    make_rig: Callable[..., Rig], freezable: Path
-) -> None:
-    rig = make_rig(targets=(target_card(freezable),))
-    unmount = step("umount", "--lazy", str(freezable), name="unmount")
-    write = step("dd", "if=/dev/zero", f"of={rig.place}/data", "bs=1M", "count=1", name="write")
-    ending = rig.run([unmount], [write])
-    subprocess.run(["mount", "-o", "loop", str(freezable.parent / "image"), str(freezable)], check=True)
-    assert (ending["outcome"], ending["code"]) == ("failed", "wrong_mount")
-    assert [record["name"] for record in ending["steps"]] == ["unmount"]
-    assert len(ending["mount_problems"]) == 1
-    assert not rig.place.exists()
-
-
-def test_a_target_that_is_unmounted_in_the_last_step_is_noticed(make_rig: Callable[..., Rig], freezable: Path) -> None:
-    rig = make_rig(targets=(target_card(freezable),))
-    ending = rig.run([step("umount", "--lazy", str(freezable), name="unmount")])
-    subprocess.run(["mount", "-o", "loop", str(freezable.parent / "image"), str(freezable)], check=True)
-    assert ending["outcome"] == "finished"
-    assert "but the target is ext4" in ending["mount_problems"][0]
-    assert not rig.place.exists()
-
-
-def test_a_target_that_becomes_read_only_fails_the_step_and_leaves_word_of_its_files(
-    make_rig: Callable[..., Rig], freezable: Path
-) -> None:
-    rig = make_rig(targets=(target_card(freezable),))
-    remount = step("mount", "-o", "remount,ro", str(freezable), name="remount")
-    write = step("dd", "if=/dev/zero", f"of={rig.place}/data", "bs=1M", "count=1", name="write")
-    ending = rig.run([remount], [write])
-    subprocess.run(["mount", "-o", "remount,rw", str(freezable)], check=True)
-    assert (ending["outcome"], ending["code"]) == ("failed", "step_failed")
-    assert "Read-only file system" in rig.output("001-write.stderr")
-    assert ending["leftovers"] == [str(rig.place)]

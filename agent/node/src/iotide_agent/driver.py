@@ -19,6 +19,8 @@ from iotide_agent.config import AgentConfig
 from iotide_agent.executor import Executor
 from iotide_agent.inventory import Inventory, take_inventory
 from iotide_agent.listener import Listener
+from iotide_agent.probes.mounts import MountinfoError
+from iotide_agent.probes.registry import MountsUnknownError
 from iotide_agent.protocol import (
     Action,
     Beat,
@@ -26,6 +28,7 @@ from iotide_agent.protocol import (
     BeatUnanswered,
     Cancel,
     Claim,
+    Claimed,
     ClaimUnanswered,
     Collect,
     DropOffer,
@@ -88,7 +91,8 @@ class Driver:
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._inventory_at = boottime()
         self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
-        self._executor = Executor(config, spool, take_inventory(config))
+        self._announced = take_inventory(config)
+        self._executor = Executor(config, spool, self._announced)
         self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)
         self._listener = Listener(spool.state_directory, self._loop, lambda: self._events.put(WorkerEnded()))
         self._session = Session(self._runs.recover())
@@ -127,12 +131,12 @@ class Driver:
     def _perform(self, action: Action) -> None:
         match action:
             case Greet(holds=holds):
-                inventory = self._executor.inventory
+                inventory = self._announced = self._executor.inventory
                 self._beside(lambda: self._speaker.greet(inventory, holds), GreetingUnanswered())
             case Beat(number=number):
                 self._beat(number, self._runs.beats(action))
             case Claim(order_id=order_id, fence=fence):
-                self._beside(lambda: self._speaker.claim(order_id, fence), ClaimUnanswered(order_id, fence))
+                self._beside(lambda: self._claim(order_id, fence), ClaimUnanswered(order_id, fence))
             case DropOffer(order_id=order_id, fence=fence):
                 self._spool.drop_offer(Offer(order_id, fence))
             case StartWorker():
@@ -158,6 +162,15 @@ class Driver:
                 self._beside(lambda: self._speaker.upload(order_id), UploadFailed(order_id))
             case Forget(order_id=order_id):
                 self._runs.forget(order_id)
+
+    def _claim(self, order_id: int, fence: int) -> Event:
+        claimed = self._speaker.claim(order_id, fence)
+        if isinstance(claimed, Claimed):
+            try:
+                self._executor.look_at_targets(claimed.order)
+            except (MountsUnknownError, MountinfoError):
+                _logger.exception("targets_unseen order_id=%d", order_id)  # the runner refuses them in its own words
+        return claimed
 
     def _beat(self, number: int, orders: tuple[OrderBeat, ...]) -> None:
         self._sent = {number: orders}
@@ -207,7 +220,7 @@ class Driver:
 
     def _renew_inventory(self) -> Event:
         found: Inventory = take_inventory(self._config)
-        is_same = found == self._executor.inventory
+        is_same = found == self._announced
         self._executor.inventory = found
         return Tick() if is_same else FactsChanged()
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from iotide_agent.config import AgentConfig
-from iotide_agent.inventory import Inventory, load_environment
+from iotide_agent.inventory import Inventory, load_environment, renewed
 from iotide_agent.plan import Plan, make_plan
 from iotide_agent.results import Verdict
 from iotide_agent.runner import __file__ as runner_package
@@ -68,13 +68,17 @@ class Executor:
     """Acts on the node for the supervisor.
 
     Attributes:
-        inventory: what the node has; renewed by the driver.
+        inventory: what the node has; renewed by the driver, and of an order's targets when it was claimed.
     """
 
     def __init__(self, config: AgentConfig, spool: Spool, inventory: Inventory) -> None:
         self._config = config
         self._spool = spool
         self.inventory = inventory
+
+    def look_at_targets(self, order: Order) -> None:
+        """Reads anew what lies at the order's targets; takes some 50 ms, and seconds where a mount is dead."""
+        self.inventory = renewed(self.inventory, [target.path for target in order.targets])
 
     def begin(self, order: Order, active_orders: int) -> RunnerProcess:
         """Checks what can be checked without touching a target, takes the node and starts the runner.
@@ -206,6 +210,7 @@ class Executor:
             )
 
     def _target_card(self, target: OrderTarget, work: Work) -> TargetCard:
+        self._check_identity(target)
         values = self.inventory.facts | self.inventory.space_at(target.path) | work.options.model_dump(mode="json")
         try:
             bytes_needed = int(evaluate(work.workload.bytes_needed, values))
@@ -219,7 +224,22 @@ class Executor:
             target.reserve_bytes,
             bytes_needed,
             work.workload.writes,
+            target.mount_point,
+            target.root,
         )
+
+    def _check_identity(self, target: OrderTarget) -> None:
+        """Tells another file system on the same device; whether the mount is another one, the runner finds out."""
+        found = self.inventory.mount_above(target.path)
+        if found is None or (found.fstype, found.source) != (target.fstype, target.source):
+            return
+        identity = found.facts.get("fs.identity")
+        if target.identity and identity and identity != target.identity:
+            raise DeclinedError(
+                "wrong_mount",
+                f"{target.path} stands on another file system from {target.source}, {identity}, but the target is "
+                f"{target.identity}; mount that one, or accept on the target's page what is mounted now",
+            )
 
     def _card(self, order: Order, work: Work) -> Card:
         return Card(

@@ -1,15 +1,15 @@
 """What this node has: facts, mounts, approved directories and workloads, as hello announces them."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import PurePosixPath
 from typing import Final
 
 from iotide_agent.config import AgentConfig
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
-from iotide_agent.probes.registry import collect_facts
+from iotide_agent.probes.registry import collect_facts, look_again
 from iotide_agent.workloads.registry import announcements
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.facts import Facts, MountFacts
@@ -37,11 +37,13 @@ class Inventory:
 
         Two approved directories of one mount may have different facts, such as the stripes of Lustre.
         """
-        path = PurePosixPath(directory)
         on_mount = [mount for mount in self.mounts if mount.mount_point == mount_point]
-        above = [mount for mount in on_mount if path.is_relative_to(mount.path)]
-        nearest = max(above or on_mount[:1], key=lambda mount: len(PurePosixPath(mount.path).parts), default=None)
+        nearest = _nearest(on_mount, directory) or next(iter(on_mount), None)
         return nearest.facts if nearest else {}
+
+    def mount_above(self, path: str) -> MountFacts | None:
+        """The approved directory or mount that is nearest above a path."""
+        return _nearest([mount for mount in self.mounts if mount.approved], path)
 
     def space_at(self, path: str) -> Facts:
         """Total and free bytes of the file system at an approved directory, as they were when this was taken."""
@@ -62,6 +64,22 @@ def take_inventory(config: AgentConfig) -> Inventory:
         approved_directories=approved,
         workloads={workload.name: workload for workload in announcements(reader, config.workloads)},
     )
+
+
+def renewed(inventory: Inventory, paths: Iterable[str]) -> Inventory:
+    """The inventory with what the node says now of the mounts at these paths.
+
+    Raises:
+        MountsUnknownError: the kernel's list of mounts cannot be read.
+    """
+    old = {mount.path for path in paths if (mount := inventory.mount_above(path))}
+    new = look_again(sorted(old), SystemReader())
+    return replace(inventory, mounts=tuple(new.get(mount.path, mount) for mount in inventory.mounts))
+
+
+def _nearest(mounts: Iterable[MountFacts], path: str) -> MountFacts | None:
+    above = [mount for mount in mounts if PurePosixPath(path).is_relative_to(mount.path)]
+    return max(above, key=lambda mount: len(PurePosixPath(mount.path).parts), default=None)
 
 
 def load_environment() -> dict[str, str]:

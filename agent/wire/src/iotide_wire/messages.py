@@ -141,7 +141,9 @@ class OrderTarget(Message):
 
     Attributes:
         path: approved directory on this node below which the run makes its own directory.
-        fstype, source: what the mount must be before and after the run.
+        fstype, source: what the mount must be before, during and after the run.
+        mount_point: where it must be mounted; root: which directory of the file system, / for all of it.
+        identity: what mkfs named the file system, where the source is a device, whose name does not tell.
         reserve_bytes: space that must stay free.
     """
 
@@ -151,6 +153,9 @@ class OrderTarget(Message):
     fstype: Text
     source: Text
     reserve_bytes: int
+    mount_point: Text | None = None
+    root: Text | None = None
+    identity: Text | None = None
 
 
 class Order(Message):

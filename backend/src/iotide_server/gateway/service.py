@@ -29,7 +29,7 @@ from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.models import RunEvent
 from iotide_server.runs.resources import node_mode
 from iotide_server.runs.service import Ending, LockedOrder
-from iotide_server.targets import service as targets
+from iotide_server.targets import agents as target_mounts
 from iotide_server.workloads import service as workloads
 from iotide_wire.messages import (
     ClaimRequest,
@@ -62,7 +62,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     runs.lock_runs_on(session, node_id)
     node = agents.hello(session, node_id, request, now)
     workloads.announce(session, node_id, request.workloads)
-    targets.refresh_mounts(session, node_id, request.mounts, now)
+    target_mounts.refresh_mounts(session, node_id, request.mounts, now)
     runs.lose_missing(session, node_id, request, now)
     return HelloReply(
         wire_version=request.wire_version,
@@ -172,7 +172,7 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
         workload_revision=found.workload_revision,
         schema_sha256=found.schema_sha256,
         options=found.options,
-        targets=tuple(targets.order_targets(session, node_id, found.target_ids)),
+        targets=tuple(target_mounts.order_targets(session, node_id, found.target_ids)),
         node_mode=node_mode(Exclusivity(found.exclusive)).value,
         time_limit_seconds=found.time_limit_seconds,
     )

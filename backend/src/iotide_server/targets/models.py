@@ -40,7 +40,13 @@ class Target(Identified, Leasable, Base):
 
 
 class TargetMount(Base):
-    """A target on one node; fstype and source are what the mount guard holds each run to."""
+    """A target on one node, as the mount guard holds each run to it.
+
+    Attributes:
+        fstype, source: as the kernel shows them.
+        mount_point, root: where it is mounted, and which directory of the file system; None until an agent said so.
+        identity: the file system's own name, as in the fact `fs.identity`; None where no probe found one.
+    """
 
     __tablename__ = "target_mount"
 
@@ -49,6 +55,9 @@ class TargetMount(Base):
     path: Mapped[str]
     fstype: Mapped[str]
     source: Mapped[str]
+    mount_point: Mapped[str | None]
+    root: Mapped[str | None]
+    identity: Mapped[str | None]
     mount_options: Mapped[str]
     total_bytes: Mapped[int | None]
     free_bytes: Mapped[int | None]

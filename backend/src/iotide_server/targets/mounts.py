@@ -1,6 +1,7 @@
 """Which mount holds a path, and whether it is still the one that a target was made on; pure."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from iotide_server.targets.errors import PathRefusedError
@@ -51,14 +52,59 @@ def mount_of(path: str, mounts: Iterable[MountFacts]) -> MountFacts | None:
     return max(reversed(above), key=nearness, default=None)
 
 
-def guard_problem(frozen: tuple[str, str], now: MountFacts | None) -> str | None:
-    """Why a target's mount is not the one that was frozen as (fstype, source); None when it is."""
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What a mount must be; None where nobody said."""
+
+    fstype: str
+    source: str
+    mount_point: str | None = None
+    root: str | None = None
+    identity: str | None = None
+
+    @classmethod
+    def of(cls, mount: MountFacts) -> "Frozen":
+        """The mount as an agent announced it."""
+        root, identity = mount.facts.get("mount.root", "/"), mount.facts.get("fs.identity")
+        return cls(mount.fstype, mount.source, mount.mount_point, str(root), str(identity) if identity else None)
+
+    @property
+    def own_identity(self) -> str | None:
+        """What mkfs named the file system, where the source does not tell: a device, or a dataset of a pool.
+
+        A source that names a server and what it exports tells enough, while the name that goes with it may change: with
+        the server's address, or because the tool that knows a better one has no answer.
+        """
+        is_local = self.fstype == "zfs" or (self.source.startswith("/dev/") and self.fstype != "gpfs")
+        return self.identity if is_local else None
+
+    def filled(self, now: "Frozen") -> "Frozen":
+        """With what was not known yet and is now."""
+        return replace(
+            self,
+            mount_point=self.mount_point if self.mount_point is not None else now.mount_point,
+            root=self.root if self.root is not None else now.root,
+            identity=self.identity if self.identity is not None else now.identity,
+        )
+
+
+def guard_problem(frozen: Frozen, now: MountFacts | None) -> str | None:
+    """Why a target's mount is not the one that was frozen; None when it is, as far as both are known."""
     if now is None:
         return "nothing is mounted there any more; mount it again, or retire the target"
-    if (now.fstype, now.source) == frozen:
-        return None
-    fstype, source = frozen
-    return (
-        f"{now.fstype} from {now.source} is mounted there, and the target was made on {fstype} from {source};"
-        " mount that again, or accept the new mount on the target's page"
-    )
+    found = Frozen.of(now)
+    meant = frozen.filled(found)
+    remedy = "mount that again, or accept the new mount on the target's page"
+    if _mounted(found) != _mounted(meant):
+        return f"{_mounted(found)} is mounted there, and the target was made on {_mounted(meant)}; {remedy}"
+    if None not in {found.identity, meant.own_identity} and found.identity != meant.own_identity:
+        return (
+            f"{found.identity} from {found.source} is mounted there, and the target was made on {meant.identity};"
+            f" {remedy}"
+        )
+    return None
+
+
+def _mounted(mount: Frozen) -> str:
+    directory = "" if mount.root in {"/", None} else f", its directory {mount.root},"
+    return f"{mount.fstype} from {mount.source}{directory} at {mount.mount_point}"

@@ -1,7 +1,7 @@
-"""Targets as people make and change them, and as agents report them."""
+"""Targets as people make and change them."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
@@ -25,10 +25,9 @@ from iotide_server.targets.errors import (
     TargetNotFoundError,
 )
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.targets.mounts import clean_path, guard_problem, is_approved, mount_of
+from iotide_server.targets.mounts import Frozen, clean_path, is_approved, mount_of
 from iotide_server.targets.repository import MountOnNode
 from iotide_wire.facts import MountFacts
-from iotide_wire.messages import OrderTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,44 +208,6 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
     )
 
 
-def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts], now: datetime) -> None:
-    """Compare what a node has mounted now with what its targets were made on; never adopt a difference."""
-    for guarded, mount in repository.living_mounts_on(session, node_id):
-        found = mount_of(mount.path, mounts)
-        problem = guard_problem((mount.fstype, mount.source), found)
-        if problem != mount.problem:
-            mount.problem = problem
-            live.publish(session, "target", guarded.id, guarded.cluster_id)
-        if found is not None and problem is None:
-            mount.mount_options = found.mount_options
-            mount.total_bytes = found.total_bytes
-            mount.free_bytes = found.free_bytes
-            mount.seen_at = now
-
-
-def order_targets(session: Session, node_id: int, target_ids: Sequence[int]) -> list[OrderTarget]:
-    """The targets as the node must find them, in the given order.
-
-    Raises:
-        TargetNotFoundError: a target is not on the node (any more).
-    """
-    found = repository.mounts_for_order(session, node_id, target_ids)
-    missing = next((target_id for target_id in target_ids if target_id not in found), None)
-    if missing is not None:
-        raise TargetNotFoundError(missing)
-    return [
-        OrderTarget(
-            target_id=guarded.id,
-            name=guarded.name,
-            path=mount.path,
-            fstype=mount.fstype,
-            source=mount.source,
-            reserve_bytes=guarded.reserve_bytes or 0,
-        )
-        for guarded, mount in (found[target_id] for target_id in target_ids)
-    ]
-
-
 def _freeze(guarded: Target, node: Node, now: datetime) -> TargetMount:
     """The target's mount on the node as the agent announced it last."""
     if not is_approved(guarded.path, node.approved_directories):
@@ -258,12 +219,11 @@ def _freeze(guarded: Target, node: Node, now: datetime) -> TargetMount:
         target_id=guarded.id,
         node_id=node.id,
         path=guarded.path,
-        fstype=mount.fstype,
-        source=mount.source,
         mount_options=mount.mount_options,
         total_bytes=mount.total_bytes,
         free_bytes=mount.free_bytes,
         seen_at=now,
+        **asdict(Frozen.of(mount)),
     )
 
 

@@ -10,7 +10,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Node
 from iotide_server.live.models import Change
-from iotide_server.targets import service
+from iotide_server.targets import agents, service
 from iotide_server.targets.errors import TargetNotFoundError
 from iotide_server.targets.models import TargetMount
 from iotide_server.targets.service import TargetPlan, TargetView
@@ -45,18 +45,19 @@ def test_a_target_freezes_what_is_mounted(session: Session) -> None:
 def test_an_order_says_what_the_node_must_find(session: Session) -> None:
     node = node_on(session)
     target_id = nfs_target(session, node).target.id
-    (told,) = service.order_targets(session, node.id, [target_id])
+    (told,) = agents.order_targets(session, node.id, [target_id])
     assert (told.path, told.fstype, told.source, told.reserve_bytes) == ("/mnt/nfs/bench", "nfs4", "filer:/export", 0)
     with pytest.raises(TargetNotFoundError):
-        service.order_targets(session, node.id, [target_id + 1])
+        agents.order_targets(session, node.id, [target_id + 1])
 
 
 @pytest.mark.parametrize(
     ("mounts", "problem"),
     [
-        ([ROOT], "ext4 from /dev/sda1 is mounted there"),
-        ([ROOT, mount("/mnt/nfs", "nfs4", "filer:/other")], "nfs4 from filer:/other is mounted there"),
-        ([NFS, mount("/mnt/nfs/bench", "tmpfs", "tmpfs")], "tmpfs from tmpfs is mounted there"),
+        ([ROOT], "ext4 from /dev/sda1 at / is mounted there"),
+        ([ROOT, mount("/mnt/nfs", "nfs4", "filer:/other")], "nfs4 from filer:/other at /mnt/nfs is mounted there"),
+        ([NFS, mount("/mnt/nfs/bench", "tmpfs", "tmpfs")], "tmpfs from tmpfs at /mnt/nfs/bench is mounted there"),
+        ([ROOT, mount("/mnt", "nfs4", "filer:/export")], "at /mnt is mounted there"),
         ([], "nothing is mounted there"),
     ],
 )
@@ -65,17 +66,17 @@ def test_another_mount_is_a_problem_and_is_not_adopted(
 ) -> None:
     node = node_on(session)
     target_id = nfs_target(session, node).target.id
-    service.refresh_mounts(session, node.id, mounts, NOW)
+    agents.refresh_mounts(session, node.id, mounts, NOW)
     assert problem in (guarded(session).problem or "")
-    (told,) = service.order_targets(session, node.id, [target_id])
+    (told,) = agents.order_targets(session, node.id, [target_id])
     assert (told.fstype, told.source) == ("nfs4", "filer:/export")
 
 
 def test_the_problem_goes_when_the_mount_is_back(session: Session) -> None:
     node = node_on(session)
     nfs_target(session, node)
-    service.refresh_mounts(session, node.id, [ROOT], NOW)
-    service.refresh_mounts(session, node.id, [ROOT, NFS.model_copy(update={"free_bytes": GIB})], NOW)
+    agents.refresh_mounts(session, node.id, [ROOT], NOW)
+    agents.refresh_mounts(session, node.id, [ROOT, NFS.model_copy(update={"free_bytes": GIB})], NOW)
     assert guarded(session).problem is None
     assert guarded(session).free_bytes == GIB
 
@@ -85,7 +86,7 @@ def test_only_a_change_is_news(session: Session) -> None:
     target_id = nfs_target(session, node).target.id
     session.execute(delete(Change))
     for mounts in ([ROOT, NFS], [ROOT], [ROOT], [ROOT, NFS]):
-        service.refresh_mounts(session, node.id, mounts, NOW)
+        agents.refresh_mounts(session, node.id, mounts, NOW)
     session.flush()
     assert session.scalars(select(Change.subject_id)).all() == [target_id, target_id]
 
@@ -95,7 +96,7 @@ def test_a_person_may_accept_the_new_mount(session: Session) -> None:
     target_id = nfs_target(session, node).target.id
     moved = mount("/mnt/nfs", "nfs4", "filer2:/export")
     node.mounts = [mounted.model_dump(mode="json") for mounted in (ROOT, moved)]
-    service.refresh_mounts(session, node.id, [ROOT, moved], NOW)
+    agents.refresh_mounts(session, node.id, [ROOT, moved], NOW)
     service.mount_on(session, ADMIN, target_id, [node.id], NOW)
     assert guarded(session).source == "filer2:/export"
     assert guarded(session).problem is None
@@ -104,5 +105,41 @@ def test_a_person_may_accept_the_new_mount(session: Session) -> None:
 def test_a_retired_target_is_not_looked_at(session: Session) -> None:
     node = node_on(session)
     service.retire_target(session, ADMIN, nfs_target(session, node).target.id, NOW)
-    service.refresh_mounts(session, node.id, [ROOT], NOW)
+    agents.refresh_mounts(session, node.id, [ROOT], NOW)
     assert guarded(session).problem is None
+
+
+def test_a_device_with_another_file_system_is_a_problem_and_a_server_at_another_address_is_none(
+    session: Session,
+) -> None:
+    disk = mount("/scratch", "xfs", "/dev/sdb1", **{"fs.identity": "xfs:1"})
+    served = mount("/mnt/nfs", "nfs4", "filer:/export", **{"fs.identity": "nfs:10.0.0.1:/export"})
+    node = node_on(session, [ROOT, disk, served])
+    plans = [("disk", "/scratch", "node"), ("nfs", "/mnt/nfs", "shared")]
+    for name, path, scope in plans:
+        service.create_target(session, ADMIN, TargetPlan(node.cluster_id, name, path, scope, [node.id], None), NOW)
+    formatted = disk.model_copy(update={"facts": {"fs.identity": "xfs:2"}})
+    moved = served.model_copy(update={"facts": {"fs.identity": "nfs:10.0.0.2:/export"}})
+    agents.refresh_mounts(session, node.id, [ROOT, formatted, moved], NOW)
+    by_path = {found.path: found for found in session.scalars(select(TargetMount))}
+    assert "xfs:2 from /dev/sdb1 is mounted there, and the target was made on xfs:1" in (
+        by_path["/scratch"].problem or ""
+    )
+    assert by_path["/mnt/nfs"].problem is None
+
+
+def test_an_order_tells_the_mount_point_and_what_a_device_holds(session: Session) -> None:
+    bound = mount("/scratch", "xfs", "/dev/sdb1", **{"fs.identity": "xfs:1", "mount.root": "/bench"})
+    node = node_on(session, [ROOT, bound])
+    plan = TargetPlan(node.cluster_id, "disk", "/scratch/a", "node", [node.id], None)
+    target_id = service.create_target(session, ADMIN, plan, NOW).target.id
+    (told,) = agents.order_targets(session, node.id, [target_id])
+    assert (told.mount_point, told.root, told.identity) == ("/scratch", "/bench", "xfs:1")
+
+
+def test_what_nobody_said_of_an_old_target_is_learnt_from_the_next_word(session: Session) -> None:
+    node = node_on(session)
+    nfs_target(session, node)
+    guarded(session).mount_point = guarded(session).root = None
+    agents.refresh_mounts(session, node.id, [ROOT, NFS], NOW)
+    assert (guarded(session).mount_point, guarded(session).root) == ("/mnt/nfs", "/")

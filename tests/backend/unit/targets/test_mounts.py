@@ -2,7 +2,7 @@ import pytest
 from factories.announced import mount
 
 from iotide_server.targets.errors import PathRefusedError
-from iotide_server.targets.mounts import clean_path, guard_problem, is_approved, mount_of
+from iotide_server.targets.mounts import Frozen, clean_path, guard_problem, is_approved, mount_of
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,37 @@ def test_of_one_mount_the_entry_of_the_approved_directory_above_is_taken() -> No
         assert mount_of("/bench/a", mounts) == approved
 
 
-def test_the_guard_wants_the_same_type_and_source() -> None:
-    frozen = ("nfs4", "filer:/a")
+def test_the_guard_wants_the_same_type_source_place_and_directory() -> None:
+    frozen = Frozen("nfs4", "filer:/a", "/mnt", "/")
     assert guard_problem(frozen, mount("/mnt", "nfs4", "filer:/a")) is None
     assert "nfs4 from filer:/b" in (guard_problem(frozen, mount("/mnt", "nfs4", "filer:/b")) or "")
     assert "ext4 from" in (guard_problem(frozen, mount("/mnt", "ext4", "filer:/a")) or "")
+    assert "at / is mounted" in (guard_problem(frozen, mount("/", "nfs4", "filer:/a")) or "")
+    bound = mount("/mnt", "nfs4", "filer:/a", **{"mount.root": "/below"})
+    assert "its directory /below," in (guard_problem(frozen, bound) or "")
     assert "nothing is mounted" in (guard_problem(frozen, None) or "")
+
+
+@pytest.mark.parametrize(
+    ("fstype", "source", "is_held"),
+    [
+        ("xfs", "/dev/sdb1", True),
+        ("zfs", "tank/runs", True),
+        ("gfs2", "/dev/shared", True),
+        ("gpfs", "/dev/scratch", False),
+        ("nfs4", "filer:/a", False),
+        ("fuse.glusterfs", "filer:/volume", False),
+    ],
+)
+def test_an_identity_is_held_where_the_source_does_not_name_the_file_system(
+    fstype: str, source: str, *, is_held: bool
+) -> None:
+    frozen = Frozen(fstype, source, "/mnt", "/", "one")
+    assert guard_problem(frozen, mount("/mnt", fstype, source)) is None
+    assert guard_problem(frozen, mount("/mnt", fstype, source, **{"fs.identity": "one"})) is None
+    problem = guard_problem(frozen, mount("/mnt", fstype, source, **{"fs.identity": "other"}))
+    assert (problem is not None) == is_held
+
+
+def test_what_is_not_known_of_either_is_no_difference() -> None:
+    assert guard_problem(Frozen("xfs", "/dev/sdb1"), mount("/mnt", "xfs", "/dev/sdb1", **{"fs.identity": "a"})) is None

@@ -105,10 +105,7 @@ def collect_facts(approved_directories: Sequence[str], reader: Reader | None = N
         MountsUnknownError: /proc/self/mountinfo cannot be read.
     """
     reader = reader or SystemReader()
-    mountinfo = reader.read(MOUNTINFO)
-    if isinstance(mountinfo, Unavailable):
-        raise MountsUnknownError(mountinfo.because)
-    mounts = parse_mountinfo(mountinfo)
+    mounts = _mounts(reader)
     found = [
         *(_looked_at(path, mount, reader) for path in approved_directories if (mount := holding(mounts, path))),
         *(
@@ -120,12 +117,29 @@ def collect_facts(approved_directories: Sequence[str], reader: Reader | None = N
     return node.facts(gather(reader, node.wants)), found[:MAX_MOUNTS]
 
 
+def look_again(paths: Sequence[str], reader: Reader) -> dict[str, MountFacts]:
+    """What can be said now of these directories, by path.
+
+    Raises:
+        MountsUnknownError: /proc/self/mountinfo cannot be read.
+    """
+    mounts = _mounts(reader)
+    return {path: _looked_at(path, mount, reader) for path in paths if (mount := holding(mounts, path))}
+
+
 def mount_facts(mount: Mount, reader: Reader) -> Facts:
     """What every probe that knows the mount says of it."""
     facts: Facts = {}
     for probe in all_probes().values():
         facts |= _facts_of(probe, mount, reader)
     return dict(islice((facts | stripe_fit(facts)).items(), MAX_FACTS))
+
+
+def _mounts(reader: Reader) -> list[Mount]:
+    mountinfo = reader.read(MOUNTINFO)
+    if isinstance(mountinfo, Unavailable):
+        raise MountsUnknownError(mountinfo.because)
+    return parse_mountinfo(mountinfo)
 
 
 def _facts_of(probe: Probe, mount: Mount, reader: Reader) -> Facts:

@@ -17,6 +17,7 @@ class TargetCard(NamedTuple):
         bytes_needed: peak space that the workload takes, in bytes.
         reserve_bytes: space that must stay free besides, in bytes.
         writes: whether a directory is made there; a run that only reads works in the target's own.
+        mount_point, root: where the file system is mounted, and which of its directories; None where nobody said.
     """
 
     target_id: int
@@ -26,6 +27,8 @@ class TargetCard(NamedTuple):
     reserve_bytes: int
     bytes_needed: int
     writes: bool = True
+    mount_point: str | None = None
+    root: str | None = None
 
 
 class Card(NamedTuple):

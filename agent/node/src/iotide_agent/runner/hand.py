@@ -30,6 +30,10 @@ Check = Callable[[], None]
 """Raises when the run must end; asked whenever something happened."""
 
 
+def go_on() -> None:
+    """The check of what must be done to its end, such as removal: a cancelled run leaves nothing behind either."""
+
+
 class HandHungError(Exception):
     """The hand did not come back: its target does not answer."""
 

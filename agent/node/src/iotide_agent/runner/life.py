@@ -17,9 +17,10 @@ from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.groups import Groups, seconds_left
-from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits
+from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits, go_on
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.mount_watch import MountWatch
 from iotide_agent.runner.places import Places, make_places
 from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
 from iotide_agent.runner.workspace import TargetRefusedError
@@ -53,6 +54,7 @@ class Runner:
         self._ends_by: float | None = None
         self._groups: Groups | None = None
         self._places = Places(self._card)
+        self._mounts: MountWatch | None = None
         self._target_seconds = TARGET_PATIENCE * self._card.patience_seconds
         self._phase: dict[str, Any] = {}
 
@@ -78,12 +80,22 @@ class Runner:
             self._prepare()
             self._perform(self._await_go())
         except RunEndedError as error:
-            return Ending(error.outcome, error.code, str(error))
+            cause = self._cause_of(error)
+            return Ending(cause.outcome, cause.code, str(cause))
         except Exception as error:  # noqa: BLE001 - a fault of ours must still remove the files and report
             sys.excepthook(*sys.exc_info())
             reason = f"the runner met an error of its own: {type(error).__name__}: {error}"
             return Ending("failed", "agent_fault", reason)
         return Ending("finished", None, None)
+
+    def _cause_of(self, error: RunEndedError) -> RunEndedError:
+        """Why a step failed, where its target says more than that the tool did not succeed."""
+        if error.code == "step_failed":
+            try:
+                self._verify_places(str(error), go_on)
+            except RunEndedError as cause:
+                return cause
+        return error
 
     def _prepare(self) -> None:
         self._note(phase="preparing")
@@ -119,6 +131,7 @@ class Runner:
         surroundings = Surroundings(
             scratch, output, card.output_limit_bytes, card.patience_seconds, self._locks, environment
         )
+        self._mounts = MountWatch(self._loop, self._places.directories())
         curves = self._directory / "curve.jsonl"
         self._groups = Groups(self._loop, surroundings, curves, check=self._check, note=self._note_loads)
         self._note(started_at_epoch_seconds=time.time())
@@ -144,6 +157,17 @@ class Runner:
             raise RunEndedError("failed", "target_error", f"before step {step.name}: {error}") from error
         return str(done)
 
+    def _verify_places(self, when: str, check: Check) -> None:
+        limits = Limits(self._target_seconds, self._target_seconds)
+        try:
+            self._hands.do(self._places.verify, limits, check)
+        except HandHungError:
+            return  # whether the target still answers its load is the load's to show
+        except TargetRefusedError as error:
+            raise RunEndedError("failed", error.code, f"{when}: {error}") from error
+        except HandFailedError as error:
+            raise RunEndedError("failed", "target_error", f"{when}: {error}") from error
+
     def _settle(self) -> Settled:
         try:
             return self._places.settle(self._hands, Limits(REMOVE_SECONDS, self._target_seconds))
@@ -160,6 +184,8 @@ class Runner:
         if self._ends_by is not None and processes.boottime() >= self._ends_by:
             limit_seconds = self._card.time_limit_seconds
             raise RunEndedError("failed", "time_limit", f"the time limit of {limit_seconds:g} s passed")
+        if self._mounts is not None and self._mounts.take_change():
+            self._verify_places("the mounts changed", self._check)
 
     def _check_cancel(self) -> None:
         cancel = read_json(self._directory / "cancel.json")

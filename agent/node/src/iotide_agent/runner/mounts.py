@@ -11,16 +11,23 @@ class MountLine(NamedTuple):
     """A line of /proc/self/mountinfo, octal escapes decoded.
 
     Attributes:
-        mount_id: unique among the mounts of now; a remount elsewhere gets another one.
+        mount_id: unique among the mounts of now and those that something still holds open; of a later mount another.
+        root: which directory of the file system is mounted; another than / is a bind mount or a subvolume.
         options: per-mount options; super_options: those of the file system.
     """
 
     mount_id: int
+    root: str
     mount_point: str
     options: str
     fstype: str
     source: str
     super_options: str
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written through it: this mount alone, the file system, or ext4 after an error."""
+        return not {*self.options.split(","), *self.super_options.split(",")}.isdisjoint({"ro", "emergency_ro"})
 
 
 def parse_mountinfo(text: str) -> list[MountLine]:
@@ -34,16 +41,25 @@ def mount_of(descriptor: int) -> MountLine:
     Raises:
         OSError: its mount is no longer in this namespace (unmounted lazily).
     """
-    mount_id = _mount_id(Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii"))
-    text = Path("/proc/self/mountinfo").read_bytes().decode(errors="replace")
-    for mount in parse_mountinfo(text):
+    mount_id = mount_id_of(descriptor)
+    for mount in read_mounts():
         if mount.mount_id == mount_id:
             return mount
     raise OSError(f"mount {mount_id} is not mounted any more")
 
 
-def _mount_id(fdinfo: str) -> int:
-    for line in fdinfo.splitlines():
+def read_mounts() -> list[MountLine]:
+    """All mounts of this process's namespace."""
+    return parse_mountinfo(Path("/proc/self/mountinfo").read_bytes().decode(errors="replace"))
+
+
+def mount_id_of(descriptor: int) -> int:
+    """The id of the mount that an open directory belongs to, also of one that was unmounted lazily.
+
+    Raises:
+        OSError: the kernel does not tell.
+    """
+    for line in Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii").splitlines():
         name, _, value = line.partition(":")
         if name == "mnt_id":
             return int(value)
@@ -52,9 +68,9 @@ def _mount_id(fdinfo: str) -> int:
 
 def _parse_line(line: str) -> MountLine:
     left, _, right = line.partition(" - ")
-    mount_id, _parent, _device, _root, mount_point, options, *_optional = left.split(" ")
+    mount_id, _parent, _device, root, mount_point, options, *_optional = left.split(" ")
     fstype, source, super_options = [*right.split(" "), "", ""][:3]
-    return MountLine(int(mount_id), decode(mount_point), options, fstype, decode(source), super_options)
+    return MountLine(int(mount_id), decode(root), decode(mount_point), options, fstype, decode(source), super_options)
 
 
 def effective_options(options: str, super_options: str) -> tuple[str, ...]:

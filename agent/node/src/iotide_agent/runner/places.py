@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.endings import RunEndedError
-from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits
+from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits, go_on
 from iotide_agent.runner.mounts import MountLine
 from iotide_agent.runner.record import Settled
 from iotide_agent.runner.workspace import (
@@ -21,6 +21,20 @@ from iotide_agent.runner.workspace import (
 )
 
 
+class _Held(NamedTuple):
+    """A target whose directory was made.
+
+    Attributes:
+        parent: the target's own directory, kept open, so that its mount's id names no other mount meanwhile.
+        made: what the run's directory was when it was made.
+    """
+
+    parent: int
+    mount: MountLine
+    directory: str
+    made: os.stat_result
+
+
 class Places:
     """Where the run works; every access to a target goes through a hand, except to hold open what just answered."""
 
@@ -32,8 +46,7 @@ class Places:
         """
         self._card = card
         self._made_on = set(made_on)
-        self._parents: dict[int, int] = {}
-        self._made: dict[str, os.stat_result] = {}
+        self._held: dict[int, _Held] = {}
         self.hung = False
 
     def make(self) -> list[MadePlace]:
@@ -45,24 +58,49 @@ class Places:
         return [make_place(self._card, target) for target in self._card.targets]
 
     def hold(self, places: list[MadePlace]) -> None:
-        """Holds the directories open: a plain unmount is refused as busy, and removal finds them after a lazy one."""
+        """Holds the directories open: a plain unmount is refused as busy, and removal finds them after a lazy one.
+
+        Raises:
+            TargetRefusedError: another mount came between making and holding.
+        """
         for target, place in zip(self._card.targets, places, strict=True):
             self._made_on.add(target.target_id)
-            self._parents[target.target_id], _ = open_beneath(self._card.approved, target.path)
-            self._made[place.directory] = Path(place.directory).stat(follow_symlinks=False)
+            parent, _ = open_beneath(self._card.approved, target.path)
+            made = Path(place.directory).stat(follow_symlinks=False)
+            self._held[target.target_id] = _Held(parent, place.mount, place.directory, made)
+            _require_same(check_mount(parent, target), place.mount)
 
     def directories(self) -> list[str]:
         """The directories that were made."""
-        return list(self._made)
+        return [held.directory for held in self._held.values()]
 
     def verify(self) -> None:
-        """Makes sure that each directory's path still leads to it.
+        """Makes sure that each target is the mount that it was and its path still leads to the run's directory.
+
+        The tools open what they measure by its path: after a lazy unmount that is the disk below, and where something
+        is mounted over it another file system, while what is held open here goes on to be the old one.
 
         Raises:
-            TargetRefusedError: a target was unmounted, mounted over or renamed.
+            TargetRefusedError: a target was unmounted, mounted over, renamed or made read-only.
         """
-        for directory, expected in self._made.items():
-            verify(directory, expected)
+        for target in self._card.targets:
+            if target.target_id in self._held:
+                self._verify_held(target, self._held[target.target_id])
+
+    def _verify_held(self, target: TargetCard, held: _Held) -> None:
+        try:
+            parent, _ = open_beneath(self._card.approved, target.path)
+        except TargetRefusedError as error:
+            raise TargetRefusedError("wrong_mount", f"{target.path} changed during the run: {error}") from error
+        try:
+            mount = check_mount(parent, target)
+            _require_same(mount, held.mount)
+        finally:
+            os.close(parent)
+        verify(held.directory, held.made)
+        if mount.is_read_only and not held.mount.is_read_only:
+            reason = f"{target.path} became read-only during the run; mount {mount.mount_point} read-write again"
+            raise TargetRefusedError("target_read_only", reason)
 
     def settle(self, hands: Hands, limits: Limits) -> Settled:
         """Looks whether each target is still the mount that it was, and removes the directories.
@@ -72,7 +110,7 @@ class Places:
         """
         if self.hung:
             return Settled([], self.possible())
-        settled = hands.do(self._settle_all, limits, _let_it_end)
+        settled = hands.do(self._settle_all, limits, go_on)
         return Settled(*settled)
 
     def possible(self) -> list[str]:
@@ -86,16 +124,14 @@ class Places:
         problems: list[str] = []
         leftovers: list[str] = []
         for target in self._card.targets:
-            if target.target_id in self._parents:
+            if target.target_id in self._held:
                 problems += self._mount_problems(target)
             leftovers += self._remove(target) if target.writes else []
         return Settled(problems, leftovers)
 
     def _mount_problems(self, target: TargetCard) -> list[str]:
         try:
-            parent, _ = open_beneath(self._card.approved, target.path)
-            check_mount(parent, target)
-            self.verify()
+            self._verify_held(target, self._held[target.target_id])
         except TargetRefusedError as error:
             return [str(error)]
         except OSError as error:
@@ -103,20 +139,33 @@ class Places:
         return []
 
     def _remove(self, target: TargetCard) -> list[str]:
-        held = self._parents.get(target.target_id)
-        removed = False
+        held = self._held.get(target.target_id)
         try:
-            removed = held is not None and remove_marked(held, self._card)
-            parent, _ = open_beneath(self._card.approved, target.path)
-            remove_marked(parent, self._card)
+            if held is not None and remove_marked(held.parent, self._card):
+                return []
+            is_left = self._is_left_at_path(target)
         except TargetRefusedError:
             # A target that was refused before anything was made on it holds nothing of ours.
             is_left = target.target_id in self._made_on
         except OSError:
             is_left = target.target_id in self._made_on or Path(self._path(target)).is_dir()
-        else:
-            is_left = False
-        return [self._path(target)] if is_left and not removed else []
+        return [self._path(target)] if is_left else []
+
+    def _is_left_at_path(self, target: TargetCard) -> bool:
+        """Removes what the target's path leads to now; on another mount it may lack what was made on the target."""
+        parent, _ = open_beneath(self._card.approved, target.path)
+        try:
+            if not remove_marked(parent, self._card) and target.target_id not in self._held:
+                check_mount(parent, target)
+        finally:
+            os.close(parent)
+        return False
+
+
+def _require_same(found: MountLine, expected: MountLine) -> None:
+    if found.mount_id != expected.mount_id:
+        reason = f"{found.source!r} was mounted at {found.mount_point} anew during the run"
+        raise TargetRefusedError("wrong_mount", reason)
 
 
 def make_places(hands: Hands, places: Places, limits: Limits, check: Check) -> list[MadePlace]:
@@ -142,7 +191,3 @@ def make_places(hands: Hands, places: Places, limits: Limits, check: Check) -> l
 def _place(values: list[Any]) -> MadePlace:
     target_id, directory, mount, *rest = values
     return MadePlace(target_id, directory, MountLine(*mount), *rest)
-
-
-def _let_it_end() -> None:
-    """Removal is not cut short: a cancelled run leaves nothing behind either."""

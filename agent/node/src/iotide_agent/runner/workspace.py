@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from iotide_agent.runner.card import Card, TargetCard
-from iotide_agent.runner.mounts import MountLine, mount_of
+from iotide_agent.runner.mounts import MountLine, mount_id_of, mount_of
 
 MARKER: Final = ".iotide-marker"
 TRIAL_BYTES: Final = 1024**2
@@ -22,7 +22,7 @@ _OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class TargetRefusedError(Exception):
-    """The target is not as the order says; the run is declined and nothing was written.
+    """The target is not as the order says, or no longer as it was when the run began.
 
     Attributes:
         code: stable reason code.
@@ -118,16 +118,25 @@ def check_mount(descriptor: int, target: TargetCard) -> MountLine:
     """The mount on which an open directory stands, if it is the target's.
 
     Raises:
-        TargetRefusedError: fstype or source differ: an unmounted target is a plain directory on the root disk.
+        TargetRefusedError: it is another one: an unmounted target is a plain directory of whatever lies below it, often
+            of the root disk, and at times of a file system with the same type and source.
     """
     mount = mount_of(descriptor)
-    if (mount.fstype, mount.source) != (target.fstype, target.source):
+    mount_point = mount.mount_point if target.mount_point is None else target.mount_point
+    root = mount.root if target.root is None else target.root
+    expected = mount._replace(fstype=target.fstype, source=target.source, mount_point=mount_point, root=root)
+    if mount != expected:
         raise TargetRefusedError(
             "wrong_mount",
-            f"{target.path} stands on {mount.fstype} from {mount.source!r} at {mount.mount_point}, "
-            f"but the target is {target.fstype} from {target.source!r}; mount it, or make the target anew",
+            f"{target.path} stands on {_shown(mount)}, but the target is {_shown(expected)}; "
+            "mount it, or accept on the target's page what is mounted now",
         )
     return mount
+
+
+def _shown(mount: MountLine) -> str:
+    bound = "" if mount.root == "/" else f", its directory {mount.root},"
+    return f"{mount.fstype} from {mount.source!r}{bound} at {mount.mount_point}"
 
 
 def verify(path: str, expected: os.stat_result) -> None:
@@ -148,7 +157,8 @@ def remove_marked(parent: int, card: Card) -> bool:
     """Removes the run's directory below the open directory `parent`; False where there was none.
 
     Raises:
-        TargetRefusedError: it bears no mark of this order and is not empty, so it may be somebody else's.
+        TargetRefusedError: it bears no mark of this order and is not empty, so it may be somebody else's; or something
+            is mounted in it, which is left alone while all the rest is removed.
     """
     name = card.directory_name
     try:
@@ -160,7 +170,10 @@ def remove_marked(parent: int, card: Card) -> bool:
         _remove_unmarked(name, parent)
         return True
     with _opened(name, parent) as directory:
-        _empty(directory, os.fstat(directory).st_dev, keep=MARKER)
+        foreign = _empty(directory, mount_id_of(parent), name, keep=MARKER)
+        if foreign:
+            reason = f"{', '.join(foreign)}: another mount lies there, which was left alone; unmount it"
+            raise TargetRefusedError("foreign_mount", reason)
         os.unlink(MARKER, dir_fd=directory)
         try:
             os.rmdir(name, dir_fd=parent)
@@ -296,18 +309,29 @@ def _unlink_if_there(name: str, directory: int) -> None:
         return
 
 
-def _empty(directory: int, device: int, keep: str | None = None) -> None:
-    """Removes all below an open directory, never through a symbolic link and never on another file system."""
+def _empty(directory: int, mount_id: int, path: str, keep: str | None = None) -> list[str]:
+    """Removes all below an open directory, never through a symbolic link and never on another mount.
+
+    A bind mount of the same file system has its device number too, so only the mount's own id tells.
+
+    Returns:
+        the directories on other mounts, which stay, and with them those above.
+    """
+    if mount_id_of(directory) != mount_id:
+        return [path]
+    foreign: list[str] = []
     for name in os.listdir(directory):
         if name == keep:
             continue
-        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
-        if stat.S_ISDIR(found.st_mode) and found.st_dev == device:
+        if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
             with _opened(name, directory) as below:
-                _empty(below, device)
-            os.rmdir(name, dir_fd=directory)
+                left = _empty(below, mount_id, f"{path}/{name}")
+            if not left:
+                os.rmdir(name, dir_fd=directory)
+            foreign += left
         else:
             os.unlink(name, dir_fd=directory)
+    return foreign
 
 
 @contextmanager

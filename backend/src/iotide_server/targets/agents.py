@@ -1,0 +1,64 @@
+"""Targets as agents find them and are told of them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.live import service as live
+from iotide_server.targets import repository
+from iotide_server.targets.errors import TargetNotFoundError
+from iotide_server.targets.models import Target, TargetMount
+from iotide_server.targets.mounts import Frozen, guard_problem, mount_of
+from iotide_wire.facts import MountFacts
+from iotide_wire.messages import OrderTarget
+
+
+def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts], now: datetime) -> None:
+    """Compare what a node has mounted now with what its targets were made on; never adopt a difference."""
+    for guarded, mount in repository.living_mounts_on(session, node_id):
+        found = mount_of(mount.path, mounts)
+        problem = guard_problem(_frozen(mount), found)
+        if problem != mount.problem:
+            mount.problem = problem
+            live.publish(session, "target", guarded.id, guarded.cluster_id)
+        if found is not None and problem is None:
+            for name, value in asdict(_frozen(mount).filled(Frozen.of(found))).items():
+                setattr(mount, name, value)
+            mount.mount_options = found.mount_options
+            mount.total_bytes = found.total_bytes
+            mount.free_bytes = found.free_bytes
+            mount.seen_at = now
+
+
+def order_targets(session: Session, node_id: int, target_ids: Sequence[int]) -> list[OrderTarget]:
+    """The targets as the node must find them, in the given order.
+
+    Raises:
+        TargetNotFoundError: a target is not on the node (any more).
+    """
+    found = repository.mounts_for_order(session, node_id, target_ids)
+    missing = next((target_id for target_id in target_ids if target_id not in found), None)
+    if missing is not None:
+        raise TargetNotFoundError(missing)
+    return [_order_target(*found[target_id]) for target_id in target_ids]
+
+
+def _order_target(guarded: Target, mount: TargetMount) -> OrderTarget:
+    frozen = _frozen(mount)
+    return OrderTarget(
+        target_id=guarded.id,
+        name=guarded.name,
+        path=mount.path,
+        fstype=frozen.fstype,
+        source=frozen.source,
+        reserve_bytes=guarded.reserve_bytes or 0,
+        mount_point=frozen.mount_point,
+        root=frozen.root,
+        identity=frozen.own_identity,
+    )
+
+
+def _frozen(mount: TargetMount) -> Frozen:
+    return Frozen(mount.fstype, mount.source, mount.mount_point, mount.root, mount.identity)
