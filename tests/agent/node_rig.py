@@ -13,7 +13,7 @@ from iotide_agent.config import parse_config
 from iotide_agent.executor import Executor
 from iotide_agent.inventory import take_inventory
 from iotide_agent.protocol import Event, Prepared, ResultReady, RunnerEnded
-from iotide_agent.results import Verdict
+from iotide_agent.reading import Verdict
 from iotide_agent.runner import processes
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop

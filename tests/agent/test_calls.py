@@ -11,7 +11,8 @@ from agent.orders import make_order
 from iotide_agent.calls import Speaker
 from iotide_agent.clock import ServerClock
 from iotide_agent.protocol import Acknowledged, ClaimRefused, ClaimUnanswered, UploadFailed
-from iotide_agent.results import Verdict, refusal
+from iotide_agent.reading import Verdict
+from iotide_agent.results import refusal
 from iotide_agent.spool import Spool
 from iotide_agent.transport import Transport
 from iotide_wire.messages import Outcome

@@ -1,5 +1,6 @@
 """What a run amounts to: a tool's own words, partial results, flags, and a digest that stands for all of it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,8 +11,10 @@ import pytest
 from agent.orders import DD_OPTIONS, make_order
 from factories.outcomes import make_place
 
+from iotide_agent.judging.run import Witness
 from iotide_agent.plan import Plan
-from iotide_agent.results import MAX_FILE_BYTES, Collector, Verdict, environment_of, refusal
+from iotide_agent.reading import RunReader, Verdict
+from iotide_agent.results import MAX_FILE_BYTES, Collector, environment_of, refusal
 from iotide_agent.runner.card import output_name
 from iotide_agent.spool import order_files
 from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
@@ -61,7 +64,7 @@ def collect(tmp_path: Path) -> Collect:
     files = order_files(tmp_path)
     files.output.mkdir()
     found = workload("dd", {})
-    place = replace(make_place(tmp_path), target_id=1)
+    place = replace(make_place(tmp_path), target_id=1, facts={"cpu.count": 4})
     options = found.options_type.model_validate(DD_OPTIONS)
     plan = Plan((place,), tuple(found.plan(options, [place])))
 
@@ -79,7 +82,10 @@ def collect(tmp_path: Path) -> Collect:
             "mount_problems": [],
             "steps": records,
         }
-        collector = Collector(files, values | ended, plan, faulty or found, options)
+        last_word = values | ended
+        collector = Collector(
+            files, RunReader(last_word, plan, faulty or found, options), Witness(last_word, [], None, None)
+        )
         return collector.result(make_order(), "instance-1", environment_of(plan, make_order(), "dd 9.1"), [])
 
     return run
@@ -125,6 +131,23 @@ def test_a_mount_that_changed_rejects_the_numbers(collect: Collect) -> None:
     result = collect([record("write"), record("read")], [GOOD, GOOD], mount_problems=["/t stands on ext4"])
     [flag] = [flag for flag in result.flags if flag.code is FlagCode.WRONG_MOUNT]
     assert (flag.effect, flag.measured) == ("rejected", "/t stands on ext4")
+
+
+def test_what_the_node_saw_is_judged_and_kept_apart_from_what_a_parser_says(collect: Collect, tmp_path: Path) -> None:
+    clocks = {"started_at_boottime_seconds": 7.0, "ended_at_boottime_seconds": 9.5}
+    result = collect([record("write"), record("read", wall_seconds=2.0, system_seconds=1.9)], [GOOD, GOOD], **clocks)
+    judged = json.loads((tmp_path / "artefacts/judged.json").read_text())
+    assert [(flag["code"], flag["labels"].get("operation")) for flag in judged] == [
+        ("CLOCK", None),
+        ("CLIENT_BOUND", "read"),
+    ]
+    assert {flag["measured"] for flag in judged} < {flag.measured for flag in result.flags}
+
+
+def test_a_run_that_failed_is_not_judged_besides(collect: Collect, tmp_path: Path) -> None:
+    clocks = {"started_at_boottime_seconds": 7.0, "ended_at_boottime_seconds": 9.5}
+    collect([record("write", exit_status=1)], [FULL], outcome="failed", code="step_failed", reason="x", **clocks)
+    assert not (tmp_path / "artefacts/judged.json").exists()
 
 
 def test_a_number_that_is_none_costs_the_samples_but_not_the_raw_output(collect: Collect) -> None:

@@ -17,7 +17,7 @@ from iotide_agent.config import parse_config
 from iotide_agent.executor import DeclinedError, Executor
 from iotide_agent.inventory import take_inventory
 from iotide_agent.protocol import Event, Recovered, ResultReady, RunnerEnded, Stage
-from iotide_agent.results import Verdict
+from iotide_agent.reading import Verdict
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, write_card
 from iotide_agent.runner.loop import Loop
@@ -124,7 +124,11 @@ def test_a_plan_that_cannot_be_read_costs_the_numbers_and_neither_load_nor_raw_o
     node.runs.collect(1)
     result = node.spool.result(1)
     assert (result.outcome, result.reason_code) == (Outcome.FAILED, "agent_fault")
-    assert [artefact.name for artefact in result.artefacts] == ["000-write.stdout", "runner.json"]
+    assert [artefact.name for artefact in result.artefacts] == [
+        "000-write.stdout",
+        "runner.json",
+        *(["plan.json"] if plan else []),
+    ]
     assert (files.artefacts / "000-write.stdout").read_text() == "raw"
 
 

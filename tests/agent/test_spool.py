@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from agent.orders import make_order
 
-from iotide_agent.results import Verdict, refusal
+from iotide_agent.reading import Verdict
+from iotide_agent.results import refusal
 from iotide_agent.spool import AgentRunsError, NodeBusyError, Offer, Spool
 from iotide_wire.messages import Outcome
 

@@ -130,6 +130,10 @@ def test_the_sampler_sees_what_the_load_writes(rig: Rig) -> None:
     assert len(lines) in {1, 2}
     assert '"write_bytes_per_second": ' in lines[0]
     assert 0 < ending["sampler_cpu_seconds"] < 0.1
+    lasted = [
+        ending[f"ended_at_{clock}_seconds"] - ending[f"started_at_{clock}_seconds"] for clock in ("epoch", "boottime")
+    ]
+    assert lasted[0] == pytest.approx(lasted[1], abs=0.05)
 
 
 def test_the_go_time_is_kept(rig: Rig) -> None:

@@ -21,7 +21,8 @@ from iotide_agent.protocol import (
     GreetingUnanswered,
     UploadFailed,
 )
-from iotide_agent.results import Verdict, refusal
+from iotide_agent.reading import Verdict
+from iotide_agent.results import refusal
 from iotide_agent.runner.processes import boottime
 from iotide_agent.spool import Spool
 from iotide_agent.transport import Refusal, Transport, Unreachable

@@ -48,7 +48,7 @@ from iotide_agent.protocol import (
     UploadFailed,
     WorkerEnded,
 )
-from iotide_agent.results import Verdict
+from iotide_agent.reading import Verdict
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime

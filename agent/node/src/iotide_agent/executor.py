@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from iotide_agent.config import AgentConfig
 from iotide_agent.inventory import Inventory, load_environment, renewed
 from iotide_agent.plan import Plan, make_plan
-from iotide_agent.results import Verdict
+from iotide_agent.reading import Verdict
 from iotide_agent.runner import __file__ as runner_package
 from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import is_order_alive

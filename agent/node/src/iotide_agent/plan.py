@@ -52,7 +52,8 @@ def make_plan(
     files: OrderFiles, phase: Mapping[str, Any], workload: Workload[Any], options: Options, inventory: Inventory
 ) -> Plan:
     """The plan for the places that the runner made; kept on disk, since results are read by it."""
-    places = tuple(_place(made, files, inventory) for made in phase["places"])
+    made_places = phase["places"]
+    places = tuple(_place(made, files, inventory, len(made_places)) for made in made_places)
     plan = Plan(places, tuple(workload.plan(options, places)))
     for place in places:
         place.scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -68,7 +69,7 @@ def read_plan(files: OrderFiles) -> Plan | None:
         return None
 
 
-def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> Place:
+def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory, target_count: int) -> Place:
     mount = made["mount"]
     options = effective_options(mount["options"], mount["super_options"])
     return Place(
@@ -86,6 +87,7 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> 
             "mount.options": lasting_options(options),
         },
         source=mount["source"],
+        target_count=target_count,
     )
 
 

@@ -23,7 +23,8 @@ from iotide_agent.protocol import (
     RunnerEnded,
     Stage,
 )
-from iotide_agent.results import Collector, Verdict, environment_of, keep_artefacts, refusal
+from iotide_agent.reading import RunReader, Verdict
+from iotide_agent.results import Collector, environment_of, keep_artefacts, refusal
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import read_card
 from iotide_agent.runner.files import read_json
@@ -31,6 +32,7 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
+from iotide_agent.witness import begin_witness, end_witness
 from iotide_agent.workloads.base import Workload
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, OrderBeat, Outcome
 
@@ -274,6 +276,7 @@ class Runs:
         except DeclinedError as error:
             self.cancel(run.order.order_id, error.verdict)
         else:
+            begin_witness(run.files, run.plan)
             self._emit(Prepared(run.order.order_id))
 
     def _refuse(self, run: ActiveRun, verdict: Verdict) -> None:
@@ -319,7 +322,8 @@ class Runs:
             curves = run.watch.pieces(started_at, at_most=_MAX_PIECES_IN_RESULT, is_complete=True)
         announced = self._executor.inventory.workloads.get(run.order.workload)
         environment = environment_of(plan, run.order, announced.tool_version if announced else None)
-        collector = Collector(run.files, ended, plan, work.workload, work.options)
+        reader = RunReader(ended, plan, work.workload, work.options)
+        collector = Collector(run.files, reader, end_witness(run.files, ended, plan))
         return collector.result(run.order, self._instance, environment, curves)
 
 

@@ -56,6 +56,7 @@ class OrderFiles:
     Attributes:
         order: what the server said.
         plan: the places and steps that were made of it.
+        condition: of the storage below the targets, before the load.
         card, go: what the runner is to do, and its leave to start.
         phase, exit, curve, output, scratch: the runner's: how far it is, its last word, what it saw, what was printed.
         tail: the end of what was printed.
@@ -66,6 +67,7 @@ class OrderFiles:
     directory: Path
     order: Path
     plan: Path
+    condition: Path
     card: Path
     go: Path
     phase: Path
@@ -85,6 +87,7 @@ def order_files(directory: Path) -> OrderFiles:
         directory=directory,
         order=directory / "order.json",
         plan=directory / "plan.json",
+        condition=directory / "condition.json",
         card=directory / "card.json",
         go=directory / "go.json",
         phase=directory / "phase.json",

@@ -134,7 +134,7 @@ class Runner:
         self._mounts = MountWatch(self._loop, self._places.directories())
         curves = self._directory / "curve.jsonl"
         self._groups = Groups(self._loop, surroundings, curves, check=self._check, note=self._note_loads)
-        self._note(started_at_epoch_seconds=time.time())
+        self._note(started_at_epoch_seconds=time.time(), started_at_boottime_seconds=processes.boottime())
         for group in go.groups:
             before_done = [self._before(step) for step in group]
             self._note(step=len(self._groups.records))

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from iotide_agent.runner import processes
 from iotide_agent.runner.files import read_json, replace_file
 
 _TORN: Final = {"boot_id": "of a boot that ended in a power cut", "is_torn": True}
@@ -57,7 +58,9 @@ def write_exit(directory: Path, phase: dict[str, Any], ending: Ending, settled: 
     """Writes `exit.json`, durably; `phase` is what the runner noted last."""
     record = {
         "started_at_epoch_seconds": phase.get("started_at_epoch_seconds"),
+        "started_at_boottime_seconds": phase.get("started_at_boottime_seconds"),
         "ended_at_epoch_seconds": time.time(),
+        "ended_at_boottime_seconds": processes.boottime(),
         "places": phase.get("places", []),
     }
     for part in (ending, settled, measured):

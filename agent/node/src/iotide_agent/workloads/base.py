@@ -52,6 +52,7 @@ class Place:
         total_bytes, free_bytes: of the file system when the run began.
         facts: facts of node and mount, base units.
         source: what the mount is of: a block device, a server's export, or whatever its file system says.
+        target_count: how many targets the run loads together; the plan of one place is carried out on each.
     """
 
     target_id: int
@@ -63,6 +64,7 @@ class Place:
     free_bytes: int
     facts: Facts
     source: str = ""
+    target_count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class Step:
         stop_signal: what ends it most gently: SIGINT where the tool then still says how far it came.
         stall_seconds: it counts as hung when for so long it moved no byte and printed nothing; None for tools that
             always end by themselves.
+        is_even: whether it moves bytes in one way from begin to end, so that its rate should stay the same.
+        threads: how many of its threads work at most at a time; None where unknown.
     """
 
     name: str
@@ -97,6 +101,8 @@ class Step:
     output_files: tuple[Path, ...] = ()
     stop_signal: int = signal.SIGTERM
     stall_seconds: float | None = None
+    is_even: bool = False
+    threads: int | None = None
 
 
 Group = tuple[Step, ...]

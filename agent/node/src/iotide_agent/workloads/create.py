@@ -122,6 +122,7 @@ class CreateWorkload(Workload[CreateOptions]):
                     target_id=place.target_id,
                     writer=number,
                     before=before,
+                    threads=1,
                 )
                 for number in numbers
             )

@@ -264,6 +264,8 @@ def _step(operation: Operation, options: DdOptions, place: Place, writer: int | 
         declared_files=(file,),
         # dd says how far it came when it is interrupted, and nothing when it is terminated.
         stop_signal=signal.SIGINT,
+        is_even=True,
+        threads=2 if options.data == "random" and operation != "read" else 1,
     )
 
 

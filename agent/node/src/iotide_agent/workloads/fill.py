@@ -172,6 +172,7 @@ class FillWorkload(Workload[FillOptions]):
                 target_id=place.target_id,
                 bytes_moved=files * options.file_size_bytes,
                 before=Before.SYNC,
+                threads=2 if options.data == "random" else 1,
             )
         )
 

@@ -240,6 +240,8 @@ def _step(name: Literal["layout", "measure"], options: FioOptions, place: Place)
         declared_files=tuple(place.directory / f"{_JOB_NAME}.{number}.0" for number in range(options.num_jobs)),
         output_files=(output,),
         stop_signal=signal.SIGINT,
+        is_even=measured,
+        threads=options.num_jobs,
     )
 
 

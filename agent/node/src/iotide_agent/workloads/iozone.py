@@ -229,6 +229,7 @@ class IozoneWorkload(Workload[IozoneOptions]):
             before=Before.SYNC,
             declared_files=files,
             stall_seconds=STALL_SECONDS,
+            threads=count,
         )
         return in_turn(step)
 

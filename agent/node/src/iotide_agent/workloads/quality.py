@@ -60,8 +60,13 @@ def judge_metadata_duration(phase: str, seconds: float, clock_seconds: float) ->
     return []
 
 
-def judge_cache_size(place: Place, data_bytes: int, *, direct: bool) -> list[Flag]:
-    """CACHE_SIZE: data that the node's memory could hold, moved without O_DIRECT."""
+def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Flag]:
+    """CACHE_SIZE: data that the node's memory could hold, moved without O_DIRECT.
+
+    Args:
+        place_bytes: of all writers on this place; what other targets get at the same time fills the same memory.
+    """
+    data_bytes = place_bytes * place.target_count
     memory_bytes = place.facts.get(MEMORY)
     if direct or not isinstance(memory_bytes, int | float) or data_bytes >= MEMORY_FACTOR * memory_bytes:
         return []

@@ -204,6 +204,8 @@ def _step(pattern: Pattern, path: str, options: RawreadOptions, place: Place) ->
         # Nothing is declared: declared files are removed at the end.
         output_files=(output,),
         stop_signal=signal.SIGINT,
+        is_even=True,
+        threads=1,
     )
 
 

@@ -210,7 +210,7 @@ def received_flags(
     """What must be known of a recording by its receiver alone."""
     direct = "--direct" in outcome.step.argv
     flags = quality.judge_duration("the stream", received.receive_seconds, CLOCK_SECONDS)
-    flags += quality.judge_cache_size(place, sum(received.written_bytes), direct=direct)
+    flags += quality.judge_cache_size(place, sum(received.written_bytes) // place.target_count, direct=direct)
     if received.socket_buffer_bytes < asked_buffer_bytes:
         measured = f"the kernel granted a socket buffer of {format_bytes(received.socket_buffer_bytes)}"
         limit = f"{format_bytes(asked_buffer_bytes)}: raise net.core.rmem_max, or give the agent CAP_NET_ADMIN"

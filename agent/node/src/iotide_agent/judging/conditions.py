@@ -1,0 +1,58 @@
+"""DEGRADED, ERRORS and CLOCK: what was wrong with the storage below, or with the node's clock, while the run lasted."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from iotide_agent.probes.condition import Condition
+from iotide_wire.messages import Flag, FlagCode, FlagEffect
+
+STEP_RATIO: Final = 0.01
+STEP_SECONDS: Final = 1.0
+_READ_SECONDS: Final = 0.01
+"""Between the readings of two clocks a process may be put aside for about this long."""
+
+
+def judge_condition(before: Condition | None, after: Condition | None) -> list[Flag]:
+    """DEGRADED by what was found at the start or at the end, and ERRORS by counters of the kernel that rose meanwhile.
+
+    What a SCSI disk counts as errors (ioerr_cnt) is not taken: it counts inquiries that a disk does not know as well,
+    as monitoring makes them all day.
+    """
+    flags = []
+    for condition, when in ((before, "start"), (after, "end")):
+        if condition is not None and condition.troubles:
+            measured = f"at the {when} of the run: {'; '.join(condition.troubles)}"
+            flags.append(
+                _flag(FlagCode.DEGRADED, FlagEffect.MARKED, measured, "whole, and nothing rebuilt or scrubbed")
+            )
+    rises = _rises(before.errors, after.errors) if before and after else []
+    if rises:
+        flags.append(_flag(FlagCode.ERRORS, FlagEffect.REJECTED, "; ".join(rises), "no error in the whole run"))
+    return flags
+
+
+def judge_clock(ended: Mapping[str, Any]) -> list[Flag]:
+    """CLOCK: the time of day was set while the run lasted, by the clock that nobody sets.
+
+    A tool that takes its seconds from the time of day is wrong by the step. NTP, which only slews, stays far below.
+    """
+    names = [f"{which}_at_{clock}_seconds" for clock in ("epoch", "boottime") for which in ("started", "ended")]
+    started, ended_, boot_started, boot_ended = (ended.get(name) for name in names)
+    if started is None or ended_ is None or boot_started is None or boot_ended is None:
+        return []
+    lasted = boot_ended - boot_started
+    step = (ended_ - started) - lasted
+    limit = min(STEP_SECONDS, max(STEP_RATIO * lasted, _READ_SECONDS))
+    if lasted < 0 or abs(step) <= limit:
+        return []
+    measured = f"the time of day was set by {step:+.3g} s within {lasted:.3g} s"
+    return [_flag(FlagCode.CLOCK, FlagEffect.MARKED, measured, f"{STEP_SECONDS:g} s, or {STEP_RATIO:.0%} of the run")]
+
+
+def _rises(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:
+    both = sorted(before.keys() & after.keys())
+    return [f"{name} rose from {before[name]} to {after[name]}" for name in both if after[name] > before[name]]
+
+
+def _flag(code: FlagCode, effect: FlagEffect, measured: str, limit: str) -> Flag:
+    return Flag(code=code, effect=effect, measured=measured[:4000], limit=limit)

@@ -1,0 +1,73 @@
+"""FOREIGN_LOAD: processor time and bytes on the target's device that the run did not cause, as far as that can be told.
+
+Nobody counts whose bytes a disk moves, so only what the run cannot have caused is called foreign:
+
+- Processor time in user mode. What the kernel does for a load (writeback, journals, RAID, interrupts, NFS) it does in
+  system mode on threads of its own, which no counter splits by cause; so system time is never called foreign. Nor is
+  anything where a file system is itself a program in user mode (FUSE, Spectrum Scale, OrangeFS).
+- Bytes read from the device or server beyond what was read for the load. Read-ahead, page faults and the reading of a
+  block before a part of it is written are counted as the load's own by the kernel (read_bytes of /proc/PID/io).
+- Bytes written while a phase only read. After a write the page cache, journals, copy-on-write and RAID make more of
+  the load's own bytes, and later; nothing written in a phase that writes, or that handles names, is called foreign.
+"""
+
+from typing import Final
+
+from iotide_agent.judging.phases import ENOUGH_ROWS, Phase
+from iotide_agent.workloads.base import Place
+from iotide_wire.messages import Flag, FlagCode
+from iotide_wire.units import format_rate
+
+SHARE_LIMIT: Final = 0.10
+"""Of all processors, or of the bytes on the device."""
+NOTICED_BYTES_PER_SECOND: Final = 256 * 1024
+"""Less disturbs no disk of today: 64 reads of 4 KiB, about half of what a hard disk can do."""
+_IN_KERNEL: Final = frozenset(
+    {"ext2", "ext3", "ext4", "xfs", "jfs", "reiserfs", "btrfs", "zfs", "tmpfs", "nfs", "nfs4", "lustre"}
+)
+_READ_ONLY_RATIO: Final = 0.01
+_MOST_OF: Final = 0.5
+
+
+def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Flag]:
+    """Marks a phase in which a tenth of the processors or of the device's bytes were used by somebody else."""
+    if len(phase.rows) < ENOUGH_ROWS:
+        return []
+    found = [_processors(phase, places), _bytes(phase)]
+    limit = f"{SHARE_LIMIT:.0%} not caused by the run"
+    return [phase.marked(FlagCode.FOREIGN_LOAD, measured, limit) for measured in found if measured]
+
+
+def _processors(phase: Phase, places: tuple[Place, ...]) -> str:
+    user = phase.mean("cpu_user_ratio")
+    processors = next((place.facts.get("cpu.count") for place in places), None)
+    if user is None or not isinstance(processors, int) or any(place.fstype not in _IN_KERNEL for place in places):
+        return ""
+    # As if all of it had been used in these whole seconds: the share of others is rather called too small.
+    own = sum(outcome.user_seconds for outcome in phase.outcomes) / len(phase.rows) / processors
+    foreign = user - own
+    if foreign <= SHARE_LIMIT:
+        return ""
+    return f"{foreign:.0%} of the node's processor time was spent in programs that are not of the run"
+
+
+def _bytes(phase: Phase) -> str:
+    read, written = _at_storage(phase, "read"), _at_storage(phase, "write")
+    own_read, own_written = phase.values("read_bytes_per_second"), phase.values("write_bytes_per_second")
+    if read is None or written is None or own_read is None or own_written is None:
+        return ""
+    seconds, own_bytes = len(phase.rows), sum(own_read) + sum(own_written)
+    # Where the load's bytes cannot be seen, or it moves names rather than bytes, all would seem foreign.
+    if own_bytes < max(_MOST_OF * (phase.expected_bytes or 0), NOTICED_BYTES_PER_SECOND * seconds):
+        return ""
+    only_reads = sum(own_written) <= _READ_ONLY_RATIO * sum(own_read)
+    foreign = max(0.0, sum(read) - sum(own_read)) + (sum(written) if only_reads else 0.0)
+    total = sum(read) + sum(written)
+    if foreign <= SHARE_LIMIT * total or foreign <= NOTICED_BYTES_PER_SECOND * seconds:
+        return ""
+    rates = f"{format_rate(foreign / seconds)} of {format_rate(total / seconds)}"
+    return f"{foreign / total:.0%} of the bytes on the target's device or server were not the run's: {rates}"
+
+
+def _at_storage(phase: Phase, direction: str) -> list[float] | None:
+    return phase.values(*(f"{kind}_{direction}_bytes_per_second" for kind in ("disk", "nfs", "lustre")))

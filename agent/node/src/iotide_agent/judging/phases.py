@@ -1,0 +1,105 @@
+"""A phase: the steps that ran side by side, what was read from them, and the seconds that were sampled meanwhile."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, groupby
+from statistics import fmean
+from typing import Any, Final
+
+from iotide_agent.workloads.base import Group, StepOutcome
+from iotide_wire.messages import Flag, FlagCode, FlagEffect, SampleMessage
+
+Row = Mapping[str, Any]
+"""One second as the sampler wrote it; what a node cannot count is absent."""
+
+ENOUGH_ROWS: Final = 5
+"""Fewer whole seconds say nothing of a phase: its first and last moments weigh too much."""
+_SLACK_SECONDS: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Steps side by side.
+
+    Attributes:
+        outcomes: of its steps.
+        samples: what was read from each of them, without what all steps of the run together say.
+        rows: the seconds that lie wholly between the first start and the last end.
+    """
+
+    outcomes: tuple[StepOutcome, ...]
+    samples: tuple[SampleMessage, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        """The names of its steps."""
+        return ", ".join(outcome.step.name for outcome in self.outcomes)
+
+    @property
+    def expected_bytes(self) -> int | None:
+        """What its steps were to move; None where a step did not say."""
+        known = [outcome.step.bytes_moved for outcome in self.outcomes]
+        return None if None in known else sum(filter(None, known))
+
+    def values(self, *counters: str) -> list[float] | None:
+        """The sum of these counters, second by second, of those that this node counts; None where it counts none."""
+        present = [name for name in counters if all(name in row for row in self.rows)]
+        return [sum(row[name] for name in present) for row in self.rows] if present and self.rows else None
+
+    def mean(self, counter: str) -> float | None:
+        """The mean of a counter; None where the node does not count it, or too few seconds were seen."""
+        values = self.values(counter) if len(self.rows) >= ENOUGH_ROWS else None
+        return None if values is None else fmean(values)
+
+    def marked(self, code: FlagCode, measured: str, limit: str) -> Flag:
+        """A mark on the numbers of this phase: those that bear what the labels of all its samples have in common."""
+        common = [sample.labels.items() for sample in self.samples]
+        labels = dict(item for item in common[0] if all(item in items for items in common)) if common else {}
+        targets = {sample.target_id for sample in self.samples}
+        return Flag(
+            code=code,
+            effect=FlagEffect.MARKED,
+            measured=f"{self.name}: {measured}"[:4000],
+            limit=limit,
+            labels=labels,
+            target_id=targets.pop() if len(targets) == 1 else None,
+        )
+
+
+def phases_of(
+    groups: Iterable[Group],
+    outcomes: Sequence[StepOutcome],
+    samples: Sequence[Sequence[SampleMessage]],
+    rows: Iterable[Row],
+) -> list[Phase]:
+    """The phases of a run.
+
+    Args:
+        groups: as planned, each with at least one step.
+        outcomes, samples: by ordinal of the step.
+        rows: all that were sampled; `step` is the ordinal of the first step of the group that ran.
+    """
+    by_group = {ordinal: list(own) for ordinal, own in groupby(rows, key=lambda row: row["step"])}
+    sizes = [len(group) for group in groups]
+    return [
+        Phase(
+            tuple(outcomes[end - size : end]),
+            tuple(chain.from_iterable(samples[end - size : end])),
+            _whole_seconds(outcomes[end - size : end], by_group.get(end - size, [])),
+        )
+        for size, end in zip(sizes, accumulate(sizes), strict=True)
+        if end <= len(outcomes)
+    ]
+
+
+def _whole_seconds(outcomes: Sequence[StepOutcome], rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Rows of seconds in which nothing but these steps ran: not what came before them, and no sync after them."""
+    begin = min(outcome.started_at for outcome in outcomes)
+    lasted = max((done.started_at - begin).total_seconds() + done.wall_seconds for done in outcomes)
+    whole: list[Row] = []
+    for seconds, same in groupby(rows, key=lambda row: row["step_seconds"]):
+        gap = list(same)  # seconds that were overslept share one row's means
+        if seconds - len(gap) >= -_SLACK_SECONDS and seconds <= lasted + _SLACK_SECONDS:
+            whole += gap
+    return tuple(whole)

@@ -1,0 +1,58 @@
+"""All flags that a whole run gets from what the node saw of it, besides those of its workload."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iotide_agent.judging.client import judge_client
+from iotide_agent.judging.conditions import judge_clock, judge_condition
+from iotide_agent.judging.foreign import judge_foreign
+from iotide_agent.judging.phases import Row, phases_of
+from iotide_agent.judging.steady import judge_steady
+from iotide_agent.plan import Plan
+from iotide_agent.probes.condition import Condition
+from iotide_agent.workloads.base import StepOutcome
+from iotide_wire.messages import Flag, SampleMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What the node saw of a run besides the output of its tools.
+
+    Attributes:
+        ended: the runner's last word.
+        rows: second by second.
+        before, after: the condition of the storage below the targets; None where nobody looked.
+    """
+
+    ended: Mapping[str, Any]
+    rows: Sequence[Row]
+    before: Condition | None
+    after: Condition | None
+
+
+def judge_run(
+    witness: Witness, plan: Plan, outcomes: Sequence[StepOutcome], samples: Sequence[Sequence[SampleMessage]]
+) -> list[Flag]:
+    """The flags of a finished run.
+
+    Args:
+        samples: what was read from each step.
+    """
+    flags = judge_clock(witness.ended) + judge_condition(witness.before, witness.after)
+    for phase in phases_of(plan.groups, outcomes, samples, witness.rows):
+        flags += judge_steady(phase)
+        flags += judge_client(phase, plan.places)
+        flags += judge_foreign(phase, plan.places)
+    return flags
+
+
+def read_rows(curve: Path) -> Iterator[Row]:
+    """The whole rows of the sampler's file; none where there is no such file."""
+    try:
+        with curve.open("rb") as lines:
+            yield from (json.loads(line) for line in lines if line.endswith(b"\n"))
+    except FileNotFoundError:
+        return

@@ -1,0 +1,60 @@
+"""STEADY: whether the rate of a data phase stayed the same while it was measured."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import fmean, linear_regression
+from typing import Final
+
+from iotide_agent.judging.phases import Phase
+from iotide_wire.messages import Flag, FlagCode
+from iotide_wire.units import format_rate
+
+WINDOWS: Final = 5
+WINDOW_SECONDS: Final = 5
+"""The kernel's writeback period: shorter windows would show when dirty pages happened to be written."""
+RANGE_LIMIT: Final = 0.20
+SLOPE_LIMIT: Final = 0.10
+_STORAGE: Final = tuple(
+    f"{kind}_{direction}_bytes_per_second" for kind in ("disk", "nfs", "lustre") for direction in ("read", "write")
+)
+_LOAD: Final = ("read_bytes_per_second", "write_bytes_per_second")
+_MOST_OF: Final = 0.5
+
+
+def judge_steady(phase: Phase) -> list[Flag]:
+    """Marks a phase whose five windows range over more than 20 % of their mean, or rise or fall by more than 10 %.
+
+    The limits are those of SNIA's Solid State Storage Performance Test Specification, which measures on until five
+    rounds in a row are so alike and reports their mean. A tool's figure is of its whole phase, so the windows here
+    divide all of it. Below 25 whole seconds there are no five windows, and DURATION says that the phase was short.
+
+    What is compared is the rate at the disk or server where that carried most of the phase's bytes, since a page cache
+    takes bytes in bursts and a final fsync moves none that the load could see; else the load's own calls.
+    """
+    rows = len(phase.rows)
+    if rows < WINDOWS * WINDOW_SECONDS or not all(outcome.step.is_even for outcome in phase.outcomes):
+        return []
+    rates = _rates(phase)
+    if rates is None or sum(rates) <= 0:
+        return []
+    means = _windows(rates)
+    mean = fmean(means)
+    spread = (max(means) - min(means)) / mean
+    change = linear_regression(range(WINDOWS), means).slope * (WINDOWS - 1) / mean
+    if spread <= RANGE_LIMIT and abs(change) <= SLOPE_LIMIT:
+        return []
+    shown = ", ".join(map(format_rate, means))
+    measured = f"windows of {rows / WINDOWS:.3g} s at {shown}: range {spread:.0%} of the mean, slope {change:+.0%}"
+    return [phase.marked(FlagCode.STEADY, measured, f"range {RANGE_LIMIT:.0%}, slope {SLOPE_LIMIT:.0%} (SNIA)")]
+
+
+def _rates(phase: Phase) -> list[float] | None:
+    load, storage = phase.values(*_LOAD), phase.values(*_STORAGE)
+    expected_bytes = phase.expected_bytes or sum(load or [])
+    return load if storage is None or sum(storage) < _MOST_OF * expected_bytes else storage
+
+
+def _windows(rates: Sequence[float]) -> list[float]:
+    """Means of five windows that differ by a second at most."""
+    bounds = [round(len(rates) * number / WINDOWS) for number in range(WINDOWS + 1)]
+    return [fmean(rates[begin:end]) for begin, end in pairwise(bounds)]

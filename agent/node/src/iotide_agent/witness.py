@@ -1,0 +1,45 @@
+"""What the node sees of a run besides its output: the storage's condition at both ends, and each second between."""
+
+import json
+import logging
+import threading
+from dataclasses import asdict
+from typing import Any
+
+from iotide_agent.judging.run import Witness, read_rows
+from iotide_agent.plan import Plan
+from iotide_agent.probes.condition import Condition, look_below
+from iotide_agent.probes.reader import SystemReader
+from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.spool import OrderFiles
+
+_logger = logging.getLogger(__name__)
+
+
+def begin_witness(files: OrderFiles, plan: Plan) -> None:
+    """Notes the condition before the load, beside the caller: a pool that hangs must hold up neither agent nor run."""
+
+    def note() -> None:
+        try:
+            text = json.dumps(asdict(_condition(plan)))
+            if not files.go.exists():  # else the load may have begun, and this is no "before" any more
+                replace_file(files.condition, text, durable=False)
+        except (OSError, ValueError):
+            _logger.exception("condition_unknown directory=%s", files.directory)
+
+    threading.Thread(target=note, daemon=True).start()
+
+
+def end_witness(files: OrderFiles, ended: dict[str, Any], plan: Plan | None) -> Witness:
+    """All that was seen; looks at the storage once more, which may take seconds."""
+    before = read_json(files.condition)
+    return Witness(
+        ended=ended,
+        rows=list(read_rows(files.curve)),
+        before=Condition(tuple(before["troubles"]), before["errors"]) if before else None,
+        after=_condition(plan) if plan else None,
+    )
+
+
+def _condition(plan: Plan) -> Condition:
+    return look_below([str(place.directory) for place in plan.places], SystemReader())
