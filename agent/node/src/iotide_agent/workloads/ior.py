@@ -218,6 +218,7 @@ class IorWorkload(MpiWorkload[IorOptions]):
                 for task in range(options.tasks if options.file_per_process else 1)
             ),
             output_files=(place.scratch / f"ior-{operation}.json",),
+            is_even=True,
         )
 
 
