@@ -99,6 +99,8 @@ def made_mount(file_system: FileSystem, point: Path) -> Iterator[MadeMount]:
     finally:
         while point.is_mount():
             made.unmount("--lazy")
+        if image is not None:
+            image.unlink()
 
 
 def as_root(*command: str | Path) -> list[str]:

@@ -27,11 +27,7 @@ _numbers = count(1)
 
 
 class NodeRig:
-    """A node with these targets as its approved directories.
-
-    Attributes:
-        environment_of: of the last result that was kept, by order id.
-    """
+    """A node with these targets as its approved directories."""
 
     def __init__(self, state: Path, targets: Sequence[Path]) -> None:
         values = {"state_directory": str(state), "approved_directories": list(map(str, targets)), "workloads": SETTINGS}
@@ -45,36 +41,33 @@ class NodeRig:
         self.executor = Executor(self._config, self.spool, take_inventory(self._config))
         self.runs = self._new_runs()
 
-    def begin(self, workload: str, options: Mapping[str, Any], target: Path, **changes: object) -> Order:
-        """Takes an order as the supervisor does once it is claimed."""
+    def order(self, workload: str, options: Mapping[str, Any], target: Path, **changes: object) -> Order:
+        """An order for a target as it is mounted now."""
         number = next(_numbers)
         card = target_card(target)
         announced = self.executor.inventory.workloads[workload]
-        order = make_order(
+        wanted = OrderTarget(
+            target_id=1, name="scratch", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0
+        )
+        return make_order(
             number,
             workload=workload,
             workload_revision=announced.revision,
             schema_sha256=announced.schema_sha256,
             options=dict(options),
-            targets=(
-                OrderTarget(
-                    target_id=1,
-                    name="scratch",
-                    path=str(target),
-                    fstype=card.fstype,
-                    source=card.source,
-                    reserve_bytes=0,
-                ),
-            ),
+            targets=(wanted,),
             **changes,
         )
+
+    def begin(self, order: Order) -> None:
+        """Takes it as the supervisor does once it is claimed."""
         self.spool.keep_order(order)
         self.runs.begin(order)
-        return order
 
     def measure(self, workload: str, options: Mapping[str, Any], target: Path) -> FinishRequest:
         """The whole life of an order."""
-        order = self.begin(workload, options, target)
+        order = self.order(workload, options, target)
+        self.begin(order)
         self.release(order)
         return self.finish(order)
 
@@ -83,9 +76,14 @@ class NodeRig:
         self.until(lambda: {Prepared(order.order_id), *_ends(order)} & set(self._events))
 
     def release(self, order: Order) -> None:
-        """Lets its load start."""
+        """Lets its load start, once its places are made."""
         self.until_ready(order)
+        self.release_if_ready(order)
+
+    def release_if_ready(self, order: Order) -> None:
+        """Lets its load start if its places are made; once is enough."""
         if Prepared(order.order_id) in self._events:
+            self._events.remove(Prepared(order.order_id))
             self.runs.release(order.order_id, None)
 
     def finish(self, order: Order) -> FinishRequest:
@@ -100,6 +98,12 @@ class NodeRig:
     def cancel(self, order: Order) -> None:
         """Cancels it as the user would."""
         self.runs.cancel(order.order_id, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
+
+    def runner_pid(self, order: Order) -> int:
+        """The process that runs it."""
+        process = self.runs._active[order.order_id].process
+        assert process is not None
+        return process.pid
 
     def phase(self, order: Order) -> dict[str, Any]:
         """What its runner noted last."""

@@ -77,6 +77,17 @@ SETTINGS: dict[str, dict[str, Any]] = {
                     }
                 },
             },
+            "endless": {
+                "argv": [sys.executable, "-c", "import signal; signal.pause()"],
+                "metrics": {
+                    "rate": {
+                        "title": "Rate",
+                        "unit": "operations_per_second",
+                        "better": "higher",
+                        "json_path": "rate",
+                    }
+                },
+            },
             "text": {
                 "argv": [sys.executable, "-c", "print('started')\nprint('mean 250 ms of 4')"],
                 "metrics": {

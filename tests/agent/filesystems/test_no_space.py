@@ -70,7 +70,8 @@ def test_run_on_a_target_that_becomes_full_fails_in_words(
 ) -> None:
     # In throughput mode iozone waits for ever for those of its processes that died.
     monkeypatch.setattr("iotide_agent.workloads.iozone.STALL_SECONDS", 1.5)
-    order = node.begin(workload, options, mount.point)
+    order = node.order(workload, options, mount.point)
+    node.begin(order)
     node.until_ready(order)
     if workload == "fill":
         take_files_but(2, ballast)

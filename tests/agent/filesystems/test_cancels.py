@@ -1,0 +1,110 @@
+"""A run ended at a random moment, by the user or by kill -9: its load is gone and nothing of it is left anywhere."""
+
+import os
+import random
+import signal
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from agent.node_rig import NodeRig
+from factories.tiny_runs import MADE_BEFORE, MIB
+from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
+
+from iotide_agent.runner import processes
+from iotide_agent.workloads.registry import all_workloads
+from iotide_wire.messages import Order, Outcome
+
+SEED = os.environ.get("IOTIDE_CANCEL_SEED") or os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid4().hex)[:6]
+"""Of the random moments, the same in all of pytest's workers; it stands in the name of each test, to be had again."""
+CANCELS, KILLS = 20, 4
+LATEST_SECONDS = 0.6
+LONG: dict[str, dict[str, Any]] = {
+    "dd": {"file_size_bytes": 16 * MIB, "block_size_bytes": 512, "flush": "dsync", "writers": 2},
+    "create": {"file_count": 1500, "mode": "fork-touch"},
+    "fill": {"file_size_bytes": 4 * MIB, "block_size_bytes": 512, "flush": "dsync", "reserve_bytes": 0},
+    "fio": {"rw": "randrw", "block_size_bytes": 4096, "file_size_bytes": 4 * MIB, "runtime_seconds": 60},
+    "iozone": {"file_size_bytes": 16 * MIB, "min_record_size_bytes": 4096},
+    "bonnie": {"tests": ["files"], "file_count": 1024, "sync_files": True},
+    "stream": {
+        "duration_seconds": 60,
+        "rate_bytes_per_second": 8_000_000,
+        "file_size_bytes": 32 * MIB,
+        "kept_files": 2,
+    },
+    "rawread": {"path": MADE_BEFORE["rawread"], "runtime_seconds": 60},
+    "command": {"command": "endless", "space_bytes": MIB},
+}
+"""Runs that last longer than the latest moment."""
+
+pytestmark = pytest.mark.xdist_group("made mounts: cancels")
+
+
+@pytest.fixture(scope="module")
+def mount(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeMount]:
+    with made_mount(FILE_SYSTEMS["ext4"], tmp_path_factory.mktemp("mounts") / "target") as made:
+        for name in MADE_BEFORE.values():
+            (made.point / name).write_bytes(bytes(4 * MIB))
+        yield made
+
+
+@pytest.fixture(scope="module")
+def node(mount: MadeMount, tmp_path_factory: pytest.TempPathFactory) -> NodeRig:
+    return NodeRig(tmp_path_factory.mktemp("node") / "state", [mount.point])
+
+
+def test_every_workload_has_its_turn() -> None:
+    assert LONG.keys() == all_workloads().keys()
+    assert len(LONG) <= CANCELS
+
+
+@pytest.mark.parametrize("number", [f"{SEED}-{number}" for number in range(CANCELS)])
+def test_cancel_at_a_random_moment_leaves_nothing(mount: MadeMount, node: NodeRig, number: str) -> None:
+    order = begun(mount, node, number)
+    seen = loads_until_a_random_moment(node, order, number)
+    node.cancel(order)
+    result = node.finish(order)
+    assert (result.outcome, result.reason_code) == (Outcome.CANCELLED, "cancelled")
+    assert_nothing_is_left(mount, node, seen)
+
+
+@pytest.mark.parametrize("number", [f"{SEED}-{number}" for number in range(KILLS)])
+def test_a_runner_killed_at_a_random_moment_is_cleaned_up_after(mount: MadeMount, node: NodeRig, number: str) -> None:
+    order = begun(mount, node, number)
+    seen = loads_until_a_random_moment(node, order, number)
+    os.kill(node.runner_pid(order), signal.SIGKILL)
+    result = node.finish(order)
+    assert result.outcome is Outcome.FAILED
+    assert result.reason_code in {"runner_died", "start_unknown"}
+    assert_nothing_is_left(mount, node, seen)
+
+
+def begun(mount: MadeMount, node: NodeRig, number: str) -> Order:
+    names = sorted(LONG)
+    workload = names[int(number.partition("-")[2]) % len(names)]
+    order = node.order(workload, LONG[workload], mount.point)
+    node.begin(order)
+    return order
+
+
+def loads_until_a_random_moment(node: NodeRig, order: Order, number: str) -> dict[int, int]:
+    """Lets it go on until then; what was seen of its loads, as pid and start time."""
+    until = processes.boottime() + random.Random(number).uniform(0, LATEST_SECONDS)  # noqa: S311 - no secret
+    seen: dict[int, int] = {}
+
+    def is_late() -> bool:
+        node.release_if_ready(order)
+        seen.update({load["pid"]: load["start_ticks"] for load in node.phase(order).get("loads", [])})
+        return processes.boottime() >= until
+
+    node.until(is_late)
+    return seen
+
+
+def assert_nothing_is_left(mount: MadeMount, node: NodeRig, seen: dict[int, int]) -> None:
+    assert {path.name for path in mount.point.iterdir()} == {"lost+found", *MADE_BEFORE.values()}
+    assert processes.of_sessions(seen) == []
+    assert node.spool.leftovers() == []
+    assert node.spool.used_bytes() == 0
+    assert list(node.spool.orders()) == []
