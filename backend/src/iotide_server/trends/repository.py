@@ -1,6 +1,6 @@
 """SQL of points and of the runs behind them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Json
-from iotide_server.results.models import Environment, Point
+from iotide_server.results.models import Environment, Point, Series
 from iotide_server.runs.models import Run
+from iotide_server.trends.outliers import Measure
 from iotide_server.trends.points import CellPoint
+from iotide_wire.units import Unit
 
 # One series stands for all of a run: they differ in metric and labels only, and so have the same previous run.
 _PREVIOUS_RUNS = text(
@@ -64,6 +66,12 @@ def facts(session: Session, digests: Sequence[str]) -> dict[str, Json]:
     """Environments by digest."""
     statement = select(Environment.sha256, Environment.facts).where(Environment.sha256.in_(digests))
     return dict(session.execute(statement).all())
+
+
+def measures(session: Session, series_ids: Iterable[int]) -> dict[int, Measure]:
+    """What series are called."""
+    statement = select(Series.id, Series.title, Series.unit).where(Series.id.in_(series_ids))
+    return {row.id: Measure(row.title, Unit(row.unit)) for row in session.execute(statement)}
 
 
 def put_points(session: Session, cell: Cell, points: Sequence[CellPoint]) -> set[int]:

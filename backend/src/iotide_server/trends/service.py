@@ -12,16 +12,17 @@ from iotide_server.results.values import run_values
 from iotide_server.runs.models import Run
 from iotide_server.trends import repository
 from iotide_server.trends.environment import environment_change
+from iotide_server.trends.outliers import outlier_flags
 from iotide_server.trends.points import cell_points
 from iotide_server.trends.schemas import Points
-from iotide_wire.messages import FlagCode
+from iotide_wire.messages import Flag, FlagCode
 
 
 def recompute_points(session: Session, cell_id: int) -> None:
     """Make the points of a cell say what its valid finished runs say; harmless to do twice, also at once.
 
-    Marks its runs whose environment differs from the previous run's first, so that the points carry the mark, and
-    tells browsers which series changed.
+    Marks its runs whose environment differs from the previous run's, and those that lie far from the others, first, so
+    that the points carry the marks, and tells browsers which series changed.
     """
     cell = repository.lock_cell(session, cell_id)
     if cell is None:
@@ -29,6 +30,7 @@ def recompute_points(session: Session, cell_id: int) -> None:
     cluster_id = session.get_one(Campaign, cell.campaign_id).cluster_id
     runs = repository.lock_finished_runs(session, cell_id)
     _mark_environment_changes(session, cell_id, runs)
+    _mark_outliers(session, cell_id, runs)
     touched = repository.put_points(session, cell, cell_points(run_values(session, [cell_id])))
     for series_id in sorted(touched):
         live.publish(session, "series", series_id, cluster_id)
@@ -43,9 +45,22 @@ def _mark_environment_changes(session: Session, cell_id: int, runs: Sequence[Run
         change = None
         if before is not None and run.environment_sha256 is not None:
             change = environment_change(facts[before.environment_sha256], facts[run.environment_sha256], before.id)
-        flags = [flag for flag in run.flags if flag["code"] != FlagCode.ENV_CHANGED]
-        run.flags = flags if change is None else [*flags, change.model_dump(mode="json")]
+        _replace_flags(run, FlagCode.ENV_CHANGED, [] if change is None else [change])
     session.flush()
+
+
+def _mark_outliers(session: Session, cell_id: int, runs: Sequence[Run]) -> None:
+    values = list(run_values(session, [cell_id]))
+    flags = outlier_flags(values, repository.measures(session, {value.series_id for value in values}))
+    for run in runs:
+        _replace_flags(run, FlagCode.OUTLIER, flags.get(run.id, []))
+    session.flush()
+
+
+def _replace_flags(run: Run, code: FlagCode, flags: Sequence[Flag]) -> None:
+    """The run's flags of this code are exactly `flags`."""
+    others = [flag for flag in run.flags if flag["code"] != code]
+    run.flags = [*others, *(flag.model_dump(mode="json") for flag in flags)]
 
 
 def series_points(session: Session, principal: Principal, series_id: int, limit: int) -> Points:

@@ -12,7 +12,7 @@ from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
 from iotide_server.trends.service import recompute_points
 from iotide_wire.facts import FactValue
-from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome
+from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome, SampleMessage
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 REJECTION = Flag(code=FlagCode.ERRORS, effect=FlagEffect.REJECTED, measured="1 error", limit="none")
@@ -126,6 +126,49 @@ def test_runs_that_scatter_flag_their_point(session: Session, measured: Measured
         measured.deliver(cell, finish(NOW, sample(value)))
     recompute_points(session, cell.id)
     assert points(session)[0].flags == ["CV"]
+
+
+def test_a_run_far_from_the_others_of_its_cell_is_marked_and_counts(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    runs = [
+        measured.deliver(cell, finish(NOW, sample(value, operation="write"), sample(1.0, operation="read")))
+        for value in (100e6, 101e6, 99e6, 40e6)
+    ]
+    for _ in range(2):
+        recompute_points(session, cell.id)
+        assert [flag_codes(session, run) for run in runs] == [[], [], [], ["OUTLIER"]]
+    assert runs[3].flags == [
+        {
+            "code": "OUTLIER",
+            "effect": "marked",
+            "measured": "Write rate: 40 MB/s",
+            "limit": "94.5 MB/s to 104 MB/s: the median 99.5 MB/s of 4 runs -+ 5 MAD",
+            "labels": {"operation": "write"},
+            "target_id": None,
+        }
+    ]
+    written = next(point for point in points(session) if point.run_count == 4 and point.low == 40e6)
+    assert written.flags == ["CV", "OUTLIER"]
+    measured.deliver(cell, finish(NOW, sample(41e6, operation="write")))
+    measured.deliver(cell, finish(NOW, sample(42e6, operation="write")))
+    recompute_points(session, cell.id)
+    assert flag_codes(session, runs[3]) == []  # it is not alone any more
+
+
+def test_a_run_that_is_slow_in_everything_is_told_once(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+
+    def numbers(value: float) -> list[SampleMessage]:
+        return [sample(value - writer, writer=writer) for writer in range(21)]
+
+    for value in (1000.0, 1010.0, 990.0):
+        measured.deliver(cell, finish(NOW, *numbers(value)))
+    slow = measured.deliver(cell, finish(NOW, *numbers(500.0)))
+    recompute_points(session, cell.id)
+    session.refresh(slow)
+    [flag] = slow.flags
+    assert (flag["code"], flag["labels"]) == ("OUTLIER", {})
+    assert flag["measured"].startswith("21 numbers of the run, the furthest: Write rate: ")
 
 
 def test_the_first_run_after_a_change_of_the_environment_is_marked(session: Session, measured: Measured) -> None:
