@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from factories.mpi import mpi_settings
 
+from iotide_agent.workloads.registry import all_workloads
+
 MIB: Final = 1024**2
 _WRITE_AND_REPORT: Final = """\
 import sys
@@ -106,3 +108,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 """What the node's administrator set up; without it these have nothing to run."""
 MADE_BEFORE = {"rawread": "big.data"}
 """A file that is on the target before the run, of those that only read."""
+
+
+def real_workloads() -> list[str]:
+    """Those whose own tool is there, and nothing that stands in for it, by name."""
+    return sorted(name for name in all_workloads() if "program" not in SETTINGS.get(name, {}))

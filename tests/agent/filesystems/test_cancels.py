@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MADE_BEFORE, MIB
+from factories.tiny_runs import MADE_BEFORE, MIB, real_workloads
 from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
 
 from iotide_agent.runner import processes
@@ -35,6 +35,8 @@ LONG: dict[str, dict[str, Any]] = {
     },
     "rawread": {"path": MADE_BEFORE["rawread"], "runtime_seconds": 60},
     "command": {"command": "endless", "space_bytes": MIB},
+    "ior": {"tasks": 2, "transfers_per_block": 64, "operations": ["write"]},
+    "mdtest": {"tasks": 2, "item_count": 15_000},
 }
 """Runs that last longer than the latest moment."""
 
@@ -81,7 +83,7 @@ def test_a_runner_killed_at_a_random_moment_is_cleaned_up_after(mount: MadeMount
 
 
 def begun(mount: MadeMount, node: NodeRig, number: str) -> Order:
-    names = sorted(LONG)
+    names = real_workloads()
     workload = names[int(number.partition("-")[2]) % len(names)]
     order = node.order(workload, LONG[workload], mount.point)
     node.begin(order)

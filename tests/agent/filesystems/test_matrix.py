@@ -7,16 +7,15 @@ from itertools import cycle
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MADE_BEFORE, MIB, TINY
+from factories.tiny_runs import MADE_BEFORE, MIB, TINY, real_workloads
 from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
 
-from iotide_agent.workloads.registry import all_workloads
 from iotide_wire.messages import FinishRequest, FlagCode, Outcome
 
 EVERYWHERE = ("dd", "create")
 """Data and metadata, the two things in which file systems differ, on all of them; each other workload on ext4 and on
 one more, in turn: how a tool is run and read does not depend on the file system beyond what these two show."""
-OTHERS = [name for name in sorted(all_workloads()) if name not in EVERYWHERE]
+OTHERS = [name for name in real_workloads() if name not in EVERYWHERE]
 COVER = [
     *((file_system, name) for file_system in FILE_SYSTEMS for name in EVERYWHERE),
     *(("ext4", name) for name in OTHERS),
