@@ -17,7 +17,7 @@ from iotide_agent.reading import RunReader, Verdict
 from iotide_agent.results import MAX_FILE_BYTES, Collector, environment_of, refusal
 from iotide_agent.runner.card import output_name
 from iotide_agent.spool import order_files
-from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
+from iotide_agent.workloads.base import Curve, Parsed, Place, Sample, StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.registry import workload
 from iotide_wire.messages import FinishRequest, Flag, FlagCode, FlagEffect, Outcome
@@ -103,6 +103,21 @@ def test_a_good_run_has_samples_steps_and_its_raw_output(collect: Collect, tmp_p
         "runner.json",
     ]
     assert (tmp_path / "artefacts/000-write.stderr").read_text() == GOOD
+
+
+def test_curves_of_the_tool_stand_in_the_seconds_of_the_load(collect: Collect) -> None:
+    curve = Curve("dd_bytes_per_second", datetime.fromtimestamp(1_800_000_001.2, UTC), (5.0, 6.0))
+    result = collect([record("write"), record("read")], [GOOD, GOOD], Faulty(Parsed(curves=[curve])))
+    [piece] = result.curves
+    assert (piece.counter, piece.values) == ("dd_bytes_per_second", (5.0, 6.0))
+    assert piece.started_at == datetime.fromtimestamp(1_800_000_001, UTC)
+
+
+def test_curve_that_cannot_be_sent_fails_the_run_and_keeps_its_output(collect: Collect) -> None:
+    curve = Curve("dd_bytes_per_second", datetime.fromtimestamp(1_800_000_000, UTC), (float("inf"),))
+    result = collect([record("write"), record("read")], [GOOD, GOOD], Faulty(Parsed(curves=[curve])))
+    assert (result.reason_code, result.curves) == ("parser_fault", ())
+    assert result.artefacts
 
 
 def test_a_failed_step_keeps_what_came_before_it_and_is_rejected(collect: Collect) -> None:

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from time import monotonic
 
+from iotide_agent.plan import write_input_files
 from iotide_agent.workloads.base import Before, Group, OptionsT, Parsed, Place, Step, StepOutcome, Workload
 
 DATA = Path(__file__).parents[1] / "data"
@@ -64,8 +65,8 @@ def run_groups(groups: Sequence[Group], place: Place) -> list[StepOutcome]:
 
 
 def as_step(outcome: StepOutcome, step: Step) -> StepOutcome:
-    """The outcome as if it were of `step`: what went to stdout counts as its output file, where it has one."""
-    files = {path.name: outcome.stdout for path in step.output_files}
+    """The outcome as if it were of `step`: what went to stdout counts as its first output file, where it has one."""
+    files = {path.name: outcome.stdout for path in step.output_files[:1]}
     return replace(outcome, step=step, files=files, before_done=step.before)
 
 
@@ -82,6 +83,7 @@ def _direct_works(directory: Path) -> bool:
 
 
 def _run(step: Step, scratch: Path) -> StepOutcome:
+    write_input_files([(step,)], scratch)
     stdout, stderr = scratch / f"{step.name}.stdout", scratch / f"{step.name}.stderr"
     started_at, started = datetime.now(UTC), monotonic()
     with stdout.open("wb") as out, stderr.open("wb") as err:

@@ -46,7 +46,11 @@ TINY: dict[str, list[dict[str, object]]] = {
             "tests": ["write"],
         },
     ],
-    "fio": [{"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": rw} for rw in ("write", "randrw")],
+    "fio": [
+        {"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": "write"},
+        {"file_size_bytes": 4 * MIB, "block_size_bytes": 4096, "rw": "randrw"},
+        {"job_file": "[log]\nrw=write\nsize=1m\nend_fsync=1\n[mix]\nstonewall\nrw=randrw\nsize=1m\nnumjobs=2\n"},
+    ],
     "stream": [
         {"duration_seconds": 1, "rate_bytes_per_second": 8_000_000, "files": "single", "verify": True},
         {

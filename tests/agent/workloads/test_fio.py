@@ -6,7 +6,8 @@ from factories.outcomes import DATA, as_step, captured, read_all, run_steps, ste
 from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
-from iotide_agent.workloads.fio import PERCENTILES, FioOptions, FioWorkload
+from iotide_agent.workloads.fio import PERCENTILES, FioWorkload
+from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import merged_bins, percentile_seconds, read_report
 from iotide_wire.messages import FlagCode, FlagEffect
 

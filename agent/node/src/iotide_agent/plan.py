@@ -1,7 +1,8 @@
 """What a run does in particular: its places and its steps, made once the places are known and kept until the end."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +58,7 @@ def make_plan(
     plan = Plan(places, tuple(workload.plan(options, places)))
     for place in places:
         place.scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_input_files(plan.groups, files.scratch)
     replace_file(files.plan, _PLAN.dump_json(plan).decode(), durable=True)
     return plan
 
@@ -67,6 +69,19 @@ def read_plan(files: OrderFiles) -> Plan | None:
         return _PLAN.validate_json(files.plan.read_bytes())
     except FileNotFoundError:
         return None
+
+
+def write_input_files(groups: Iterable[Group], scratch: Path) -> None:
+    """Writes what the steps' commands will read.
+
+    Raises:
+        ValueError: a step names a file elsewhere than below `scratch`.
+    """
+    for step in chain.from_iterable(groups):
+        for file in step.input_files:
+            if ".." in file.path.parts or not file.path.is_relative_to(scratch):
+                raise ValueError(f"step {step.name}: the input file {file.path} is not below {scratch}")
+            file.path.write_text(file.text, encoding="utf-8")
 
 
 def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory, target_count: int) -> Place:

@@ -12,7 +12,8 @@ from typing import Any
 
 from iotide_agent.plan import Plan
 from iotide_agent.runner.card import output_name
-from iotide_agent.workloads.base import Before, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
+from iotide_agent.tool_curves import check_curve
+from iotide_agent.workloads.base import Before, Curve, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
 from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome, SampleMessage
 
 _MAX_TEXT = 4000
@@ -33,6 +34,7 @@ class Verdict:
     reason: str | None
     samples: tuple[SampleMessage, ...] = ()
     flags: tuple[Flag, ...] = ()
+    curves: tuple[Curve, ...] = ()
     of_steps: tuple[tuple[SampleMessage, ...], ...] = ()
 
 
@@ -48,7 +50,7 @@ class RawOutput(ABC):
         """What a step wrote to one of its output files; None where there is none."""
 
 
-_Read = tuple[tuple[SampleMessage, ...], Sequence[Flag]]
+_Read = tuple[tuple[SampleMessage, ...], Sequence[Flag], Sequence[Curve]]
 
 
 class _UnreadError(Exception):
@@ -118,13 +120,14 @@ class RunReader:
             try:
                 read.append(one())
             except _UnreadError as error:
-                read.append(((), ()))
+                read.append(((), (), ()))
                 if outcome is Outcome.FINISHED:
                     outcome, code, reason = Outcome.FAILED, error.code, str(error)
-        samples = tuple(chain.from_iterable(samples for samples, _ in read))
-        flags = tuple(chain.from_iterable(flags for _, flags in read))
-        of_steps = tuple(samples for samples, _ in read[: len(outcomes)])
-        return Verdict(outcome, code, reason, samples, (*self._own_flags(outcome, reason, samples), *flags), of_steps)
+        samples = tuple(chain.from_iterable(samples for samples, _, _ in read))
+        flags = chain(self._own_flags(outcome, reason, samples), *(flags for _, flags, _ in read))
+        curves = chain.from_iterable(curves for _, _, curves in read)
+        of_steps = tuple(samples for samples, _, _ in read[: len(outcomes)])
+        return Verdict(outcome, code, reason, samples, tuple(flags), tuple(curves), of_steps)
 
     def _failure(self, done: StepOutcome) -> str | None:
         try:
@@ -135,7 +138,7 @@ class RunReader:
 
     def _read(self, done: StepOutcome, *, is_cut: bool) -> _Read:
         if self.plan is None:
-            return (), ()
+            return (), (), ()
         read = self.workload.read_cut if is_cut else self.workload.read
         place = self.plan.place_of(done.step)
         return self._guarded(lambda: read(self.options, place, done))
@@ -147,7 +150,9 @@ class RunReader:
     def _guarded(self, work: Callable[[], Parsed]) -> _Read:
         try:
             parsed = work()
-            return tuple(map(_sample, parsed.samples)), parsed.flags
+            for curve in parsed.curves:
+                check_curve(curve)
+            return tuple(map(_sample, parsed.samples)), parsed.flags, parsed.curves
         except OutputRefusedError as error:
             raise _UnreadError("output_refused", str(error)) from error
         except Exception as error:

@@ -18,6 +18,7 @@ from iotide_agent.progress import read_started_at
 from iotide_agent.reading import RawOutput, RunReader, Verdict
 from iotide_agent.runner.card import output_name
 from iotide_agent.spool import OrderFiles
+from iotide_agent.tool_curves import added_up
 from iotide_agent.workloads.base import StepOutcome
 from iotide_wire.facts import Facts
 from iotide_wire.messages import (
@@ -36,6 +37,8 @@ MAX_FILE_BYTES: Final = 8 * 1024**2
 """Kept of an output file that a tool wrote itself; its streams are capped by the runner."""
 _MAX_TEXT: Final = 4000
 _MAX_FLAGS: Final = 1000
+_MAX_TOOL_PIECES: Final = 5000
+"""Pieces of curves that a tool itself told, ten minutes each; a result holds four times as many in all."""
 _MAX_OUTPUTS: Final = 996
 ENDED_NAME: Final = "runner.json"
 PLAN_NAME: Final = "plan.json"
@@ -112,6 +115,8 @@ class Collector:
         outcomes = self.reader.outcomes(SpooledOutput(self.files))
         verdict = self.reader.verdict(outcomes)
         judged = self._judged(plan, outcomes, verdict)
+        started_at = read_started_at(ended)
+        tool_curves = added_up(verdict.curves, started_at) if started_at else []
         return _sealed(
             FinishRequest(
                 fence=order.fence,
@@ -120,14 +125,14 @@ class Collector:
                 outcome=verdict.outcome,
                 reason_code=verdict.code,
                 reason=_text(verdict.reason),
-                started_at=read_started_at(ended),
+                started_at=started_at,
                 ended_at=datetime.fromtimestamp(ended["ended_at_epoch_seconds"], UTC),
                 steps=tuple(map(_record, outcomes)),
                 samples=verdict.samples,
                 flags=merged([*verdict.flags, *judged]),
                 environment=environment,
                 artefacts=keep_artefacts(self.files, ended, plan, judged),
-                curves=tuple(curves),
+                curves=(*curves, *tool_curves[:_MAX_TOOL_PIECES]),
             )
         )
 

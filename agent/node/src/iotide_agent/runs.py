@@ -38,7 +38,7 @@ from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order,
 
 _MAX_AFTERMATHS: Final = 3
 _MAX_PIECES: Final = 200
-_MAX_PIECES_IN_RESULT: Final = 20_000
+_MAX_PIECES_IN_RESULT: Final = 15_000
 _logger = logging.getLogger(__name__)
 
 

@@ -68,6 +68,14 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class InputFile:
+    """A text that a step's command reads; the agent writes it below `scratch` before the run starts."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One command of a run.
 
@@ -81,6 +89,7 @@ class Step:
         bytes_moved: what it is expected to write and read, for progress; None where unknown.
         before: what the runner does first, outside the timing.
         declared_files: files below the run's directory that it makes or reads, removed at the end whatever happens.
+        input_files: files below `scratch` that the command reads, and what stands in them.
         output_files: files below `scratch` whose text the parser wants and which are kept as raw output.
         stop_signal: what ends it most gently: SIGINT where the tool then still says how far it came.
         stall_seconds: it counts as hung when for so long it moved no byte and printed nothing; None for tools that
@@ -98,6 +107,7 @@ class Step:
     bytes_moved: int | None = None
     before: Before = Before.NONE
     declared_files: tuple[Path, ...] = ()
+    input_files: tuple[InputFile, ...] = ()
     output_files: tuple[Path, ...] = ()
     stop_signal: int = signal.SIGTERM
     stall_seconds: float | None = None
@@ -160,21 +170,39 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """Values of one counter for each second, beside those that the agent samples by itself.
+
+    Where steps side by side tell of the same counter and second, their values are added up.
+
+    Attributes:
+        values: in the base unit that ends the counter's name; `values[i]` covers the second i after `started_at`.
+    """
+
+    counter: str
+    started_at: datetime
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """What raw output says."""
 
     samples: Sequence[Sample] = ()
     flags: Sequence[Flag] = ()
+    curves: Sequence[Curve] = ()
 
     @classmethod
     def of_all(cls, parts: Iterable["Parsed"]) -> "Parsed":
         """All that the parts say, each flag once."""
         samples: list[Sample] = []
         flags: list[Flag] = []
+        curves: list[Curve] = []
         for part in parts:
             samples += part.samples
+            curves += part.curves
             flags += (flag for flag in part.flags if flag not in flags)
-        return cls(samples, flags)
+        return cls(samples, flags, tuple(curves))
 
 
 class OutputRefusedError(Exception):

@@ -5,17 +5,17 @@ import os
 import re
 import signal
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
-from typing import ClassVar, Final, Literal, Self
-
-from pydantic import ConfigDict, Field, model_validator
+from typing import ClassVar, Final, Literal
 
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
     Before,
     Counters,
     Group,
-    Options,
+    InputFile,
     OutputRefusedError,
     Parsed,
     Place,
@@ -25,7 +25,10 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
+from iotide_agent.workloads.fio_job_file import Operation, files_bytes, write_job_file
+from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import MILLISECONDS, Direction, Job, merged_bins, percentile_seconds, read_report
+from iotide_agent.workloads.fio_series import LOG_ARGUMENTS, read_series
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
@@ -41,84 +44,39 @@ ENDED_EARLY_RATIO: Final = 0.98
 _JOB_NAME: Final = "iotide"
 _COMPLAINT: Final = re.compile(r"^fio: (?!pid=).*", re.MULTILINE)
 _RUNTIME: Final = re.compile(r"--runtime=(\d+)ms")
-_SYNCHRONOUS: Final = ("psync", "sync", "mmap")
+_LABELS: Final = ("job", "operation", "direct")
+_HAS_NO_FILE: Final = Holds.of("job_file", "")
 
-Operation = Literal["read", "write"]
 _Labels = dict[str, str | int | float | bool]
 
 
-class FioOptions(Options):
-    """One fio job, or several alike side by side."""
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """What one job is to do, by options or by a section of a job file.
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "if": {"properties": {"io_engine": {"enum": list(_SYNCHRONOUS)}}},
-            "then": {"properties": {"io_depth": {"maximum": 1}}},
-        }
-    )
+    Attributes:
+        clones: how many threads do the same.
+        labels: of its samples, but for the operation.
+        timed_seconds: how long it goes on in any case; 0 where its bytes end it.
+        moved_bytes: what each clone moves, to the last whole block; None where that is not known.
+        uncounted_operations: see `fio_job_file.Job`.
+    """
 
-    rw: Literal["write", "read", "randwrite", "randread", "rw", "randrw"] = Field(
-        default="write",
-        title="Pattern",
-        description="What is done and in which order; rw and randrw mix reads with writes.",
-    )
-    block_size_bytes: int = Field(
-        default=1024**2,
-        ge=512,
-        le=1024**3,
-        multiple_of=512,
-        title="Block size",
-        description="What one operation moves, a multiple of 512 bytes.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    file_size_bytes: int = Field(
-        default=1024**3,
-        ge=4096,
-        le=2**60,
-        title="File size",
-        description="Size of the file of each job.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    io_engine: Literal["psync", "sync", "libaio", "io_uring", "mmap"] = Field(
-        default="psync",
-        title="Engine",
-        description="How operations reach the kernel; libaio and io_uring keep several in flight.",
-    )
-    io_depth: int = Field(
-        default=1,
-        ge=1,
-        le=4096,
-        title="Depth",
-        description="Operations in flight for each job; above 1 with libaio or io_uring only.",
-    )
-    num_jobs: int = Field(
-        default=1, ge=1, le=64, title="Jobs", description="Threads side by side, each on its own file."
-    )
-    direct: bool = Field(default=True, title="O_DIRECT", description="Past the page cache.")
-    end_fsync: bool = Field(
-        default=True,
-        title="Flush at the end",
-        description="fsync inside the time. A buffered write without it is rejected from comparison.",
-    )
-    runtime_seconds: float = Field(
-        default=0,
-        ge=0,
-        le=30 * 86_400,
-        title="Run time",
-        description="Goes on over the same file for this long; 0 means once over the file.",
-        json_schema_extra={"x-unit": "seconds"},
-    )
-    read_percent: int = Field(
-        default=50, ge=1, le=99, title="Reads in a mix", description="Share of reads with rw and randrw, in percent."
-    )
+    name: str
+    clones: int
+    operations: tuple[Operation, ...]
+    labels: _Labels
+    data_bytes: int
+    is_flushed: bool
+    timed_seconds: float
+    moved_bytes: int | None
+    block_bytes: int
+    uncounted_operations: int
 
-    @model_validator(mode="after")
-    def _depth_needs_an_engine(self) -> Self:
-        if self.io_depth > 1 and self.io_engine in _SYNCHRONOUS:
-            raise ValueError(
-                f"io_depth {self.io_depth} needs io_engine libaio or io_uring; {self.io_engine} has depth 1"
-            )
-        return self
+    @property
+    def is_direct(self) -> bool:
+        """Whether it goes past the page cache."""
+        return bool(self.labels["direct"])
 
 
 class FioWorkload(Workload[FioOptions]):
@@ -126,62 +84,63 @@ class FioWorkload(Workload[FioOptions]):
 
     name: ClassVar[str] = "fio"
     title: ClassVar[str] = "fio: reads and writes with latencies"
-    description: ClassVar[str] = "Sequential or random reads and writes of one or more jobs, with latency percentiles."
+    description: ClassVar[str] = (
+        "Sequential or random reads and writes of one or more jobs, by options or a job file, with latency percentiles."
+    )
     revision: ClassVar[int] = 1
     tool: ClassVar[str | None] = "fio"
     package: ClassVar[str] = "fio"
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(
-            name="throughput",
-            title="Throughput",
-            unit=Unit.BYTES_PER_SECOND,
-            better="higher",
-            labels=("operation", "direct"),
-        ),
-        MetricSpec(
-            name="iops",
-            title="Operations",
-            unit=Unit.OPERATIONS_PER_SECOND,
-            better="higher",
-            labels=("operation", "direct"),
-        ),
+        MetricSpec(name="throughput", title="Throughput", unit=Unit.BYTES_PER_SECOND, better="higher", labels=_LABELS),
+        MetricSpec(name="iops", title="Operations", unit=Unit.OPERATIONS_PER_SECOND, better="higher", labels=_LABELS),
         MetricSpec(
             name="latency",
             title="Completion latency",
             unit=Unit.SECONDS,
             better="lower",
-            labels=("operation", "direct", "percentile"),
+            labels=(*_LABELS, "percentile"),
         ),
     )
-    bytes_needed: ClassVar[Expression] = Option.of("file_size_bytes") * Option.of("num_jobs")
-    bytes_moved: ClassVar[Expression] = (
-        Option.of("file_size_bytes") * Option.of("num_jobs") * (Number.of(2) - Holds.of("rw", "write"))
-    )
+    bytes_needed: ClassVar[Expression] = _HAS_NO_FILE * Option.of("file_size_bytes") * Option.of("num_jobs") + (
+        Number.of(1) - _HAS_NO_FILE
+    ) * Option.of("space_bytes")
+    bytes_moved: ClassVar[Expression] = bytes_needed * (Number.of(2) - Holds.of("rw", "write"))
     run_seconds: ClassVar[Expression] = Option.of("runtime_seconds")
     options_type = FioOptions
 
     def groups(self, options: FioOptions, place: Place) -> list[Group]:
-        """The measured job, after a job that lays the files out where they must exist before."""
+        """The measured jobs, after one that lays the files out where they must exist before."""
+        if options.job_file:
+            return in_turn(_job_file_step(options, place))
         measured = _step("measure", options, place)
         return in_turn(measured) if options.rw == "write" else in_turn(_step("layout", options, place), measured)
 
     def read(self, options: FioOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Rates from bytes and milliseconds, percentiles from the latency bins of all jobs together."""
-        jobs = _checked_jobs(options, outcome)
+        """Rates from bytes and milliseconds, percentiles from the latency bins of all clones of a job together."""
+        planned = _planned(options, place)
         if outcome.step.name == "layout":
+            _checked_jobs((_layout(planned[0]),), outcome)
             return Parsed()
-        return Parsed(_all_samples(options, place, jobs), _flags(options, place, outcome, jobs))
+        reported = _checked_jobs(planned, outcome)
+        samples, flags = [], quality.judge_direct(place, wanted=_wants_direct(options))
+        for job, clones in zip(planned, reported, strict=True):
+            samples += _samples(job, clones, place)
+            flags += _flags(job, clones, place, outcome)
+        return Parsed(samples, flags, read_series(outcome.files.get(outcome.step.output_files[-1].name, "")))
 
     def read_cut(self, options: FioOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """What an interrupted fio reports of the part that it did: its JSON is complete then."""
         if outcome.step.name == "layout" or outcome.exit_status != INTERRUPTED_STATUS:
             return Parsed()
-        jobs = read_report(outcome.step.name, _output(outcome)).jobs
-        directions = [_direction(job, operation) for job in jobs for operation in _operations(options)]
-        if not jobs or any(direction.runtime == 0 or direction.total_ios == 0 for direction in directions):
-            return Parsed()
-        return Parsed(_all_samples(options, place, jobs))
+        planned = _planned(options, place)
+        reported = _by_name(planned, read_report(outcome.step.name, _output(outcome)).jobs)
+        samples = []
+        for job, clones in zip(planned, reported, strict=True):
+            directions = [_direction(clone, operation) for clone in clones for operation in job.operations]
+            if directions and all(direction.runtime and direction.total_ios for direction in directions):
+                samples += _samples(job, clones, place)
+        return Parsed(samples)
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """By fio's JSON too: it can end with status 0 after errors that it was told to go on from."""
@@ -210,18 +169,67 @@ class FioWorkload(Workload[FioOptions]):
         return min(1.0, counters.elapsed_seconds / (int(runtime[1]) * MILLISECONDS))
 
 
-def _is_direct(options: FioOptions, place: Place) -> bool:
-    return options.direct and place.direct_works
+def _wants_direct(options: FioOptions) -> bool:
+    return any(job.is_direct for job in options.jobs()) if options.job_file else options.direct
 
 
-def _operations(options: FioOptions) -> tuple[Operation, ...]:
-    match options.rw:
-        case "read" | "randread":
-            return ("read",)
-        case "write" | "randwrite":
-            return ("write",)
-        case "rw" | "randrw":
-            return ("read", "write")
+def _planned(options: FioOptions, place: Place) -> tuple[_Planned, ...]:
+    if options.job_file:
+        return tuple(
+            _Planned(
+                name=job.name,
+                clones=job.clones,
+                operations=job.operations,
+                labels={"job": job.name, "direct": job.is_direct and place.direct_works},
+                data_bytes=files_bytes((job,)),
+                is_flushed=job.is_flushed,
+                timed_seconds=job.timed_seconds,
+                moved_bytes=None,
+                block_bytes=0,
+                uncounted_operations=job.uncounted_operations,
+            )
+            for job in options.jobs()
+        )
+    direct = options.direct and place.direct_works
+    return (
+        _Planned(
+            name=_JOB_NAME,
+            clones=options.num_jobs,
+            operations=options.operations,
+            labels={"direct": direct},
+            data_bytes=options.file_size_bytes * options.num_jobs,
+            is_flushed=direct or options.end_fsync,
+            timed_seconds=options.runtime_seconds,
+            moved_bytes=None if options.runtime_seconds else options.file_size_bytes,
+            block_bytes=options.block_size_bytes,
+            uncounted_operations=0,
+        ),
+    )
+
+
+def _layout(measured: _Planned) -> _Planned:
+    moved_bytes = measured.data_bytes // measured.clones
+    return replace(measured, operations=("write",), timed_seconds=0.0, moved_bytes=moved_bytes)
+
+
+def _job_file_step(options: FioOptions, place: Place) -> Step:
+    output, jobs = place.scratch / "fio-jobs.json", options.jobs()
+    file = InputFile(place.scratch / "jobs.fio", write_job_file(jobs, direct_works=place.direct_works))
+    common = ("--name=global", *_common_arguments(place), *_log_arguments(place, "jobs"))
+    return Step(
+        name="jobs",
+        phase=f"fio's jobs {', '.join(job.name for job in jobs)}",
+        argv=("fio", *common, f"--output={output}", str(file.path)),
+        target_id=place.target_id,
+        before=Before.SYNC,
+        threads=sum(job.clones for job in jobs),
+        declared_files=tuple(
+            place.directory / name for name in dict.fromkeys(name for job in jobs for name in job.files)
+        ),
+        input_files=(file,),
+        output_files=(output, _log_file(place, "jobs")),
+        stop_signal=signal.SIGINT,
+    )
 
 
 def _step(name: Literal["layout", "measure"], options: FioOptions, place: Place) -> Step:
@@ -229,29 +237,27 @@ def _step(name: Literal["layout", "measure"], options: FioOptions, place: Place)
     output = place.scratch / f"fio-{name}.json"
     measured = name == "measure"
     arguments = _measured_arguments(options, place) if measured else _LAYOUT_ARGUMENTS
-    reads = "read" in _operations(options)
+    reads = "read" in options.operations
+    sizes = (f"--size={options.file_size_bytes}", f"--numjobs={options.num_jobs}")
     return Step(
         name=name,
         phase=f"{options.rw if measured else 'laying out'} {format_bytes(total_bytes)}",
-        argv=("fio", *_common_arguments(options, place), *arguments, f"--output={output}"),
+        argv=("fio", f"--name={_JOB_NAME}", *_common_arguments(place), *sizes, *arguments, f"--output={output}"),
         target_id=place.target_id,
         bytes_moved=None if measured and options.runtime_seconds else total_bytes,
         before=Before.DROP if measured and reads else Before.SYNC,
         declared_files=tuple(place.directory / f"{_JOB_NAME}.{number}.0" for number in range(options.num_jobs)),
-        output_files=(output,),
+        output_files=(output, _log_file(place, name)) if measured else (output,),
         stop_signal=signal.SIGINT,
         is_even=measured,
         threads=options.num_jobs,
     )
 
 
-def _common_arguments(options: FioOptions, place: Place) -> Iterator[str]:
-    """What both jobs share: the files, one process with threads, no preallocation, JSON with latency bins."""
-    yield f"--name={_JOB_NAME}"
+def _common_arguments(place: Place) -> Iterator[str]:
+    """What all jobs share: their directory, one process with threads, no preallocation, JSON with latency bins."""
     # fio splits a list of directories at colons; --directory, unlike --filename, makes no missing one.
     yield "--directory=" + str(place.directory).replace(":", r"\:")
-    yield f"--size={options.file_size_bytes}"
-    yield f"--numjobs={options.num_jobs}"
     yield "--thread"
     yield "--fallocate=none"
     yield "--output-format=json+"
@@ -261,14 +267,23 @@ def _common_arguments(options: FioOptions, place: Place) -> Iterator[str]:
 _LAYOUT_ARGUMENTS: Final = ("--rw=write", "--bs=1048576", "--ioengine=psync", "--direct=0", "--end_fsync=1")
 
 
+def _log_arguments(place: Place, step: str) -> tuple[str, ...]:
+    return (f"--write_bw_log={place.scratch / f'fio-{step}'}", *LOG_ARGUMENTS)
+
+
+def _log_file(place: Place, step: str) -> Path:
+    return place.scratch / f"fio-{step}_bw.log"
+
+
 def _measured_arguments(options: FioOptions, place: Place) -> Iterator[str]:
     yield f"--rw={options.rw}"
     yield f"--bs={options.block_size_bytes}"
     yield f"--ioengine={options.io_engine}"
     yield f"--iodepth={options.io_depth}"
-    yield f"--direct={int(_is_direct(options, place))}"
+    yield f"--direct={int(options.direct and place.direct_works)}"
     yield f"--end_fsync={int(options.end_fsync)}"
-    if len(_operations(options)) > 1:
+    yield from _log_arguments(place, "measure")
+    if len(options.operations) > 1:
         yield f"--rwmixread={options.read_percent}"
     if options.runtime_seconds:
         yield "--time_based=1"
@@ -279,45 +294,54 @@ def _output(outcome: StepOutcome) -> str:
     return outcome.files.get(outcome.step.output_files[0].name, "")
 
 
-def _checked_jobs(options: FioOptions, outcome: StepOutcome) -> tuple[Job, ...]:
+def _by_name(planned: Sequence[_Planned], jobs: Sequence[Job]) -> list[list[Job]]:
+    """The reports of the clones of each job."""
+    return [[job for job in jobs if job.jobname == plan.name] for plan in planned]
+
+
+def _checked_jobs(planned: Sequence[_Planned], outcome: StepOutcome) -> list[list[Job]]:
     """The jobs of a report that says what was planned; anything else is refused."""
     name, text = outcome.step.name, _output(outcome)
     jobs = read_report(name, text).jobs
-    operations = _operations(options) if name == "measure" else ("write",)
-    if len(jobs) != options.num_jobs:
-        raise OutputRefusedError(name, f"{options.num_jobs} jobs were planned, {len(jobs)} report", text[-500:])
-    timed = name == "measure" and options.runtime_seconds > 0
-    for job in jobs:
-        directions = [_direction(job, operation) for operation in operations]
-        problem = _plan_problem(options, job, directions, timed=timed) or _contradiction(directions)
-        if problem:
-            raise OutputRefusedError(name, f"job {job.jobname}: {problem}", text[-500:])
-    return jobs
+    clones = sum(plan.clones for plan in planned)
+    if len(jobs) != clones:
+        raise OutputRefusedError(name, f"{clones} jobs were planned, {len(jobs)} report", text[-500:])
+    reported = _by_name(planned, jobs) if len(planned) > 1 else [list(jobs)]
+    for plan, found in zip(planned, reported, strict=True):
+        if len(found) != plan.clones:
+            problem = f"{plan.clones} clones of job {plan.name} were planned, {len(found)} report"
+            raise OutputRefusedError(name, problem, text[-500:])
+        for job in found:
+            directions = [_direction(job, operation) for operation in plan.operations]
+            wrong = _plan_problem(plan, job, directions) or _contradiction(plan, directions)
+            if wrong:
+                raise OutputRefusedError(name, f"job {job.jobname}: {wrong}", text[-500:])
+    return reported
 
 
-def _plan_problem(options: FioOptions, job: Job, directions: Sequence[Direction], *, timed: bool) -> str | None:
+def _plan_problem(plan: _Planned, job: Job, directions: Sequence[Direction]) -> str | None:
     """Where one job did not do what was planned."""
     if job.error or job.total_err:
         return f"error {job.error}, {job.total_err} errors passed over"
     if any(direction.total_ios == 0 or direction.runtime == 0 for direction in directions):
         return "no operation, or none that took a millisecond"
-    if timed:
-        ran_seconds = max(direction.runtime for direction in directions) * MILLISECONDS
-        if ran_seconds < ENDED_EARLY_RATIO * options.runtime_seconds:
-            return f"{options.runtime_seconds:g} s were planned, it ran {ran_seconds:g} s"
-        return None
+    ran_seconds = max(direction.runtime for direction in directions) * MILLISECONDS
+    if ran_seconds < ENDED_EARLY_RATIO * plan.timed_seconds:
+        return f"{plan.timed_seconds:g} s were planned, it ran {ran_seconds:g} s"
     moved_bytes = sum(direction.io_bytes for direction in directions)
-    if not 0 <= options.file_size_bytes - moved_bytes < options.block_size_bytes:
-        return f"{options.file_size_bytes} bytes were planned, it moved {moved_bytes}"
+    if plan.moved_bytes is not None and not 0 <= plan.moved_bytes - moved_bytes < plan.block_bytes:
+        return f"{plan.moved_bytes} bytes were planned, it moved {moved_bytes}"
     return None
 
 
-def _contradiction(directions: Sequence[Direction]) -> str | None:
+def _contradiction(plan: _Planned, directions: Sequence[Direction]) -> str | None:
     """Where the report of one job contradicts itself."""
     if any(direction.short_ios or direction.drop_ios for direction in directions):
         return "operations that moved less than they should"
-    if any(sum(direction.clat_ns.bins.values()) != direction.total_ios for direction in directions):
-        return "the latency bins hold another number of operations than the job did"
+    for direction in directions:
+        uncounted = sum(direction.clat_ns.bins.values()) - direction.total_ios
+        if not 0 <= uncounted <= plan.uncounted_operations:
+            return "the latency bins hold another number of operations than the job did"
     return None
 
 
@@ -325,18 +349,17 @@ def _direction(job: Job, operation: Operation) -> Direction:
     return job.write if operation == "write" else job.read
 
 
-def _all_samples(options: FioOptions, place: Place, jobs: Sequence[Job]) -> list[Sample]:
-    direct = _is_direct(options, place)
+def _samples(plan: _Planned, clones: Sequence[Job], place: Place) -> list[Sample]:
     return [
         sample
-        for operation in _operations(options)
-        for sample in _samples(
-            [_direction(job, operation) for job in jobs], {"operation": operation, "direct": direct}, place
+        for operation in plan.operations
+        for sample in _rates(
+            [_direction(clone, operation) for clone in clones], {"operation": operation} | plan.labels, place
         )
     ]
 
 
-def _samples(directions: Sequence[Direction], labels: _Labels, place: Place) -> list[Sample]:
+def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> list[Sample]:
     seconds = max(direction.runtime for direction in directions) * MILLISECONDS
     bins = merged_bins(directions)
     return [
@@ -349,19 +372,19 @@ def _samples(directions: Sequence[Direction], labels: _Labels, place: Place) -> 
     ]
 
 
-def _flags(options: FioOptions, place: Place, outcome: StepOutcome, jobs: Sequence[Job]) -> list[Flag]:
-    direct = _is_direct(options, place)
-    data_bytes = options.file_size_bytes * options.num_jobs
-    runtimes = [max(job.read.runtime, job.write.runtime) * MILLISECONDS for job in jobs]
-    flags = quality.judge_direct(place, wanted=options.direct)
-    flags += quality.judge_duration(options.rw, max(runtimes), CLOCK_SECONDS)
-    flags += quality.judge_cache_size(place, data_bytes, direct=direct)
-    if "read" in _operations(options):
-        flags += quality.judge_cache_drop(outcome, direct=direct)
-    if "write" in _operations(options):
-        flags += quality.judge_flush(options.rw, flushed=direct or options.end_fsync)
+def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOutcome) -> list[Flag]:
+    runtimes = [max(clone.read.runtime, clone.write.runtime) * MILLISECONDS for clone in clones]
+    what = "/".join(plan.operations) if plan.name == _JOB_NAME else f"job {plan.name}"
+    flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS)
+    flags += quality.judge_cache_size(place, plan.data_bytes, direct=plan.is_direct)
+    if "read" in plan.operations:
+        flags += quality.judge_cache_drop(outcome, direct=plan.is_direct)
+    if "write" in plan.operations:
+        flags += quality.judge_flush(what, flushed=plan.is_flushed)
     if max(runtimes) > STRAGGLER_FACTOR * median(runtimes):
         measured = f"slowest job {max(runtimes):.3g} s, median {median(runtimes):.3g} s"
         limit = f"{STRAGGLER_FACTOR} x the median job"
         flags.append(Flag(code=FlagCode.STRAGGLER, effect=FlagEffect.MARKED, measured=measured, limit=limit))
-    return flags
+    if "job" not in plan.labels:
+        return flags
+    return [quality.about(flag, {"job": plan.name}, place) for flag in flags]

@@ -1,0 +1,324 @@
+"""fio job files as people paste them: read by the rules of fio's manual, checked key by key, and written anew.
+
+What fio is given is never the text itself but what was understood of it, so that nothing can be read in two ways.
+See "Job File Format" in https://fio.readthedocs.io/en/latest/fio_doc.html.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Operation = Literal["read", "write"]
+Check = Callable[[str], str]
+"""Gives the value back as fio is to get it; raises ValueError with the remedy."""
+
+MOST_CLONES: Final = 256
+"""Threads that all jobs together may have."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
+_SECTION: Final = re.compile(r"\[(?P<name>[^\]]*)\]")
+_SIZE: Final = re.compile(r"(\d+)([kmgt]?)", re.IGNORECASE)
+_POWERS: Final = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+_TIME: Final = re.compile(r"\d+(us|ms|s|m|h|d)?")
+_SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_OPERATIONS: Final[Mapping[str, tuple[Operation, ...]]] = {
+    "read": ("read",),
+    "write": ("write",),
+    "randread": ("read",),
+    "randwrite": ("write",),
+    "rw": ("read", "write"),
+    "readwrite": ("read", "write"),
+    "randrw": ("read", "write"),
+}
+_ENGINES: Final = ("psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap")
+
+
+class JobFileError(ValueError):
+    """A job file that is not run; names section, key, value and remedy."""
+
+    def __init__(self, section: str, key: str, value: str, remedy: str) -> None:
+        super().__init__(f"job file, section [{section}], {key} = {value!r}: {remedy}")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One section of a job file with what it takes over from [global].
+
+    Attributes:
+        keys: values as fio is to get them, "" for keys that have none.
+    """
+
+    name: str
+    keys: Mapping[str, str]
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """In which directions it moves data."""
+        return _OPERATIONS[self.keys.get("rw", "read")]
+
+    @property
+    def clones(self) -> int:
+        """How many threads do the same."""
+        return int(self.keys.get("numjobs", 1))
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the files of each clone."""
+        return int(self.keys["size"])
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it goes past the page cache."""
+        return self.keys.get("direct") == "1"
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether what it writes is on stable storage when its time ends."""
+        return (
+            self.is_direct
+            or self.keys.get("sync", "0") not in {"0", "none"}
+            or any(self.keys.get(key, "0") != "0" for key in ("end_fsync", "fsync_on_close"))
+        )
+
+    @property
+    def timed_seconds(self) -> float:
+        """How long it goes on whatever it moved; 0 where its bytes end it."""
+        return seconds_of(self.keys.get("runtime", "0")) if "time_based" in self.keys else 0.0
+
+    @property
+    def uncounted_operations(self) -> int:
+        """So many operations may have a latency and not be counted: those in flight when the ramp ended."""
+        return int(self.keys.get("iodepth", 1)) if "ramp_time" in self.keys else 0
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of the files that its clones make, without those that `nrfiles` adds."""
+        shared = self.keys.get("filename")
+        return (shared,) if shared else tuple(f"{self.name}.{clone}.0" for clone in range(self.clones))
+
+
+def read_job_file(text: str, space_bytes: int) -> tuple[Job, ...]:
+    """The jobs of a file, each with what it took over.
+
+    Raises:
+        JobFileError: it says something that is not allowed, or its files may take more than `space_bytes`.
+    """
+    shared: dict[str, str] = {}
+    jobs: dict[str, dict[str, str]] = {}
+    for name, key, value in _entries(text):
+        keys = shared if name == "global" else jobs.setdefault(name, dict(shared))
+        if key:
+            keys |= _checked(name, key, value)
+    if not jobs:
+        raise JobFileError("global", "sections", "", "name at least one job below it, for instance [write]")
+    found = tuple(Job(name, keys) for name, keys in jobs.items())
+    _check_sizes(found, space_bytes)
+    return found
+
+
+def write_job_file(jobs: tuple[Job, ...], *, direct_works: bool) -> str:
+    """The file that fio is given; where O_DIRECT does not work everything goes through the cache."""
+    lines = []
+    for job in jobs:
+        lines.append(f"[{job.name}]")
+        for key, value in job.keys.items():
+            kept = "0" if key == "direct" and not direct_works else value
+            lines.append(f"{key}={kept}" if kept else key)
+    return "\n".join(lines) + "\n"
+
+
+def files_bytes(jobs: tuple[Job, ...]) -> int:
+    """What the files of all jobs take together; a file of several jobs counts once."""
+    sizes: dict[str, int] = {}
+    for job in jobs:
+        for file in job.files:
+            sizes[file] = max(sizes.get(file, 0), job.size_bytes)
+    return sum(sizes.values())
+
+
+def seconds_of(text: str) -> float:
+    """A time as fio writes it, in seconds."""
+    match = re.fullmatch(r"(\d+)([a-z]*)", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no time")
+    return int(match[1]) * _SECONDS[match[2] or "s"]
+
+
+def _entries(text: str) -> Iterator[tuple[str, str, str]]:
+    """Section, key and value of each line; key and value are empty for the line that begins a section."""
+    section, seen = "", set()
+    for line in text.splitlines():
+        told = re.split(r"[;#]", line, maxsplit=1)[0].strip()
+        if not told:
+            continue
+        heading = _SECTION.fullmatch(told)
+        if heading:
+            section = heading["name"]
+            if not _NAME.fullmatch(section):
+                raise JobFileError(section, "name", section, "take letters, digits, '_', '.' and '-'")
+            if section != "global" and section in seen:
+                raise JobFileError(section, "name", section, "give each job another name: its numbers bear it")
+            seen.add(section)
+            yield section, "", ""
+        elif not section:
+            raise JobFileError("", "line", told, "begin with a section, for instance [write]")
+        else:
+            key, _, value = told.partition("=")
+            yield section, key.strip(), value.strip()
+
+
+def _checked(section: str, key: str, value: str) -> dict[str, str]:
+    name = _ALIASES.get(key, key)
+    check = _ALLOWED.get(name)
+    if check is None:
+        remedy = _REMEDIES.get(name, f"leave it out; what may be said is {', '.join(sorted(_ALLOWED))}")
+        raise JobFileError(section, key, value, remedy)
+    try:
+        checked = check(value)
+    except ValueError as error:
+        raise JobFileError(section, key, value, str(error)) from error
+    if name == "buffered":
+        return {"direct": str(1 - int(checked))}
+    return {name: checked}
+
+
+def _check_sizes(jobs: tuple[Job, ...], space_bytes: int) -> None:
+    for job in jobs:
+        if "size" not in job.keys:
+            raise JobFileError(job.name, "size", "", "say how large its file is; nothing else bounds what it takes")
+    clones = sum(job.clones for job in jobs)
+    if clones > MOST_CLONES:
+        raise JobFileError(jobs[-1].name, "numjobs", str(jobs[-1].clones), f"{clones} threads; take {MOST_CLONES}")
+    total_bytes = files_bytes(jobs)
+    if total_bytes > space_bytes:
+        last = jobs[-1]
+        remedy = f"all files take {total_bytes} bytes; raise space_bytes from {space_bytes}, or make them smaller"
+        raise JobFileError(last.name, "size", last.keys["size"], remedy)
+
+
+def _one_of(*choices: str) -> Check:
+    def check(value: str) -> str:
+        if value not in choices:
+            raise ValueError(f"take one of {', '.join(choices)}")
+        return value
+
+    return check
+
+
+def _whole(least: int, most: int) -> Check:
+    def check(value: str) -> str:
+        if not value.isdecimal() or not least <= int(value) <= most:
+            raise ValueError(f"take a whole number from {least} to {most}")
+        return str(int(value))
+
+    return check
+
+
+def _size(value: str) -> str:
+    """In bytes: by default fio takes k and KB as 1024 and KiB as 1000, which nobody means who writes it."""
+    match = _SIZE.fullmatch(value)
+    if match is None or int(match[1]) == 0:
+        raise ValueError("take a number of bytes, or one with k, m, g or t for powers of 1024, for instance 64k")
+    return str(int(match[1]) * _POWERS[match[2].lower()])
+
+
+def _sizes(value: str) -> str:
+    """One for all directions, or for reads and writes apart."""
+    return ",".join(map(_size, value.split(",", maxsplit=1)))
+
+
+def _time(value: str) -> str:
+    if not _TIME.fullmatch(value):
+        raise ValueError("take a whole number with us, ms, s, m, h or d, for instance 30s")
+    return value
+
+
+def _switch(value: str) -> str:
+    return _one_of("0", "1")(value or "1")
+
+
+def _bare(value: str) -> str:
+    """A key that fio wants without a value."""
+    if value not in {"", "1"}:
+        raise ValueError("write it without a value, or leave it out")
+    return ""
+
+
+def _form(pattern: str, example: str) -> Check:
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"write it like {example}")
+        return value
+
+    return check
+
+
+_ALIASES: Final = {"readwrite": "rw", "blocksize": "bs", "ioengine": "ioengine", "io_limit": "io_size"}
+_PERCENT: Final = _whole(0, 100)
+_ALLOWED: Final[Mapping[str, Check]] = {
+    "rw": _one_of(*_OPERATIONS),
+    "bs": _sizes,
+    "bssplit": _form(r"\d+[kKmM]?/\d*(:\d+[kKmM]?/\d*)*", "4k/60:64k/40"),
+    "size": _size,
+    "io_size": _size,
+    "nrfiles": _whole(1, 10_000),
+    "filename": _form(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", "data.1, a plain name in the run's own directory"),
+    "numjobs": _whole(1, 64),
+    "iodepth": _whole(1, 4096),
+    "iodepth_batch": _whole(1, 4096),
+    "ioengine": _one_of(*_ENGINES),
+    "direct": _switch,
+    "buffered": _switch,
+    "sync": _one_of("0", "1", "none", "sync", "dsync"),
+    "fsync": _whole(0, 2**31 - 1),
+    "fdatasync": _whole(0, 2**31 - 1),
+    "end_fsync": _switch,
+    "fsync_on_close": _switch,
+    "invalidate": _switch,
+    "overwrite": _switch,
+    "runtime": _time,
+    "ramp_time": _time,
+    "startdelay": _time,
+    "time_based": _bare,
+    "loops": _whole(1, 10_000),
+    "thinktime": _time,
+    "thinktime_blocks": _whole(1, 2**31 - 1),
+    "rate": _sizes,
+    "rate_iops": _whole(1, 2**31 - 1),
+    "rwmixread": _PERCENT,
+    "rwmixwrite": _PERCENT,
+    "percentage_random": _PERCENT,
+    "random_distribution": _form(r"random|(zipf|pareto|normal):\d+(\.\d+)?", "zipf:1.2"),
+    "norandommap": _bare,
+    "randrepeat": _switch,
+    "randseed": _whole(0, 2**63 - 1),
+    "refill_buffers": _bare,
+    "zero_buffers": _bare,
+    "scramble_buffers": _switch,
+    "buffer_compress_percentage": _PERCENT,
+    "dedupe_percentage": _PERCENT,
+    "stonewall": _bare,
+    "wait_for_previous": _bare,
+    "new_group": _bare,
+}
+_DIRECTORY: Final = "leave it out: every file is made in the run's own directory on its target"
+_LOGS: Final = "leave it out: iotide keeps the curve of each second by itself"
+_PROGRAMS: Final = "leave it out: no program is started beside fio"
+_REMEDIES: Final[Mapping[str, str]] = {
+    "directory": _DIRECTORY,
+    "filename_format": _DIRECTORY,
+    "opendir": _DIRECTORY,
+    "exec_prerun": _PROGRAMS,
+    "exec_postrun": _PROGRAMS,
+    "write_bw_log": _LOGS,
+    "write_lat_log": _LOGS,
+    "write_iops_log": _LOGS,
+    "write_hist_log": _LOGS,
+    "log_avg_msec": _LOGS,
+    "group_reporting": "leave it out: each job's own numbers are read and added up",
+    "thread": "leave it out: jobs are threads already",
+    "fallocate": "leave it out: nothing is allocated before it is written",
+    "filesize": "say size instead",
+    "name": "the name of a job stands in its [section]",
+}

@@ -1,0 +1,131 @@
+"""The form of fio: one job by its options, or a job file as people paste them."""
+
+from typing import Final, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from iotide_agent.workloads.base import Options
+from iotide_agent.workloads.fio_job_file import Job, Operation, read_job_file
+
+_SYNCHRONOUS: Final = ("psync", "sync", "mmap")
+
+
+class FioOptions(Options):
+    """One fio job, or several alike side by side; or the jobs of a job file, which then says all but the space."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"io_engine": {"enum": list(_SYNCHRONOUS)}}},
+            "then": {"properties": {"io_depth": {"maximum": 1}}},
+        }
+    )
+
+    rw: Literal["write", "read", "randwrite", "randread", "rw", "randrw"] = Field(
+        default="write",
+        title="Pattern",
+        description="What is done and in which order; rw and randrw mix reads with writes.",
+    )
+    block_size_bytes: int = Field(
+        default=1024**2,
+        ge=512,
+        le=1024**3,
+        multiple_of=512,
+        title="Block size",
+        description="What one operation moves, a multiple of 512 bytes.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    file_size_bytes: int = Field(
+        default=1024**3,
+        ge=4096,
+        le=2**60,
+        title="File size",
+        description="Size of the file of each job.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+    io_engine: Literal["psync", "sync", "libaio", "io_uring", "mmap"] = Field(
+        default="psync",
+        title="Engine",
+        description="How operations reach the kernel; libaio and io_uring keep several in flight.",
+    )
+    io_depth: int = Field(
+        default=1,
+        ge=1,
+        le=4096,
+        title="Depth",
+        description="Operations in flight for each job; above 1 with libaio or io_uring only.",
+    )
+    num_jobs: int = Field(
+        default=1, ge=1, le=64, title="Jobs", description="Threads side by side, each on its own file."
+    )
+    direct: bool = Field(default=True, title="O_DIRECT", description="Past the page cache.")
+    end_fsync: bool = Field(
+        default=True,
+        title="Flush at the end",
+        description="fsync inside the time. A buffered write without it is rejected from comparison.",
+    )
+    runtime_seconds: float = Field(
+        default=0,
+        ge=0,
+        le=30 * 86_400,
+        title="Run time",
+        description=(
+            "Goes on over the same file for this long; 0 means once over the file. With a job file, which has its own "
+            "run times: how long all of it is expected to take."
+        ),
+        json_schema_extra={"x-unit": "seconds"},
+    )
+    read_percent: int = Field(
+        default=50, ge=1, le=99, title="Reads in a mix", description="Share of reads with rw and randrw, in percent."
+    )
+
+    job_file: str = Field(
+        default="",
+        max_length=20_000,
+        pattern=r"^$|\[[^\]]+\]",
+        title="Job file",
+        description=(
+            "Jobs as fio's own files name them, instead of the options above. What would leave the run's own directory "
+            "or start a program is refused, and each job must say its size."
+        ),
+        json_schema_extra={"x-multiline": True},
+    )
+    space_bytes: int = Field(
+        default=1024**3,
+        ge=4096,
+        le=2**60,
+        title="Space of the job file",
+        description="What the files of all jobs of a job file may take; the target must have so much free.",
+        json_schema_extra={"x-unit": "bytes"},
+    )
+
+    @model_validator(mode="after")
+    def _depth_needs_an_engine(self) -> Self:
+        if self.io_depth > 1 and self.io_engine in _SYNCHRONOUS:
+            raise ValueError(
+                f"io_depth {self.io_depth} needs io_engine libaio or io_uring; {self.io_engine} has depth 1"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _job_file_is_allowed(self) -> Self:
+        self.jobs()
+        return self
+
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs of the job file; none where there is no job file.
+
+        Raises:
+            JobFileError: it says something that is not allowed.
+        """
+        return read_job_file(self.job_file, self.space_bytes) if self.job_file else ()
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """What is done by these options without a job file."""
+        match self.rw:
+            case "read" | "randread":
+                return ("read",)
+            case "write" | "randwrite":
+                return ("write",)
+            case "rw" | "randrw":
+                return ("read", "write")

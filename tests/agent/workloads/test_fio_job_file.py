@@ -1,0 +1,186 @@
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from factories.outcomes import read_all, run_steps, steps_of
+from pydantic import ValidationError
+
+from iotide_agent.workloads.base import OutputRefusedError, Parsed, Place
+from iotide_agent.workloads.fio import FioWorkload
+from iotide_agent.workloads.fio_job_file import JobFileError, files_bytes, read_job_file, write_job_file
+from iotide_agent.workloads.fio_options import FioOptions
+from iotide_wire.expressions import evaluate
+from iotide_wire.messages import FlagCode
+
+MIB = 1024**2
+FIO = FioWorkload()
+PASTED = """\
+; what somebody mailed
+[global]
+ioengine=libaio
+size = 2m     # each
+direct=0
+
+[fill]
+rw=write
+blocksize=64k
+end_fsync=1
+filename=shared
+[look-up]
+stonewall
+readwrite=randread
+bs=4k
+iodepth=4
+numjobs=2
+runtime=1
+time_based
+filename=shared
+"""
+
+
+def measured(text: str, place: Place) -> Parsed:
+    options = FioOptions(job_file=text)
+    outcomes = run_steps(steps_of(FIO, options, place), place)
+    assert [FIO.failure(outcome) for outcome in outcomes] == [None]
+    return read_all(FIO, options, place, outcomes)
+
+
+def test_file_is_read_by_the_rules_of_the_manual_and_written_anew() -> None:
+    jobs = read_job_file(PASTED, 2 * MIB)
+    assert [job.name for job in jobs] == ["fill", "look-up"]
+    assert write_job_file(jobs, direct_works=True) == (
+        "[fill]\nioengine=libaio\nsize=2097152\ndirect=0\nrw=write\nbs=65536\nend_fsync=1\nfilename=shared\n"
+        "[look-up]\nioengine=libaio\nsize=2097152\ndirect=0\nstonewall\nrw=randread\nbs=4096\niodepth=4\nnumjobs=2\n"
+        "runtime=1\ntime_based\nfilename=shared\n"
+    )
+    assert (jobs[1].timed_seconds, jobs[1].clones, jobs[1].operations) == (1.0, 2, ("read",))
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "remedy"),
+    [
+        ("exec_prerun=rm -rf /", "exec_prerun", "no program is started"),
+        ("exec_postrun = touch x", "exec_postrun", "no program is started"),
+        ("ioengine=external:/tmp/evil.so", "ioengine", "take one of psync"),
+        ("ioengine=rbd", "ioengine", "take one of psync"),
+        ("filename=/etc/passwd", "filename", "a plain name in the run's own directory"),
+        ("filename=../../x", "filename", "a plain name"),
+        ("filename=a:b", "filename", "a plain name"),
+        ("filename=-", "filename", "a plain name"),
+        ("directory=/tmp", "directory", "every file is made in the run's own directory"),
+        ("filename_format=/tmp/$jobname", "filename_format", "every file is made in the run's own directory"),
+        ("opendir=/home", "opendir", "every file is made"),
+        ("write_bw_log=/tmp/x", "write_bw_log", "the curve of each second"),
+        ("include other.fio", "include other.fio", "leave it out"),
+        ("include=/etc/fio.d", "include", "leave it out"),
+        ("cpus_allowed=0", "cpus_allowed", "leave it out; what may be said is "),
+        ("readonly", "readonly", "leave it out"),
+        ("cgroup=x", "cgroup", "leave it out"),
+        ("read_iolog=/etc/shadow", "read_iolog", "leave it out"),
+        ("fill_device=1", "fill_device", "leave it out"),
+        ("mmapshared=/dev/shm/x", "mmapshared", "leave it out"),
+        ("size=10%", "size", "take a number of bytes"),
+        ("size=16MiB", "size", "k, m, g or t for powers of 1024"),
+        ("size=${HOME}", "size", "take a number of bytes"),
+        ("bs=$mb_memory", "bs", "take a number of bytes"),
+        ("rw=trimwrite", "rw", "take one of read"),
+        ("runtime=forever", "runtime", "take a whole number with us, ms"),
+        ("numjobs=1000", "numjobs", "take a whole number from 1 to 64"),
+        ("stonewall=x", "stonewall", "without a value"),
+        ("%comment", "%comment", "leave it out"),
+    ],
+)
+@pytest.mark.parametrize("section", ["global", "job"])
+def test_what_is_not_allowed_is_refused_with_section_key_and_remedy(
+    section: str, line: str, key: str, remedy: str
+) -> None:
+    text = f"[{section}]\nsize=1m\n{line}\n" + ("[job]\n" if section == "global" else "")
+    with pytest.raises(JobFileError, match=re.escape(f"section [{section}], {key} = ")) as refused:
+        read_job_file(text, 2**40)
+    assert remedy in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("rw=read\n[a]\nsize=1m", "begin with a section"),
+        ("[global]\nsize=1m", "name at least one job"),
+        ("[a]\nrw=read", "say how large its file is"),
+        ("[a]\nsize=1m\n[a]\nsize=1m", "give each job another name"),
+        ("[a/../../b]\nsize=1m", "take letters, digits"),
+        ("[a]\nsize=1m\nnumjobs=64\n" + "".join(f"[b{n}]\nsize=1m\nnumjobs=64\n" for n in range(4)), "320 threads"),
+        ("[a]\nsize=3m\n[b]\nsize=2m\nnumjobs=4", "all files take 11534336 bytes; raise space_bytes from 10485760"),
+    ],
+)
+def test_file_that_cannot_be_bounded_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(JobFileError, match=re.escape(problem)):
+        read_job_file(text, 10 * MIB)
+
+
+def test_a_line_break_that_only_python_knows_begins_no_line_for_fio() -> None:
+    for mark in "\x0b\x0c\x1c\u2028\r":
+        with pytest.raises(JobFileError):
+            read_job_file(f"[a]\nsize=1m{mark}exec_prerun=id\n", 2**40)
+
+
+def test_file_of_several_jobs_takes_its_room_once() -> None:
+    assert files_bytes(read_job_file(PASTED, 2 * MIB)) == 2 * MIB
+    apart = read_job_file("[a]\nsize=1m\nnumjobs=3\n[b]\nsize=2m", 10 * MIB)
+    assert files_bytes(apart) == 5 * MIB
+
+
+def test_space_is_what_the_scheduler_foresees_and_what_bounds_the_file() -> None:
+    options = FioOptions(job_file="[a]\nsize=4m", space_bytes=8 * MIB)
+    assert evaluate(FIO.bytes_needed, options.model_dump()) == 8 * MIB
+    with pytest.raises(
+        ValidationError, match=r"job file, section \[a\], size = '4194304': all files take 4194304 bytes"
+    ):
+        FioOptions(job_file="[a]\nsize=4m", space_bytes=2 * MIB)
+
+
+def test_jobs_are_measured_by_their_names_in_the_run_s_own_directory(place: Place) -> None:
+    parsed = measured(PASTED, place)
+    rates = {
+        (sample.labels["job"], sample.labels["operation"]): sample.value
+        for sample in parsed.samples
+        if sample.metric == "throughput"
+    }
+    assert rates.keys() == {("fill", "write"), ("look-up", "read")}
+    assert {path.name for path in place.directory.iterdir()} == {"shared"}
+    assert (place.directory / "shared").stat().st_size == 2 * MIB
+
+
+def test_clones_of_a_job_count_together_and_ramp_is_left_out(place: Place) -> None:
+    text = "[r]\nrw=randread\nbs=4k\nsize=1m\nnumjobs=2\nioengine=libaio\niodepth=8\nruntime=1\nramp_time=1\ntime_based"
+    parsed = measured(text, place)
+    [iops] = [sample.value for sample in parsed.samples if sample.metric == "iops"]
+    [throughput] = [sample.value for sample in parsed.samples if sample.metric == "throughput"]
+    # What was in flight when the ramp ended counts as bytes and not as an operation.
+    assert throughput == pytest.approx(4096 * iops, rel=0.01)
+    assert {path.name for path in place.directory.iterdir()} == {"r.0.0", "r.1.0"}
+
+
+def test_flags_concern_the_job_that_deserves_them(place: Place) -> None:
+    parsed = measured("[raw]\nrw=write\nsize=1m\n[flushed]\nrw=write\nsize=1m\nend_fsync=1\n", place)
+    assert [flag.labels for flag in parsed.flags if flag.code is FlagCode.FSYNC] == [{"job": "raw"}]
+
+
+def test_direct_that_the_target_refuses_becomes_buffered_and_is_flagged(place: Place) -> None:
+    refusing = replace(place, direct_works=False)
+    parsed = measured("[a]\nrw=write\nsize=1m\nbuffered=0\nend_fsync=1\n", refusing)
+    assert {sample.labels["direct"] for sample in parsed.samples} == {False}
+    assert FlagCode.NO_DIRECT in {flag.code for flag in parsed.flags}
+
+
+def test_report_that_lacks_a_job_is_refused(place: Place) -> None:
+    options = FioOptions(job_file="[a]\nrw=write\nsize=1m\n[b]\nrw=write\nsize=1m\n")
+    [outcome] = run_steps(steps_of(FIO, options, place), place)
+    file = outcome.step.output_files[0].name
+    report = json.loads(outcome.files[file])
+    report["jobs"][1]["jobname"] = "a"
+    with pytest.raises(OutputRefusedError, match="1 clones of job a were planned, 2 report"):
+        FIO.read(options, place, replace(outcome, files={**outcome.files, file: json.dumps(report)}))
+    del report["jobs"][1]
+    with pytest.raises(OutputRefusedError, match="2 jobs were planned, 1 report"):
+        FIO.read(options, place, replace(outcome, files={**outcome.files, file: json.dumps(report)}))
