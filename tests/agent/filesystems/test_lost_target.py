@@ -1,0 +1,112 @@
+"""A target that goes away under a real load: the run fails in words, and the disk below the mount is never measured."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent.node_rig import NodeRig
+from factories.tiny_runs import MIB
+from made_mounts import SMALL, MadeMount, made_mount, run_as_root
+
+from iotide_agent.runner.workspace import MARKER
+from iotide_wire.messages import FinishRequest, FlagCode, Order, Outcome
+
+LONG: dict[str, dict[str, Any]] = {
+    "dd": {"file_size_bytes": 16 * MIB, "block_size_bytes": 512, "flush": "dsync"},
+    "create": {"file_count": 1500, "mode": "fork-touch"},
+    "fio": {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * MIB, "runtime_seconds": 60},
+}
+"""Loads of seconds: through one open file, by the path of each new file, and with several threads."""
+
+pytestmark = pytest.mark.xdist_group("made mounts: lost")
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[MadeMount]:
+    with made_mount(replace(SMALL, options=("errors=remount-ro",)), tmp_path / "target") as made:
+        yield made
+
+
+@pytest.fixture
+def node(mount: MadeMount, tmp_path: Path) -> NodeRig:
+    return NodeRig(tmp_path / "state", [mount.point])
+
+
+def unmount_lazily(mount: MadeMount) -> None:
+    mount.unmount("--lazy")
+
+
+def mount_over(mount: MadeMount) -> None:
+    run_as_root("mount", "-t", "tmpfs", "-o", "mode=0777", "another", mount.point)
+
+
+def break_it(mount: MadeMount) -> None:
+    """Has ext4 find an error, by which it makes itself read-only, files that are being written included."""
+    device = Path(mount.line().source).name
+    run_as_root("sh", "-c", f"echo broken by a test >/sys/fs/ext4/{device}/trigger_fs_error")
+
+
+@pytest.mark.parametrize("workload", LONG)
+@pytest.mark.parametrize(
+    ("lose", "code"),
+    [(unmount_lazily, "wrong_mount"), (mount_over, "wrong_mount"), (break_it, "target_read_only")],
+)
+def test_target_lost_under_a_load_fails_its_run(
+    mount: MadeMount, node: NodeRig, workload: str, lose: Callable[[MadeMount], None], code: str
+) -> None:
+    order = running(node, workload, mount)
+    lose(mount)
+    result = node.finish(order)
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, code), result.reason
+    assert str(mount.point) in str(result.reason)
+    assert not result.samples or FlagCode.ERRORS in {flag.code for flag in result.flags}
+    if lose is mount_over:
+        assert names(mount) == []
+        mount.unmount()
+    if mount.point.is_mount():
+        mount.unmount()
+    assert names(mount) == [], "the disk below was written to"
+    mount.mount()
+    node.clean_leftovers()
+    assert names(mount) == []
+
+
+def test_target_that_is_not_mounted_is_not_written_to(mount: MadeMount, node: NodeRig) -> None:
+    order = node.order("dd", LONG["dd"], mount.point)
+    mount.unmount()
+    node.begin(order)
+    assert_refused(node.finish(order), Outcome.DECLINED)
+    assert names(mount) == []
+
+
+def test_target_unmounted_just_before_the_load_is_not_written_to(mount: MadeMount, node: NodeRig) -> None:
+    order = node.order("dd", LONG["dd"], mount.point)
+    node.begin(order)
+    node.until_ready(order)
+    mount.unmount("--lazy")
+    node.release(order)
+    assert_refused(node.finish(order), Outcome.FAILED)
+    assert names(mount) == []
+    mount.mount()
+    assert names(mount) == []
+    assert node.spool.leftovers() == []
+
+
+def assert_refused(result: FinishRequest, outcome: Outcome) -> None:
+    assert (result.outcome, result.reason_code) == (outcome, "wrong_mount")
+    assert (result.steps, result.samples) == ((), ())
+
+
+def running(node: NodeRig, workload: str, mount: MadeMount) -> Order:
+    """An order whose load has begun to write."""
+    order = node.order(workload, LONG[workload], mount.point)
+    node.begin(order)
+    node.release(order)
+    node.until(lambda: any(file.name != MARKER for file in mount.point.glob("iotide-run-*/*")))
+    return order
+
+
+def names(mount: MadeMount) -> list[str]:
+    return [path.name for path in mount.point.iterdir() if path.name != "lost+found"]
