@@ -11,6 +11,7 @@ export type Cell = Schemas["Cell"];
 export type CellResult = Schemas["CellResult"];
 export type Cluster = Schemas["Cluster"];
 export type Curve = Schemas["Curve"];
+export type Flag = Schemas["Flag"];
 export type Node = Schemas["Node"];
 export type Points = Schemas["Points"];
 export type Preview = Schemas["Preview"];

@@ -126,12 +126,16 @@ function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterI
   );
 }
 
-/** How many runs stand behind a median: one alone says nothing of spread, and several may scatter too far. */
-function RunCount({ result: { n, tier, variation, variation_ratio: ratio } }: { result: CellResult }) {
+/** How many runs stand behind a median: few say nothing of spread, and several may scatter too far. */
+function RunCount({ result }: { result: CellResult }) {
+  const { n, tier, variation, variation_ratio: ratio, robust_spread_ratio: robust } = result;
   if (tier === "one_run") return <CountBadge text="1 run" title="one run says nothing of the spread" />;
-  if (variation !== "noisy" && variation !== "unrankable") return n;
-  const title = ratio === null ? "" : `coefficient of variation ${formatValue(ratio, "ratio")}`;
-  return <CountBadge text={`${n}, ${variation}`} title={title} />;
+  if (tier === "few_runs")
+    return <CountBadge text={`${n} runs`} title="below four runs there is no interval" />;
+  if (variation === null || variation === "steady") return n;
+  const robustly = robust === null ? "" : `; by median deviations ${formatValue(robust, "ratio")}`;
+  const title = ratio === null ? "" : `coefficient of variation ${formatValue(ratio, "ratio")}${robustly}`;
+  return <CountBadge text={`${n}, ${variation === "flagged" ? "uneven" : variation}`} title={title} />;
 }
 
 function CountBadge({ text, title }: { text: string; title: string }) {

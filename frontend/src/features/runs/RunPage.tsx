@@ -10,13 +10,13 @@ import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
-import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
-import { describeValues, optionValue } from "@/lib/options";
+import { optionValue } from "@/lib/options";
 import { ArtefactsSection } from "./ArtefactsSection";
 import { CurveSection } from "./CurveSection";
 import { EventLog } from "./EventLog";
+import { FlagsSection } from "./FlagsSection";
 import { MetricsTable } from "./MetricsTable";
 import { cancelRun, retryRun, runQuery } from "./queries";
 import { RunState } from "./RunsTable";
@@ -116,25 +116,6 @@ function OptionList({ run }: { run: RunDetail }) {
         </Definition>
       ))}
     </DataList>
-  );
-}
-
-function FlagsSection({ run }: { run: RunDetail }) {
-  const titleOf = useTitlesOf()(run.workload);
-  return (
-    <Section description="Measured values that crossed a limit of honest measurement." title="Flags">
-      <ScrollTable head={["Flag", "Measured", "Of", "Limit", "Effect"]} label="Flags">
-        {run.flags.map((flag) => (
-          <tr key={JSON.stringify(flag)}>
-            <td className="iotide-strong">{flag.code}</td>
-            <td>{flag.measured}</td>
-            <td>{describeValues(flag.labels ?? {}, titleOf) || "the whole run"}</td>
-            <td>{flag.limit}</td>
-            <td>{flag.effect === "rejected" ? "rejected: out of trends" : "marked, kept in trends"}</td>
-          </tr>
-        ))}
-      </ScrollTable>
-    </Section>
   );
 }
 

@@ -1,0 +1,41 @@
+/** What a sceptic must know of a run: each flag with its measured value, and what its kind means. */
+
+import { DataList, Text } from "@mantine/core";
+import type { RunDetail } from "@/api/types";
+import { Definition } from "@/components/Definition";
+import { useTitlesOf } from "@/components/optionTitles";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { describeValues } from "@/lib/options";
+import { FLAG_WORDS } from "./flagWords";
+
+export function FlagsSection({ run }: { run: RunDetail }) {
+  const titleOf = useTitlesOf()(run.workload);
+  return (
+    <Section description="Measured values that crossed a limit of honest measurement." title="Flags">
+      <ScrollTable head={["Flag", "Measured", "Of", "Limit", "Effect"]} label="Flags">
+        {run.flags.map((flag) => (
+          <tr key={JSON.stringify(flag)}>
+            <td className="iotide-strong">{flag.code}</td>
+            <td>{flag.measured}</td>
+            <td>{describeValues(flag.labels ?? {}, titleOf) || "the whole run"}</td>
+            <td>{flag.limit}</td>
+            <td>{flag.effect === "rejected" ? "rejected: out of trends" : "marked, kept in trends"}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+      <DataList mt="md" size="sm">
+        {[...new Set(run.flags.map(({ code }) => code))].map((code) => (
+          <Definition key={code} label={`${code}: ${FLAG_WORDS[code].title}`}>
+            <Text size="sm">
+              {FLAG_WORDS[code].meaning}{" "}
+              <Text c="dimmed" component="span" size="sm">
+                {FLAG_WORDS[code].remedy}
+              </Text>
+            </Text>
+          </Definition>
+        ))}
+      </DataList>
+    </Section>
+  );
+}

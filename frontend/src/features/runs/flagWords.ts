@@ -1,0 +1,115 @@
+/** What each quality flag means, in plain words, and what to do about it. */
+
+import type { Flag } from "@/api/types";
+
+export interface FlagWords {
+  readonly title: string;
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
+  CACHE_SIZE: {
+    title: "May be cached",
+    meaning: "The node's memory could hold the data, so reads may come from there and writes may stay there.",
+    remedy: "Move at least twice the memory, or go past the cache with O_DIRECT.",
+  },
+  CACHE_DROP: {
+    title: "Read warm",
+    meaning: "Nothing emptied the cache before this read, so part of it may have been in memory.",
+    remedy: "Let the agent drop caches (agent.toml: cache_drop), remount, or read on another node.",
+  },
+  FSYNC: {
+    title: "Not flushed",
+    meaning: "The time ended before the data was on stable storage; the figure is the memory's.",
+    remedy: "Choose a flush (fsync, direct or dsync) in the workload's options.",
+  },
+  DURATION: {
+    title: "Too short",
+    meaning: "A short phase says little of the steady state, and a very short one is a few ticks of a clock.",
+    remedy: "Raise the size, the count or the run time; lists of records ask for 300 s.",
+  },
+  STEADY: {
+    title: "Not steady",
+    meaning: "The rate rose, fell or jumped within the phase, so its mean stands for no part of it.",
+    remedy: "Look at the curve; measure longer, or from a state that is filled and warmed up.",
+  },
+  REPEATS: {
+    title: "Few repeats",
+    meaning: "Below four runs no interval can be given.",
+    remedy: "Ask for at least four repeats.",
+  },
+  CV: {
+    title: "Scatters",
+    meaning: "The runs of this cell differ by more than 5 % of their mean.",
+    remedy: "Look for two modes and for other load; ask for more repeats.",
+  },
+  OUTLIER: {
+    title: "Far from the others",
+    meaning: "The number lies more than five median deviations from the median of its cell. It still counts.",
+    remedy: "Compare this run's curves, facts and flags with those of its neighbours.",
+  },
+  STRAGGLER: {
+    title: "One was slow",
+    meaning:
+      "The slowest writer took more than 1.5 times as long as the median one, so the total is its figure.",
+    remedy: "Compare first done and last done; look at the target or path of the slow one.",
+  },
+  CLIENT_BOUND: {
+    title: "Not a storage limit",
+    meaning: "The node's processors, one full thread, its data source or its link were the limit.",
+    remedy: "Use more threads, larger blocks or several nodes; the storage may be faster than this.",
+  },
+  CLOCK: {
+    title: "Clock moved",
+    meaning:
+      "The time of day was set during the run, or is far from the server's; a tool's seconds may be wrong.",
+    remedy: "Let NTP settle before the run and slew rather than step; then run again.",
+  },
+  ERRORS: {
+    title: "Errors",
+    meaning:
+      "Something was refused, short, different from what was written, or counted as an error by the kernel.",
+    remedy: "Read the reason and the raw output; look into the kernel's log before trusting this storage.",
+  },
+  ENV_CHANGED: {
+    title: "Environment changed",
+    meaning: "A fact of node, mount or tool differs from the previous run of this series.",
+    remedy: "If it was meant, a step in the trend is explained by it; if not, undo it and run again.",
+  },
+  DEGRADED: {
+    title: "Storage busy with itself",
+    meaning: "An array lacked a disk, or a rebuild, check, scrub or balance ran below the target.",
+    remedy: "Run again when it has ended; such a run is no baseline.",
+  },
+  FOREIGN_LOAD: {
+    title: "Somebody else was there",
+    meaning: "Processor time or bytes on the target's device were used that the run did not cause.",
+    remedy: "Find the other load and run again without it; such a run is no baseline.",
+  },
+  WRONG_MOUNT: {
+    title: "Wrong mount",
+    meaning: "The directory stood on another file system than the target's, before or after the run.",
+    remedy: "Mount the target as it is described, then run again.",
+  },
+  FORK_BOUND: {
+    title: "Bound by starting processes",
+    meaning: "Most of the time went into starting processes, not into the file system.",
+    remedy: "Create the files natively.",
+  },
+  NO_DIRECT: {
+    title: "No O_DIRECT",
+    meaning: "O_DIRECT was asked for and the file system refuses it, so the cache was used and flushed.",
+    remedy: "Take the figure as one of buffered writes, or use a file system that allows it.",
+  },
+  ZEROES: {
+    title: "Zeroes",
+    meaning: "What compresses or dedupes makes nothing of zeroes and shows too high a rate.",
+    remedy: "Write random data.",
+  },
+  TOO_FAST: {
+    title: "Too fast to measure",
+    meaning: "The tool itself says that the time was too short for a figure.",
+    remedy: "Raise the size or the count.",
+  },
+};
