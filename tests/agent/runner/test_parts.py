@@ -32,8 +32,7 @@ from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_of, parse_mountinfo
-from iotide_agent.runner.sampler import Reading, rates
-from iotide_agent.runner.tree import Bytes, LoadTree
+from iotide_agent.runner.tree import LoadTree
 
 MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 36 22 0:31 / /mnt/moose rw,relatime master:1 shared:2 - fuse mfs\043mfsmaster:9421 rw,user_id=0
@@ -71,25 +70,6 @@ def test_the_mount_of_a_directory_is_the_kernels(tmp_path: Path) -> None:
     mount = mount_of(descriptor)
     os.close(descriptor)
     assert [mount.fstype, mount.source] == told.stdout.split()
-
-
-def test_rates_are_differences_over_the_time_between() -> None:
-    before = Reading(10.0, Bytes(1000, 50), (100, 0, 50, 800, 50, 0, 0, 0, 0, 0), 0.5)
-    after = Reading(12.0, Bytes(5000, 150), (150, 0, 75, 900, 75, 0, 0, 0, 0, 0), 1.5)
-    assert rates(before, after) == {
-        "write_bytes_per_second": 2000.0,
-        "read_bytes_per_second": 50.0,
-        "cpu_user_ratio": 0.25,
-        "cpu_system_ratio": 0.125,
-        "cpu_iowait_ratio": 0.125,
-        "load1": 1.5,
-    }
-
-
-def test_counters_that_fall_give_no_negative_rate() -> None:
-    before = Reading(10.0, Bytes(1000, 50), (100, 0, 50, 800, 50, 0, 0, 0), 0.5)
-    after = Reading(11.0, Bytes(0, 0), (90, 0, 40, 900, 40, 0, 0, 0), 0.5)
-    assert min(rates(before, after).values()) == 0.0
 
 
 @settings(deadline=None)
@@ -236,11 +216,28 @@ def test_bytes_of_children_that_ended_are_not_lost(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-I", "-S", "-c", write, str(tmp_path / name)], stdin=subprocess.PIPE)
         for name in ("a", "b")
     ]
-    eventually(lambda: tree.total().written >= 2_000_000)
+    eventually(lambda: tree.total().written_bytes >= 2_000_000)
     for child in children:
         child.communicate(b"\n")
-        assert 2_000_000 <= tree.total().written < 2_100_000
+        assert 2_000_000 <= tree.total().written_bytes < 2_100_000
     tree.close()
+
+
+def test_what_a_child_used_is_counted_once_when_its_parent_has_waited_for_it(tmp_path: Path) -> None:
+    tree = LoadTree()
+    write = "import os,sys,time; os.write(os.open(sys.argv[1], os.O_CREAT|os.O_WRONLY), bytes(1_000_000))"
+    spin = "list(iter(lambda: time.process_time() < 0.25, False)); os.read(0, 1)"
+    parent = "import os,sys; os.spawnv(os.P_WAIT, sys.executable, [sys.executable, *sys.argv[1:]]); os.read(0, 1)"
+    command = [sys.executable, "-I", "-S", "-c", parent, "-I", "-S", "-c", f"{write}; {spin}", str(tmp_path / "a")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0) as family:
+        eventually(lambda: tree.total().cpu_ticks >= 20)
+        assert family.stdin is not None
+        family.stdin.write(b"\n")
+        eventually(lambda: not processes.descendants(family.pid))
+        totals = [tree.total() for _ in range(2)]
+    tree.close()
+    assert all(1_000_000 <= total.written_bytes < 1_100_000 for total in totals)
+    assert all(20 <= total.cpu_ticks < 35 for total in totals)
 
 
 def test_what_dd_takes_from_zero_and_gives_to_null_is_not_counted() -> None:
@@ -253,8 +250,8 @@ def test_what_dd_takes_from_zero_and_gives_to_null_is_not_counted() -> None:
     child.kill()
     child.wait()
     tree.close()
-    assert seen.read < 100_000
-    assert seen.written == 0
+    assert seen.read_bytes < 100_000
+    assert seen.written_bytes == 0
 
 
 @pytest.mark.parametrize("is_seen_at_work", [True, False])
@@ -271,8 +268,8 @@ def test_a_dd_that_ends_between_two_looks_adds_nothing_of_zero_and_null(*, is_se
     seen = tree.total()
     child.wait()
     tree.close()
-    assert seen.read < 100_000
-    assert seen.written < 100_000
+    assert seen.read_bytes < 100_000
+    assert seen.written_bytes < 100_000
 
 
 def test_what_a_dd_that_ended_wrote_to_a_target_is_counted(tmp_path: Path) -> None:
@@ -285,6 +282,6 @@ def test_what_a_dd_that_ended_wrote_to_a_target_is_counted(tmp_path: Path) -> No
     os.write(pipe_write, bytes(50_000))
     os.close(pipe_write)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert tree.total().written >= 50_000
+    assert tree.total().written_bytes >= 50_000
     child.wait()
     tree.close()

@@ -1,7 +1,6 @@
 """Runs the groups of steps one after another, those of a group side by side, and keeps a record of each."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from iotide_agent.runner import processes
@@ -10,7 +9,7 @@ from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.endings import CANCEL_GRACE_SECONDS, GRACE_SECONDS, RunEndedError, end_loads
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
-from iotide_agent.runner.sampler import Sampler
+from iotide_agent.runner.sampler import Printed, Sampler
 
 
 class Groups:
@@ -26,7 +25,7 @@ class Groups:
         self,
         loop: Loop,
         surroundings: Surroundings,
-        curve_file: Path,
+        start_sampler: Callable[[Printed], Sampler],
         *,
         check: Callable[[], None],
         note: Callable[[list[Load]], None],
@@ -44,7 +43,7 @@ class Groups:
         self._loads: list[Load] = []
         self.records: list[dict[str, Any]] = []
         self.escaped_processes = 0
-        self.sampler = Sampler(curve_file, self._printed)
+        self.sampler = start_sampler(self._printed)
         loop.every(self.sampler.tick)
 
     def run(self, group: Sequence[StepCard], before_done: Sequence[str], until: float) -> None:

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mount_watch import MountWatch
 from iotide_agent.runner.places import Places, make_places
 from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
+from iotide_agent.runner.sampler import Sampler
 from iotide_agent.runner.workspace import TargetRefusedError
 
 TARGET_PATIENCE: Final = 3
@@ -133,7 +135,8 @@ class Runner:
         )
         self._mounts = MountWatch(self._loop, self._places.directories())
         curves = self._directory / "curve.jsonl"
-        self._groups = Groups(self._loop, surroundings, curves, check=self._check, note=self._note_loads)
+        start_sampler = partial(Sampler, curves, self._places.mounts())
+        self._groups = Groups(self._loop, surroundings, start_sampler, check=self._check, note=self._note_loads)
         self._note(started_at_epoch_seconds=time.time(), started_at_boottime_seconds=processes.boottime())
         for group in go.groups:
             before_done = [self._before(step) for step in group]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from iotide_agent.runner.card import Card, TargetCard
+from iotide_agent.runner.counters.source import TargetMount
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hands, Limits, go_on
 from iotide_agent.runner.mounts import MountLine
@@ -73,6 +74,13 @@ class Places:
     def directories(self) -> list[str]:
         """The directories that were made."""
         return [held.directory for held in self._held.values()]
+
+    def mounts(self) -> list[TargetMount]:
+        """What they were made on."""
+        return [
+            TargetMount(held.mount.mount_point, held.mount.fstype, held.mount.source, held.made.st_dev)
+            for held in self._held.values()
+        ]
 
     def verify(self) -> None:
         """Makes sure that each target is the mount that it was and its path still leads to the run's directory.

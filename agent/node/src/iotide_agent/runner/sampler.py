@@ -4,50 +4,48 @@ import errno
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from iotide_agent.runner import processes
+from iotide_agent.runner.counters.node import NodeCounters
+from iotide_agent.runner.counters.source import Span, TargetMount, growth
 from iotide_agent.runner.files import replace_file
-from iotide_agent.runner.tree import Bytes, LoadTree
+from iotide_agent.runner.tree import LoadTree, Used
 
 PERIOD_SECONDS: Final = 1.0
 STILL_SECONDS: Final = 10.0
 """A load without any growth for this long is reported with what it waits for."""
 _SHORTEST_SECONDS: Final = 0.05
+_DIGITS: Final = 6
+"""Kept of each value: a float4, which curves are stored as, holds seven, and the rows stay short."""
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
+Printed = Callable[[], tuple[int, str]]
+"""How many bytes the load has printed so far, and the end of it."""
+
+
 class Reading(NamedTuple):
-    """Counters at one moment; the differences of two readings make a row.
+    """The load at one moment.
 
     Attributes:
         at: CLOCK_BOOTTIME, seconds.
-        cpu: the node's ticks by kind, as in the first line of /proc/stat.
     """
 
     at: float
-    load: Bytes
-    cpu: tuple[int, ...]
-    load1: float
+    load: Used
 
 
-def rates(before: Reading, after: Reading) -> dict[str, float]:
-    """The counters of the time between two readings: bytes per second of the load, shares of all processors."""
-    seconds = max(after.at - before.at, _SHORTEST_SECONDS)
-    ticks = [max(0, new - old) for old, new in zip(before.cpu, after.cpu, strict=True)]
-    user, nice, system, _idle, iowait, hard_irq, soft_irq, *_ = ticks
-    # Guests' time, the last two columns, is part of user and nice already.
-    all_ticks = max(1, sum(ticks[:8]))
+def load_rates(before: Used, after: Used, span: Span) -> dict[str, float]:
+    """The load's own counters of the time between two readings."""
+    written_bytes, read_bytes, cpu_ticks = growth(before, after)
     return {
-        "write_bytes_per_second": max(0, after.load.written - before.load.written) / seconds,
-        "read_bytes_per_second": max(0, after.load.read - before.load.read) / seconds,
-        "cpu_user_ratio": (user + nice) / all_ticks,
-        "cpu_system_ratio": (system + hard_irq + soft_irq) / all_ticks,
-        "cpu_iowait_ratio": iowait / all_ticks,
-        "load1": after.load1,
+        "write_bytes_per_second": written_bytes / span.seconds,
+        "read_bytes_per_second": read_bytes / span.seconds,
+        "load_cpu_ratio": min(1.0, cpu_ticks / span.ticks),
     }
 
 
@@ -61,16 +59,15 @@ class Sampler:
             is no work.
     """
 
-    def __init__(self, file: Path, printed: Callable[[], tuple[int, str]]) -> None:
+    def __init__(self, file: Path, targets: Sequence[TargetMount], printed: Printed) -> None:
         """Begins now.
 
         Args:
-            printed: how many bytes the load has printed so far, and the end of it.
+            targets: whose devices and network file systems are looked at.
         """
         self._tree = LoadTree()
         self._printed = printed
-        self._stat = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
-        self._loadavg = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+        self._node = NodeCounters(targets)
         self._unwritten = b""
         self._tail_file, self._tail = file.with_name("tail"), ""
         self._output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -84,7 +81,7 @@ class Sampler:
         self._step = 0
         self._step_began = self._last
         self._grew_at = self._worked_at = self._began
-        self._growth: tuple[int, ...] = ()
+        self._moved: tuple[int, ...] = ()
 
     def begin_step(self, ordinal: int) -> None:
         """Counts from here for the progress of the step that starts next."""
@@ -113,18 +110,21 @@ class Sampler:
         if rest_seconds >= PERIOD_SECONDS / 2 or (self._rows == 0 and rest_seconds >= _SHORTEST_SECONDS):
             self._write(reading, 1)
         self._tree.close()
-        for descriptor in (self._stat, self._loadavg, self._output):
-            os.close(descriptor)
+        self._node.close()
+        os.close(self._output)
 
     def _write(self, reading: Reading, rows: int) -> None:
         printed_bytes, tail = self._printed()
         still_seconds, waits = self._watch_growth(reading, printed_bytes)
         seconds = max(reading.at - self._last.at, _SHORTEST_SECONDS)
-        row = rates(self._last, reading) | {
-            "sampler_cpu_ratio": (self.cpu_seconds - self._cpu_seconds_written) / seconds,
+        span, counters = self._node.sample(seconds)
+        counters |= load_rates(self._last.load, reading.load, span)
+        counters["sampler_cpu_ratio"] = (self.cpu_seconds - self._cpu_seconds_written) / seconds
+        written_bytes, read_bytes, _ = growth(self._step_began.load, reading.load)
+        row = {name: float(f"{value:.{_DIGITS}g}") for name, value in counters.items()} | {
             "step": self._step,
-            "step_written_bytes": reading.load.written - self._step_began.load.written,
-            "step_read_bytes": reading.load.read - self._step_began.load.read,
+            "step_written_bytes": written_bytes,
+            "step_read_bytes": read_bytes,
             "step_seconds": reading.at - self._step_began.at,
             "still_seconds": still_seconds,
             "waits": waits,
@@ -153,15 +153,13 @@ class Sampler:
 
     def _watch_growth(self, reading: Reading, printed_bytes: int) -> tuple[float, str]:
         """Seconds without growth of bytes, output or processor time, and what the load waits for if that is long."""
-        growth: tuple[int, ...] = (*reading.load, printed_bytes)
-        if growth != self._growth[:3]:
+        moved = (*reading.load[:2], printed_bytes)
+        if moved != self._moved:
             self._worked_at = reading.at
-        self.idle_seconds = reading.at - self._worked_at
-        if growth == self._growth[:3]:
-            growth = (*growth, sum(stat.cpu_ticks for stat in self._tree.stats()))
-        if growth != self._growth[: len(growth)]:
+        if moved != self._moved or reading.load.cpu_ticks != self._last.load.cpu_ticks:
             self._grew_at = reading.at
-        self._growth = growth
+        self._moved = moved
+        self.idle_seconds = reading.at - self._worked_at
         still_seconds = reading.at - self._grew_at
         self.longest_still_seconds = max(self.longest_still_seconds, still_seconds)
         if still_seconds < STILL_SECONDS:
@@ -169,7 +167,4 @@ class Sampler:
         return still_seconds, "; ".join(str(found) for found in processes.stuck(self._tree.stats())[:3])
 
     def _read(self) -> Reading:
-        line = os.pread(self._stat, 1024, 0).split(b"\n", 1)[0]
-        cpu = tuple(int(field) for field in line.split()[1:])
-        load1 = float(os.pread(self._loadavg, 64, 0).split()[0])
-        return Reading(processes.boottime(), self._tree.total(), cpu, load1)
+        return Reading(processes.boottime(), self._tree.total())

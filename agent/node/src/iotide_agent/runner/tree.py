@@ -1,4 +1,4 @@
-"""How many bytes the processes of a load have written and read, children that come and go included."""
+"""What the processes of a load have written, read and computed, children that come and go included."""
 
 import os
 from collections.abc import Iterable
@@ -12,46 +12,57 @@ _GIVEN: Final = ("/dev/null", "pipe:")
 """What a load's first two descriptors lead to until it opens something of its own."""
 
 
-class Bytes(NamedTuple):
-    """Bytes in all since a load began."""
+class Used(NamedTuple):
+    """What a load used in all since it began: bytes, and ticks of processors, of which a second has 100."""
 
-    written: int
-    read: int
+    written_bytes: int
+    read_bytes: int
+    cpu_ticks: int
 
 
 class _Member:
-    """A process of the load, its /proc/PID/io kept open."""
+    """A process of the load, its /proc/PID/io and stat kept open."""
 
     def __init__(self, pid: int, parent: int) -> None:
         self.pid = pid
         self.parent = parent
-        self.seen = Bytes(0, 0)
+        self.seen = Used(0, 0, 0)
         self.is_gone = False
         self._links: dict[int, str] = {}
-        try:
-            self._io = os.open(f"/proc/{pid}/io", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            self._io = -1  # gone already, or a setuid tool whose figures are not ours to read
+        self._io, self._stat = _opened(pid, "io"), _opened(pid, "stat")
 
     def read(self) -> None:
         """Looks again; what was seen last stays where the process has gone."""
-        if self._io < 0:
-            return
         try:
-            fields = os.pread(self._io, 512, 0).split()
+            self.seen = Used(*self._bytes(), max(self._cpu_ticks(), self.seen.cpu_ticks))
         except OSError:
             self.is_gone = True
-            return
+
+    def close(self) -> None:
+        for descriptor in (self._io, self._stat):
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def _cpu_ticks(self) -> int:
+        """Of itself and of children that it waited for."""
+        if self._stat is None:
+            return 0
+        text = os.pread(self._stat, 512, 0)
+        return sum(map(int, text[text.rindex(b")") + 2 :].split(None, 15)[11:15]))
+
+    def _bytes(self) -> tuple[int, int]:
+        if self._io is None:
+            return self.seen[:2]
+        try:
+            fields = os.pread(self._io, 512, 0).split()
+        except PermissionError:  # a setuid tool was started in it
+            return self.seen[:2]
         asked_read, asked_written, stored_read, stored_written = (int(fields[index]) for index in (1, 3, 9, 11))
         # The calls' own count misses aio, io_uring and mmap; the storage count misses tmpfs and what a cache answers.
         # What dd takes from /dev/zero or gives to /dev/null never was on a target.
         written = max(stored_written, asked_written if self._is_target(1) else 0)
         read = max(stored_read, asked_read if self._is_target(0) else 0)
-        self.seen = Bytes(max(written, self.seen.written), max(read, self.seen.read))
-
-    def close(self) -> None:
-        if self._io >= 0:
-            os.close(self._io)
+        return max(written, self.seen.written_bytes), max(read, self.seen.read_bytes)
 
     def _is_target(self, descriptor: int) -> bool:
         """Whether what the process asked of this descriptor may have been a target's."""
@@ -78,16 +89,19 @@ class LoadTree:
         self._newest = self._newest_pid()
         self._foreign = set(processes.all_pids())
         self._members: dict[int, _Member] = {}
-        self._gone = Bytes(0, 0)
+        self._gone = Used(0, 0, 0)
 
-    def total(self) -> Bytes:
-        """Bytes of all members so far."""
+    def total(self) -> Used:
+        """Of all members so far."""
         newest = self._newest_pid()
-        if newest != self._newest or any(member.is_gone for member in self._members.values()):
+        if newest != self._newest:
             self._newest = newest
             self._look()
-        for member in self._members.values():
-            member.read()
+        self._read()
+        if any(member.is_gone for member in self._members.values()):
+            # What it used is its parent's now, which may have been read before or after: it would count never or twice.
+            self._look()
+            self._read()
         return _sum((self._gone, *(member.seen for member in self._members.values())))
 
     def stats(self) -> list[processes.Stat]:
@@ -101,6 +115,10 @@ class LoadTree:
         self._members.clear()
         os.close(self._loadavg)
 
+    def _read(self) -> None:
+        for member in self._members.values():
+            member.read()
+
     def _newest_pid(self) -> bytes:
         """The pid that was given out last on this node: the last field of /proc/loadavg."""
         return os.pread(self._loadavg, 64, 0).split()[-1]
@@ -108,7 +126,7 @@ class LoadTree:
     def _look(self) -> None:
         present = set(processes.all_pids())
         self._foreign &= present
-        self._leave(self._members.keys() - present)
+        self._leave([pid for pid, member in self._members.items() if member.is_gone or pid not in present])
         unknown = present - self._foreign - self._members.keys() - {self._root}
         parents = {stat.pid: stat.parent for stat in map(processes.stat_of, unknown) if stat is not None}
         while joined := {pid for pid, parent in parents.items() if parent == self._root or parent in self._members}:
@@ -125,6 +143,12 @@ class LoadTree:
                 self._gone = _sum((self._gone, member.seen))
 
 
-def _sum(parts: Iterable[Bytes]) -> Bytes:
-    written, read = zip(*parts, strict=True)
-    return Bytes(sum(written), sum(read))
+def _opened(pid: int, name: str) -> int | None:
+    try:
+        return os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None  # gone already, or a setuid tool whose figures are not ours to read
+
+
+def _sum(parts: Iterable[Used]) -> Used:
+    return Used(*map(sum, zip(*parts, strict=True)))

@@ -1,0 +1,75 @@
+"""The block devices that the targets' file systems are made on: /sys/dev/block/MAJOR:MINOR/stat.
+
+Of a stack of devices it is the uppermost, as the file system sees it: the md or dm device itself, or a partition. The
+fields are those of https://docs.kernel.org/admin-guide/iostats.html.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from iotide_agent.runner.counters.source import OpenFile, Source, Span, TargetMount, growth
+
+_SECTOR_BYTES: Final = 512
+"""The kernel counts so, whatever the sectors of the disk are."""
+_MILLISECONDS: Final = 1000
+
+
+class _Device(NamedTuple):
+    read_bytes: int
+    written_bytes: int
+    busy_milliseconds: int
+
+
+class Disks(Source[list[_Device]]):
+    """Of all targets, each device once."""
+
+    def __init__(self, sys: Path, targets: Iterable[TargetMount]) -> None:
+        """Finds the devices.
+
+        Raises:
+            OSError: no target stands on a block device of this node.
+        """
+        directories = {device.resolve(): None for target in targets for device in _devices(sys, target)}
+        if not directories:
+            raise FileNotFoundError("no target stands on a block device")
+        self.files = tuple(OpenFile(directory / "stat") for directory in directories)
+
+    def read(self) -> list[_Device]:
+        """Totals of each device."""
+        readings = []
+        for file in self.files:
+            fields = file.read(512).split()
+            readings.append(_Device(int(fields[2]) * _SECTOR_BYTES, int(fields[6]) * _SECTOR_BYTES, int(fields[9])))
+        return readings
+
+    def rates(self, before: Sequence[_Device], after: Sequence[_Device], span: Span) -> Mapping[str, float]:
+        """Bytes of all devices together, and how busy the busiest was: the share of time in which it had work."""
+        grown = [_Device(*growth(old, new)) for old, new in zip(before, after, strict=True)]
+        busiest = max(device.busy_milliseconds for device in grown)
+        return {
+            "disk_read_bytes_per_second": sum(device.read_bytes for device in grown) / span.seconds,
+            "disk_write_bytes_per_second": sum(device.written_bytes for device in grown) / span.seconds,
+            "disk_busy_ratio": min(1.0, busiest / _MILLISECONDS / span.seconds),
+        }
+
+
+def _devices(sys: Path, target: TargetMount) -> Iterator[Path]:
+    """The directories of a target's devices in /sys: one, or all members of a btrfs, whose own number is anonymous."""
+    own = _directory(sys, target.device)
+    if own.exists():
+        yield own
+    elif target.source.startswith("/dev/"):
+        try:
+            named = _directory(sys, Path(target.source).stat().st_rdev)
+        except OSError:
+            return  # the source is only a name, as a file system in user space may give itself
+        if named.exists():
+            yield named
+            for entry in (sys / "fs/btrfs").glob(f"*/devices/{named.resolve().name}"):
+                yield from entry.parent.iterdir()
+
+
+def _directory(sys: Path, device: int) -> Path:
+    return sys / "dev/block" / f"{os.major(device)}:{os.minor(device)}"

@@ -1,0 +1,100 @@
+"""What the NFS client did on the targets' mounts: /proc/self/mountstats, version 1.1 of its statistics.
+
+The line `bytes:` ends in what was read from and written to the server over the wire, before two counts of pages; each
+line of an operation begins with how often it was asked for and how often it was sent. See nfs_show_stats and
+rpc_count_iostats of the kernel.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from iotide_agent.runner.counters.source import OpenFile, Source, Span, TargetMount, growth
+
+LONGEST_BYTES: Final = 256 * 1024
+"""What lies further down is not looked for: of hundreds of NFS mounts the kernel writes megabytes, in milliseconds."""
+_SECTION: Final = b"\ndevice "
+_BYTES: Final = re.compile(rb"\n\tbytes:\t(?:\d+ ){4}(\d+) (\d+) ")
+_OPERATION: Final = re.compile(rb"\n\t *[A-Z_]+: (\d+) (\d+) ")
+_MANGLED: Final = re.compile(r"[ \t\n\\]")
+
+
+class Client(NamedTuple):
+    """Totals since the mount.
+
+    Attributes:
+        read_bytes, written_bytes: over the wire; what the cache answers is not in them.
+        transmissions: of the requests for these operations, those that were sent again included.
+    """
+
+    read_bytes: int
+    written_bytes: int
+    operations: int
+    transmissions: int
+
+
+class NfsClient(Source[dict[bytes, Client]]):
+    """Of all targets on NFS, each mount once."""
+
+    def __init__(self, proc: Path, targets: Iterable[TargetMount]) -> None:
+        """Opens the file.
+
+        Raises:
+            OSError: no target is on NFS, or the kernel keeps no statistics of mounts.
+        """
+        self._heads = {_head(target) for target in targets if target.fstype in {"nfs", "nfs4"}}
+        if not self._heads:
+            raise FileNotFoundError("no target is on NFS")
+        self.files = (OpenFile(proc / "self/mountstats"),)
+
+    def read(self) -> dict[bytes, Client]:
+        """Totals of each mount that is there now."""
+        (file,) = self.files
+        text = b"\n"
+        for piece in file.pieces():
+            text += piece
+            if len(text) > LONGEST_BYTES or all(_SECTION in text[text.find(head) :] for head in self._heads):
+                break
+        sections = ((head, _section(text, head)) for head in self._heads)
+        return {head: _client(section) for head, section in sections if section}
+
+    def rates(self, before: dict[bytes, Client], after: dict[bytes, Client], span: Span) -> Mapping[str, float]:
+        """Of the mounts that were there all the time; nothing where none was, as during a remount."""
+        grown = [growth(before[mount], after[mount]) for mount in before.keys() & after.keys()]
+        if not grown:
+            return {}
+        total = Client(*map(sum, zip(*grown, strict=True)))
+        return {
+            "nfs_read_bytes_per_second": total.read_bytes / span.seconds,
+            "nfs_write_bytes_per_second": total.written_bytes / span.seconds,
+            "nfs_operations_per_second": total.operations / span.seconds,
+            "nfs_retransmissions_per_second": max(0, total.transmissions - total.operations) / span.seconds,
+        }
+
+
+def _head(target: TargetMount) -> bytes:
+    """What names its section, behind the source and with the kernel's octal escapes."""
+    mount_point = _MANGLED.sub(lambda found: f"\\{ord(found[0]):03o}", target.mount_point)
+    return f" mounted on {mount_point} with fstype {target.fstype} ".encode()
+
+
+def _section(text: bytes, head: bytes) -> bytes:
+    begin = text.find(head)
+    if begin < 0:
+        return b""
+    end = text.find(_SECTION, begin)
+    return text[begin:] if end < 0 else text[begin:end]
+
+
+def _client(section: bytes) -> Client:
+    over_wire = _BYTES.search(section)
+    if over_wire is None:
+        raise ValueError("a mount on NFS has no line of bytes")
+    counts = _OPERATION.findall(section)
+    return Client(
+        int(over_wire[1]),
+        int(over_wire[2]),
+        sum(int(operations) for operations, _ in counts),
+        sum(int(transmissions) for _, transmissions in counts),
+    )

@@ -1,0 +1,41 @@
+"""Processor time of the whole node by kind, and its load average: /proc/stat, /proc/loadavg."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from iotide_agent.runner.counters.source import OpenFile, Source, Span, growth
+
+
+class ProcessorTimes(NamedTuple):
+    """Ticks by kind, as in the first line of /proc/stat, and the load average of one minute."""
+
+    ticks: tuple[int, ...]
+    load1: float
+
+    def ticks_since(self, before: "ProcessorTimes") -> int:
+        """Ticks of all processors that passed, at least one; guests' time is part of user and nice already."""
+        return max(1, sum(growth(before.ticks[:8], self.ticks[:8])))
+
+
+class Processors(Source[ProcessorTimes]):
+    """Every Linux has these."""
+
+    def __init__(self, proc: Path) -> None:
+        self.files = (OpenFile(proc / "stat"), OpenFile(proc / "loadavg"))
+
+    def read(self) -> ProcessorTimes:
+        """Two files, of the first its first line."""
+        stat, loadavg = self.files
+        line, _, _ = stat.read(1024).partition(b"\n")
+        return ProcessorTimes(tuple(map(int, line.split()[1:])), float(loadavg.read(64).split()[0]))
+
+    def rates(self, before: ProcessorTimes, after: ProcessorTimes, span: Span) -> Mapping[str, float]:
+        """Shares of all processors; time in interrupts counts as system, a hypervisor's theft as none of them."""
+        user, nice, system, _idle, iowait, hard_irq, soft_irq, *_ = growth(before.ticks, after.ticks)
+        return {
+            "cpu_user_ratio": (user + nice) / span.ticks,
+            "cpu_system_ratio": (system + hard_irq + soft_irq) / span.ticks,
+            "cpu_iowait_ratio": iowait / span.ticks,
+            "load1": after.load1,
+        }
