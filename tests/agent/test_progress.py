@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iotide_agent import progress
 from iotide_agent.plan import Plan
-from iotide_agent.progress import COUNTERS, RunWatch
+from iotide_agent.progress import RunWatch
 from iotide_agent.spool import order_files
 from iotide_agent.workloads.base import Place, Step
 from iotide_agent.workloads.registry import workload
 from iotide_wire.messages import CurvePiece
 
+COUNTERS = ("write_bytes_per_second", "load1", "net_link_ratio")
 STARTED_AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
 
@@ -49,8 +51,11 @@ def watch(directory: Path, *rows: dict[str, Any]) -> RunWatch:
     return watched
 
 
-def pieces(watched: RunWatch, *, at_most: int = 10_000, is_complete: bool = False) -> list[CurvePiece]:
-    return watched.pieces(STARTED_AT, at_most=at_most, is_complete=is_complete)
+def by_counter(pieces: list[CurvePiece]) -> dict[str, list[float]]:
+    seen: dict[str, list[float]] = {}
+    for piece in pieces:
+        seen.setdefault(piece.counter, []).extend(piece.values)
+    return seen
 
 
 def test_progress_goes_by_the_bytes_of_all_steps(tmp_path: Path) -> None:
@@ -73,10 +78,10 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
         file.write(half)
         file.flush()
         watched.look(plan(tmp_path), workload("dd", {}))
-        assert len(pieces(watched, is_complete=True)[0].values) == 1
+        assert len(watched.rest(STARTED_AT)[0].values) == 1
         file.write(rest)
     watched.look(plan(tmp_path), workload("dd", {}))
-    assert len(pieces(watched, is_complete=True)[0].values) == 2
+    assert len(watched.rest(STARTED_AT)[0].values) == 2
 
 
 def test_a_load_that_stands_still_is_said_to_with_what_it_waits_for(tmp_path: Path) -> None:
@@ -86,32 +91,49 @@ def test_a_load_that_stands_still_is_said_to_with_what_it_waits_for(tmp_path: Pa
 
 
 @settings(deadline=None)
-@given(rows=st.integers(0, 800), acknowledged=st.lists(st.integers(1, 100), max_size=10))
+@given(rows=st.integers(0, 800), acknowledged=st.lists(st.booleans(), max_size=10))
 def test_pieces_cover_every_second_once_and_do_not_depend_on_what_was_acknowledged(
-    tmp_path_factory: pytest.TempPathFactory, rows: int, acknowledged: list[int]
+    tmp_path_factory: pytest.TempPathFactory, rows: int, acknowledged: list[bool]
 ) -> None:
     directory = tmp_path_factory.mktemp("order")
     watched = watch(directory, *(row(second) for second in range(rows)))
-    whole = {piece.started_at: piece for piece in pieces(watched, is_complete=True) if piece.counter == "load1"}
-    seen: list[float] = []
-    for count in acknowledged:
-        sent = pieces(watched, at_most=count * len(COUNTERS))
-        watched.acknowledge(sent)
-        seen += [value for piece in sent if piece.counter == "load1" for value in piece.values]
-        assert all(whole[piece.started_at].values == piece.values for piece in sent if piece.counter == "load1")
-    seen += [value for piece in pieces(watched, is_complete=True) if piece.counter == "load1" for value in piece.values]
-    assert seen == [float(second) for second in range(rows)]
-
-
-def test_a_cut_batch_of_pieces_loses_no_second_of_any_counter(tmp_path: Path) -> None:
-    watched = watch(tmp_path, *(row(second) for second in range(400)))
-    seen: dict[str, list[float]] = {name: [] for name in COUNTERS}
-    while sent := pieces(watched, at_most=200):
+    sent_before: dict[tuple[str, datetime], CurvePiece] = {}
+    seen: list[CurvePiece] = []
+    for is_acknowledged in acknowledged:
+        sent = watched.pieces(STARTED_AT)
         assert len(sent) <= 200
-        for piece in sent:
-            seen[piece.counter] += piece.values
-        watched.acknowledge(sent)
-    assert seen == {name: [float(second) for second in range(400)] for name in COUNTERS}
+        assert all(sent_before.setdefault((piece.counter, piece.started_at), piece) == piece for piece in sent)
+        if is_acknowledged:
+            watched.acknowledge(sent)
+            seen += sent
+    expected = [float(second) for second in range(rows)]
+    assert by_counter([*seen, *watched.rest(STARTED_AT)]) == (dict.fromkeys(COUNTERS, expected) if rows else {})
+
+
+def test_a_counter_that_comes_late_or_goes_has_no_values_where_it_was_not(tmp_path: Path) -> None:
+    rows = [row(second) for second in range(20)]
+    for second in (0, 1, 2, 6, 7, 12):
+        del rows[second]["net_link_ratio"]
+    watched = watch(tmp_path, *rows)
+    for sent in (watched.pieces(STARTED_AT), watched.rest(STARTED_AT)):
+        link = [piece for piece in sent if piece.counter == "net_link_ratio"]
+        assert {
+            piece.started_at + timedelta(seconds=index): value
+            for piece in link
+            for index, value in enumerate(piece.values)
+        } == {STARTED_AT + timedelta(seconds=second): float(second) for second in {*range(20)} - {0, 1, 2, 6, 7, 12}}
+    watched.acknowledge(watched.pieces(STARTED_AT))
+    assert watched.rest(STARTED_AT) == []
+
+
+def test_what_a_server_missed_for_hours_is_sent_as_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_RESULT_VALUES", 1000)
+    rows = [row(second) for second in range(2001)]
+    del rows[5]["load1"]
+    sent = watch(tmp_path, *rows).rest(STARTED_AT)
+    assert {piece.step_seconds for piece in sent} == {7.0}
+    assert by_counter(sent)["write_bytes_per_second"] == [*(float(first + 3) for first in range(0, 1995, 7)), 1997.5]
+    assert next(piece for piece in sent if piece.counter == "load1").started_at == STARTED_AT + timedelta(seconds=7)
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("a plug-in's own fault"), float("nan"), -1.0])
@@ -127,12 +149,12 @@ def test_a_plug_in_that_cannot_tell_its_progress_costs_nothing_else(
     watched = watch(tmp_path, row(0, step_written_bytes=500))
     assert not watched.progress
     assert watched.phase == "writing 1 KiB"
-    assert len(pieces(watched, is_complete=True)) == len(COUNTERS)
+    assert len(watched.rest(STARTED_AT)) == len(COUNTERS)
 
 
 def test_pieces_are_short_at_first_and_stand_at_their_time(tmp_path: Path) -> None:
     watched = watch(tmp_path, *(row(second) for second in range(720)))
-    load = [piece for piece in pieces(watched) if piece.counter == "load1"]
+    load = [piece for piece in watched.pieces(STARTED_AT) if piece.counter == "load1"]
     assert [len(piece.values) for piece in load] == [10] * 60 + [60, 60]
     assert load[1].started_at == STARTED_AT + timedelta(seconds=10)
     assert load[-1].started_at == STARTED_AT + timedelta(seconds=660)

@@ -4,11 +4,12 @@ import json
 import logging
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate, chain, islice, repeat
-from math import isnan
+from itertools import accumulate, chain, groupby, islice, repeat
+from math import ceil, isnan, nan
+from statistics import fmean
 from typing import Any, Final
 
 from iotide_agent.plan import Plan
@@ -16,15 +17,10 @@ from iotide_agent.spool import OrderFiles
 from iotide_agent.workloads.base import Counters, Step, Workload
 from iotide_wire.messages import CurvePiece
 
-COUNTERS: Final = (
-    "write_bytes_per_second",
-    "read_bytes_per_second",
-    "cpu_user_ratio",
-    "cpu_system_ratio",
-    "cpu_iowait_ratio",
-    "load1",
-    "sampler_cpu_ratio",
-)
+_STATE: Final = frozenset({"step", "step_written_bytes", "step_read_bytes", "step_seconds", "still_seconds", "waits"})
+"""What a row says besides its counters."""
+_EVERY_ROW: Final = "write_bytes_per_second"
+"""A counter that no row lacks."""
 STEP_SECONDS: Final = 1.0
 _logger = logging.getLogger(__name__)
 _PIECE_ENDS: Final = tuple(accumulate(chain(repeat(10, 60), repeat(60, 590), repeat(600, 7200))))
@@ -32,6 +28,12 @@ _PIECE_ENDS: Final = tuple(accumulate(chain(repeat(10, 60), repeat(60, 590), rep
 
 They do not depend on what was acknowledged, so that a piece which is sent again is the same piece.
 """
+_PIECE_VALUES: Final = 600
+_BEAT_PIECES: Final = 200
+_RESULT_PIECES: Final = 15_000
+"""Of those that a result may hold; the others are for curves that a tool itself told."""
+_RESULT_VALUES: Final = 1_000_000
+"""Of all curves that a result holds: with at most 13 letters each, less than the server takes in one request."""
 
 
 @dataclass(slots=True)
@@ -47,7 +49,8 @@ class RunWatch:
     progress: float | None = None
     phase: str = ""
     _offset_bytes: int = 0
-    _values: "dict[str, array[float]]" = field(default_factory=lambda: {name: array("f") for name in COUNTERS})
+    _rows: int = 0
+    _values: "dict[str, array[float]]" = field(default_factory=dict)
     _acknowledged_rows: int = 0
     _has_complained: bool = False
 
@@ -55,33 +58,64 @@ class RunWatch:
         """Reads what was sampled since the last look; without its workload a run has curves but no progress."""
         last: dict[str, Any] | None = None
         for last in self._new_rows():
-            for name, values in self._values.items():
-                values.append(last[name])
+            self._keep(last)
         if last is not None:
             self._judge(last, plan, workload)
 
-    def pieces(self, started_at: datetime, *, at_most: int, is_complete: bool) -> list[CurvePiece]:
-        """Pieces that were not acknowledged, oldest first.
+    def pieces(self, started_at: datetime) -> list[CurvePiece]:
+        """Pieces that were not acknowledged, oldest first, as many as a beat may hold.
+
+        A counter that was not known all the time, as one of a device that went, has none where it was not.
 
         Args:
             started_at: of the load.
-            at_most: how many pieces; all counters of a time are sent together.
-            is_complete: no further rows come, so the last piece may be short.
         """
-        rows = len(self._values[COUNTERS[0]])
-        found = []
-        for begin, end in _bounds(self._acknowledged_rows, rows, is_complete=is_complete):
-            at = started_at + timedelta(seconds=begin * STEP_SECONDS)
-            found += [
-                CurvePiece(counter=name, started_at=at, step_seconds=STEP_SECONDS, values=tuple(values[begin:end]))
-                for name, values in self._values.items()
-            ]
-        # Whole bounds only: a bound counts as acknowledged for all counters as soon as it is for one.
-        return found[: at_most - at_most % len(self._values)]
+        found: list[CurvePiece] = []
+        for begin, end in _bounds(self._acknowledged_rows, self._rows):
+            together = self._pieces_of(started_at, begin, end, 1)
+            # Whole bounds only: a bound counts as acknowledged for all counters as soon as it is for one.
+            if found and len(found) + len(together) > _BEAT_PIECES:
+                break
+            found += together
+        return found[:_BEAT_PIECES]
+
+    def rest(self, started_at: datetime) -> list[CurvePiece]:
+        """All that was not acknowledged, now that no further rows come, for the result.
+
+        Where that is more than a result may hold, since the server was away for hours, the values are means of several
+        seconds each.
+        """
+        rows = self._rows - self._acknowledged_rows
+        width = max(1, ceil(rows * len(self._values) / _RESULT_VALUES))
+        begins = range(self._acknowledged_rows, self._rows, _PIECE_VALUES * width)
+        ends = (min(begin + _PIECE_VALUES * width, self._rows) for begin in begins)
+        bounds = zip(begins, ends, strict=True)
+        pieces = chain.from_iterable(self._pieces_of(started_at, begin, end, width) for begin, end in bounds)
+        return list(islice(pieces, _RESULT_PIECES))
 
     def acknowledge(self, pieces: Iterable[CurvePiece]) -> None:
         """The server has these; they are not sent again."""
-        self._acknowledged_rows += sum(len(piece.values) for piece in pieces if piece.counter == COUNTERS[0])
+        self._acknowledged_rows += sum(len(piece.values) for piece in pieces if piece.counter == _EVERY_ROW)
+
+    def _keep(self, row: dict[str, Any]) -> None:
+        for name in row.keys() - _STATE - self._values.keys():
+            self._values[name] = array("d", repeat(nan, self._rows))
+        for name, values in self._values.items():
+            values.append(row.get(name, nan))
+        self._rows += 1
+
+    def _pieces_of(self, started_at: datetime, begin: int, end: int, width: int) -> list[CurvePiece]:
+        """The pieces of all counters between two rows, `width` rows to a value."""
+        return [
+            CurvePiece(
+                counter=name,
+                started_at=started_at + timedelta(seconds=first * STEP_SECONDS),
+                step_seconds=width * STEP_SECONDS,
+                values=tuple(values),
+            )
+            for name, kept in self._values.items()
+            for first, values in _known(_means(kept[begin:end], width), begin, width)
+        ]
 
     def _new_rows(self) -> Iterator[dict[str, Any]]:
         try:
@@ -130,14 +164,27 @@ def read_started_at(phase: dict[str, Any]) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def _bounds(begin: int, rows: int, *, is_complete: bool) -> Iterator[tuple[int, int]]:
+def _bounds(begin: int, rows: int) -> Iterator[tuple[int, int]]:
     for end in islice(_PIECE_ENDS, bisect_right(_PIECE_ENDS, begin), None):
         if end > rows:
             break
         yield begin, end
         begin = end
-    if is_complete and begin < rows:
-        yield begin, rows
+
+
+def _means(values: Sequence[float], width: int) -> Sequence[float]:
+    """Means of `width` values each, of the last ones of what there is; unknown where one of them is."""
+    if width == 1:
+        return values
+    return [fmean(values[first : first + width]) for first in range(0, len(values), width)]
+
+
+def _known(values: Sequence[float], begin: int, width: int) -> Iterator[tuple[int, list[float]]]:
+    """The stretches of values that are known, each with its first row."""
+    for is_unknown, members in groupby(enumerate(values), key=lambda member: isnan(member[1])):
+        if not is_unknown:
+            (first, value), *others = members
+            yield begin + first * width, [value, *(value for _, value in others)]
 
 
 def _together(group: tuple[Step, ...]) -> Step:

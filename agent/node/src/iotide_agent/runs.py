@@ -37,8 +37,6 @@ from iotide_agent.workloads.base import Workload
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, OrderBeat, Outcome
 
 _MAX_AFTERMATHS: Final = 3
-_MAX_PIECES: Final = 200
-_MAX_PIECES_IN_RESULT: Final = 15_000
 _logger = logging.getLogger(__name__)
 
 
@@ -292,7 +290,7 @@ class Runs:
             run.watch.look(run.plan, self._workload(run))
             started_at = read_started_at(run.phase())
             if started_at is not None:
-                curves = run.watch.pieces(started_at, at_most=_MAX_PIECES, is_complete=False)
+                curves = run.watch.pieces(started_at)
         return OrderBeat(
             order_id=run.order.order_id,
             fence=run.order.fence,
@@ -319,7 +317,7 @@ class Runs:
         curves: list[CurvePiece] = []
         if plan is not None and started_at is not None:
             run.watch.look(plan, work.workload)
-            curves = run.watch.pieces(started_at, at_most=_MAX_PIECES_IN_RESULT, is_complete=True)
+            curves = run.watch.rest(started_at)
         announced = self._executor.inventory.workloads.get(run.order.workload)
         environment = environment_of(plan, run.order, announced.tool_version if announced else None)
         reader = RunReader(ended, plan, work.workload, work.options)
