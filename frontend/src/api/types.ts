@@ -6,12 +6,15 @@ type Schemas = components["schemas"];
 
 export type Artefact = Schemas["Artefact"];
 export type Campaign = Schemas["Campaign"];
+export type CampaignMeasures = Schemas["CampaignMeasures"];
 export type CampaignPlan = Schemas["CampaignPlan"];
 export type Cell = Schemas["Cell"];
 export type CellResult = Schemas["CellResult"];
 export type Cluster = Schemas["Cluster"];
 export type Curve = Schemas["Curve"];
 export type Flag = Schemas["Flag"];
+export type MeasuredCell = Schemas["MeasuredCell"];
+export type Measurement = Schemas["Measurement"];
 export type Node = Schemas["Node"];
 export type Points = Schemas["Points"];
 export type Preview = Schemas["Preview"];

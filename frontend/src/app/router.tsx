@@ -98,6 +98,18 @@ const builder = createRoute({
   component: lazyRouteComponent(() => import("./pages/BuilderRoute")),
 });
 
+const text = optional(z.string());
+const figureParam = z.object({
+  workload: text,
+  show: text,
+  beside: text,
+  kind: optional(z.enum(["points", "map", "ratio", "parts"])),
+  x: text,
+  split: text,
+  against: text,
+  only: optional(z.record(z.string(), z.string())),
+});
+
 const campaign = createRoute({
   getParentRoute: () => shell,
   path: "campaigns/$campaignId",
@@ -105,6 +117,7 @@ const campaign = createRoute({
   validateSearch: z.object({
     tab: optional(z.enum(["results", "runs", "plan"])),
     state: optional(stateParam),
+    figure: optional(figureParam),
   }),
   component: lazyRouteComponent(() => import("./pages/CampaignRoute")),
 });

@@ -5,7 +5,8 @@ import { cleanup, configure } from "@testing-library/react";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { server } from "./server";
 
-configure({ getElementError: (message) => new Error(message ?? "") });
+// The first test of a page loads all of it, which takes seconds on a busy machine.
+configure({ asyncUtilTimeout: 5000, getElementError: (message) => new Error(message ?? "") });
 
 class StillObserver implements ResizeObserver {
   observe(): void {}

@@ -22,6 +22,7 @@ function answerWith(state: string, counts: object) {
   };
   server.use(
     http.get("*/api/v1/campaigns/9", () => HttpResponse.json(campaign)),
+    http.get("*/api/v1/campaigns/9/measures", () => HttpResponse.json({ metrics: [], counters: [] })),
     http.get("*/api/v1/campaigns/9/cells", () => listOf([{ id: 1, ordinal: 0, results: [] }])),
   );
 }

@@ -12,7 +12,7 @@ const route = getRouteApi("/shell/campaigns/$campaignId");
 
 export default function CampaignRoute() {
   const { campaignId } = route.useParams();
-  const { tab = "results", state } = route.useSearch();
+  const { tab = "results", state, figure = {} } = route.useSearch();
   const navigate = route.useNavigate();
   const campaign = useQuery(campaignQuery(campaignId));
   return (
@@ -22,6 +22,8 @@ export default function CampaignRoute() {
           <CampaignView
             activeRuns={<ActiveRuns campaignId={campaignId} count={found.counts.active} />}
             campaign={found}
+            figure={figure}
+            onFigure={(chosen) => void navigate({ search: { figure: chosen }, replace: true })}
             onTab={(chosen) => void navigate({ search: { tab: chosen }, replace: true })}
             runs={
               <RunsSection

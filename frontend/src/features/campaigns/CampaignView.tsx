@@ -13,6 +13,8 @@ import { useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { planAsYaml } from "./builder/export";
 import { CampaignProgress } from "./CampaignProgress";
+import type { FigureView } from "./figure/choice";
+import { FigureSection } from "./figure/FigureSection";
 import { cancelCampaign } from "./queries";
 import { ResultsTable } from "./ResultsTable";
 
@@ -23,12 +25,15 @@ interface CampaignViewProps {
   readonly campaign: Campaign;
   readonly tab: CampaignTab;
   readonly onTab: (tab: CampaignTab) => void;
+  readonly figure: FigureView;
+  readonly onFigure: (view: FigureView) => void;
   /** The runs that load now, with their bars. */
   readonly activeRuns: ReactNode;
   readonly runs: ReactNode;
 }
 
-export function CampaignView({ campaign, tab, onTab, activeRuns, runs }: CampaignViewProps) {
+export function CampaignView(props: CampaignViewProps) {
+  const { campaign, tab, onTab, figure, onFigure, activeRuns, runs } = props;
   return (
     <Page
       actions={<Actions campaign={campaign} />}
@@ -53,9 +58,12 @@ export function CampaignView({ campaign, tab, onTab, activeRuns, runs }: Campaig
           <Tabs.Tab value="plan">Plan</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="results">
-          <Section title="Results">
-            <ResultsTable campaign={campaign} />
-          </Section>
+          <Stack gap="lg">
+            <FigureSection campaign={campaign} onView={onFigure} view={figure} />
+            <Section title="Results">
+              <ResultsTable campaign={campaign} />
+            </Section>
+          </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="runs">{runs}</Tabs.Panel>
         <Tabs.Panel value="plan">

@@ -8,6 +8,7 @@ import type { Campaign, CampaignPlan } from "@/api/types";
 const PROGRESS_MILLISECONDS = 3000;
 const PAGE_SIZE = 50;
 const CELLS_PER_PAGE = 200;
+const MOST_CELLS_OF_A_FIGURE = 500;
 
 export interface CampaignFilter {
   readonly state?: Campaign["state"] | undefined;
@@ -56,6 +57,40 @@ export function cellsQuery(campaignId: number) {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     select: ({ pages }) => pages.flatMap(({ items }) => items),
+  });
+}
+
+/** What a figure of the campaign can show. */
+export function measuresQuery(campaignId: number) {
+  return queryOptions({
+    queryKey: ["cell", "measures", campaignId],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/campaigns/{campaign_id}/measures", {
+          params: { path: { campaign_id: campaignId } },
+          signal,
+        }),
+      ),
+  });
+}
+
+export interface MeasurementFilter {
+  readonly metric?: string;
+  readonly counter?: string;
+  readonly workload: string;
+}
+
+/** The numbers of every run of a metric or counter, of as many cells as a figure shows. */
+export function measurementsQuery(campaignId: number, { metric, counter, workload }: MeasurementFilter) {
+  return queryOptions({
+    queryKey: ["cell", "measurements", campaignId, { metric, counter, workload }],
+    queryFn: async ({ signal }) => {
+      const wanted = { metric: metric ?? null, counter: counter ?? null, workload };
+      const query = { limit: MOST_CELLS_OF_A_FIGURE, cursor: null, ...wanted };
+      const params = { path: { campaign_id: campaignId }, query };
+      return answer(api.GET("/api/v1/campaigns/{campaign_id}/measurements", { params, signal }));
+    },
+    placeholderData: (previous) => previous,
   });
 }
 

@@ -1,0 +1,138 @@
+/** What a figure shows and how; every choice is in the address. */
+
+import { Group, NativeSelect } from "@mantine/core";
+import { useTitlesOf } from "@/components/optionTitles";
+import type { TitleOf } from "@/lib/options";
+import { type FigureKind, type FigureView, type Layout, type Measure, textsOf } from "./choice";
+import { titleOfDimension } from "./rows";
+
+interface FigurePickersProps {
+  readonly workloads: readonly string[];
+  readonly workload: string;
+  readonly measures: readonly Measure[];
+  readonly shown: Measure;
+  readonly beside: Measure | undefined;
+  readonly layout: Layout;
+  readonly view: FigureView;
+  readonly onView: (view: FigureView) => void;
+}
+
+const KIND_TITLES: Readonly<Record<FigureKind, string>> = {
+  points: "Dots, with bars or lines",
+  map: "Map over two sizes",
+  ratio: "Ratio of two maps",
+  parts: "Parts of a whole",
+};
+
+export function FigurePickers(props: FigurePickersProps) {
+  const { workloads, workload, measures, shown, beside, layout, view, onView } = props;
+  const titleOf = useTitlesOf()(workload);
+  const all = layout.dimensions.map((name) => ({ value: name, label: titleOfDimension(name, titleOf) }));
+  const titled = measures.map(({ key, title }) => ({ value: key, label: title }));
+  // Another measure has other dimensions, so that choices among them are made anew.
+  const show = (key: string) => onView({ workload, show: key });
+  return (
+    <Group align="flex-end" gap="sm">
+      {workloads.length > 1 && (
+        <Pick
+          label="Workload"
+          onPick={(name) => onView({ workload: name })}
+          options={workloads}
+          value={workload}
+        />
+      )}
+      <Pick label="Metric" onPick={show} options={titled} value={shown.key} />
+      <Pick
+        label="Beside it"
+        onPick={(key) => onView({ ...view, show: shown.key, beside: key })}
+        options={[{ value: "", label: "nothing" }, ...titled.filter(({ value }) => value !== shown.key)]}
+        value={beside?.key ?? ""}
+      />
+      {layout.kinds.length > 1 && (
+        <Pick
+          label="Kind"
+          onPick={(kind) => onView({ ...view, kind: kind as FigureKind, x: undefined, split: undefined })}
+          options={layout.kinds.map((kind) => ({ value: kind, label: KIND_TITLES[kind] }))}
+          value={layout.kind}
+        />
+      )}
+      {layout.kind === "points" && (
+        <Pick
+          label="To the right"
+          onPick={(x) => onView({ ...view, x })}
+          options={[...all, { value: "run", label: "Runs in their order" }]}
+          value={layout.axes[0] ?? "run"}
+        />
+      )}
+      <SplitPick layout={layout} onView={onView} titleOf={titleOf} view={view} />
+      <PinPicks layout={layout} onView={onView} titleOf={titleOf} view={view} />
+    </Group>
+  );
+}
+
+interface PartProps extends Pick<FigurePickersProps, "layout" | "view" | "onView"> {
+  readonly titleOf: TitleOf;
+}
+
+function SplitPick({ layout, view, onView, titleOf }: PartProps) {
+  const { kind, axes, dimensions, split, against, rows } = layout;
+  const free = dimensions.filter((name) => !axes.includes(name) && !(kind === "parts" && name === "part"));
+  if (free.length === 0) return null;
+  const options = free.map((name) => ({ value: name, label: titleOfDimension(name, titleOf) }));
+  return (
+    <>
+      <Pick
+        label={kind === "ratio" ? "Compared by" : "A panel for each"}
+        onPick={(name) => onView({ ...view, split: name, against: undefined })}
+        options={[...(kind === "ratio" ? [] : [{ value: "", label: "nothing" }]), ...options]}
+        value={split ?? ""}
+      />
+      {kind === "ratio" && split && (
+        <Pick
+          label="Divided by"
+          onPick={(text) => onView({ ...view, against: text })}
+          options={textsOf(rows, split)}
+          value={against ?? ""}
+        />
+      )}
+    </>
+  );
+}
+
+/** A choice for each dimension that is neither an axis nor a panel. */
+function PinPicks({ layout, view, onView, titleOf }: PartProps) {
+  const { kind, series, pins, all } = layout;
+  const pin = (name: string, text: string) => {
+    const { [name]: _, ...others } = view.only ?? {};
+    onView({ ...view, only: text === "" ? others : { ...others, [name]: text } });
+  };
+  return [...Object.keys(pins), ...series].map((name) => (
+    <Pick
+      key={name}
+      label={titleOfDimension(name, titleOf)}
+      onPick={(text) => pin(name, text)}
+      options={[...(kind === "points" ? [{ value: "", label: "all" }] : []), ...textsOf(all, name)]}
+      value={pins[name] ?? ""}
+    />
+  ));
+}
+
+interface PickProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly (string | { readonly value: string; readonly label: string })[];
+  readonly onPick: (value: string) => void;
+}
+
+function Pick({ label, value, options, onPick }: PickProps) {
+  return (
+    <NativeSelect
+      data={[...options]}
+      label={label}
+      maw={240}
+      onChange={(event) => onPick(event.currentTarget.value)}
+      size="xs"
+      value={value}
+    />
+  );
+}

@@ -1,0 +1,214 @@
+/** How the numbers of a campaign are drawn, as far as the address does not say it: a telling first picture. */
+
+import type { CampaignMeasures } from "@/api/types";
+import type { Unit } from "@/lib/units";
+import { counterTitle, counterUnit } from "@/plots/curve";
+import { MAX_TRACES } from "@/plots/figure";
+import { dimensionsOf, type FigureRow, groupRows, isNumeric, textOf, valuesOf } from "./rows";
+
+export const FIGURE_KINDS = ["points", "map", "ratio", "parts"] as const;
+export type FigureKind = (typeof FIGURE_KINDS)[number];
+
+/** The part of the address that belongs to the figure. */
+export interface FigureView {
+  readonly workload?: string | undefined;
+  /** Keys of measures. */
+  readonly show?: string | undefined;
+  readonly beside?: string | undefined;
+  readonly kind?: FigureKind | undefined;
+  /** Names of dimensions; `run` is the order of the runs. */
+  readonly x?: string | undefined;
+  readonly split?: string | undefined;
+  /** With `ratio`: the value of `split` that the others are divided by. */
+  readonly against?: string | undefined;
+  /** Dimensions of which one value alone is drawn, as text. */
+  readonly only?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A metric, or the mean of a counter's curve, which has no workload of its own. */
+export interface Measure {
+  readonly key: string;
+  /** Without what follows a colon or comma, which explains more than an axis has room for. */
+  readonly title: string;
+  readonly unit: Unit;
+  readonly query: { readonly metric: string } | { readonly counter: string };
+}
+
+const MEAN = "mean:";
+
+export function measuresOf({ metrics, counters }: CampaignMeasures, workload: string): Measure[] {
+  return [
+    ...metrics
+      .filter((metric) => metric.workload === workload)
+      .map(({ metric, title, unit }) => ({
+        key: metric,
+        title: title.replace(/[:,;].*$/, ""),
+        unit,
+        query: { metric },
+      })),
+    ...counters.map((counter) => ({
+      key: `${MEAN}${counter}`,
+      title: `Mean ${counterTitle(counter)}`,
+      unit: counterUnit(counter),
+      query: { counter },
+    })),
+  ];
+}
+
+/** What is shown above and below: writers beside their total, loss beside the rate, else what more is better of. */
+export function chooseMeasures(measures: CampaignMeasures, workload: string, view: FigureView) {
+  const all = measuresOf(measures, workload);
+  const [show, beside] = usualMeasures(measures, workload);
+  const shown = all.find(({ key }) => key === (view.show ?? show)) ?? all[0];
+  const second = view.beside ?? (view.show === undefined ? beside : undefined);
+  return { all, shown, beside: all.find(({ key }) => key === second && key !== shown?.key) };
+}
+
+function usualMeasures({ metrics }: CampaignMeasures, workload: string): [string | undefined, string?] {
+  const own = metrics.filter((metric) => metric.workload === workload);
+  const find = (name: string) => own.find(({ metric }) => metric === name);
+  if (find("total_throughput") && find("throughput")?.labels.includes("writer"))
+    return ["total_throughput", "throughput"];
+  if (find("throughput") && find("loss_ratio")) return ["throughput", "loss_ratio"];
+  return [(own.find(({ better }) => better === "higher") ?? own[0])?.metric];
+}
+
+/** Everything but the numbers: what stands where. */
+export interface Layout {
+  readonly kinds: readonly FigureKind[];
+  readonly kind: FigureKind;
+  readonly dimensions: readonly string[];
+  /** One axis of dots and bars, the two of a map, or up to two that bars of parts are named by. */
+  readonly axes: readonly string[];
+  readonly split: string | undefined;
+  /** What the colours mean. */
+  readonly series: readonly string[];
+  /** Dimensions of which one value is drawn, and which. */
+  readonly pins: Readonly<Record<string, string>>;
+  readonly against: string | undefined;
+  readonly rows: readonly FigureRow[];
+  /** With those that are not drawn. */
+  readonly all: readonly FigureRow[];
+}
+
+const NUMBERS_FIRST = [
+  "rate_bytes_per_second",
+  "fill_percent",
+  "writers",
+  "processes",
+  "io_depth",
+  "record_size_bytes",
+  "file_size_bytes",
+];
+const PLACES_FIRST = ["target", "loaded", "node"];
+const PARTS = ["user", "sys", "wait"];
+export const STACKED = { whole: "real", parts: PARTS } as const;
+const LONG_SERIES = 8;
+
+export function chooseLayout(all: readonly FigureRow[], view: FigureView): Layout {
+  const dimensions = dimensionsOf(all);
+  const kinds = kindsFor(all, dimensions);
+  const kind = kinds.find((known) => known === view.kind) ?? kinds.at(-1) ?? "points";
+  const axes = chooseAxes(kind, all, dimensions, view);
+  const free = dimensions.filter((name) => !axes.includes(name) && !(kind === "parts" && name === "part"));
+  const split = chooseSplit(kind, all, axes, free, view);
+  const rest = free.filter((name) => name !== split);
+  const pins = choosePins(kind, all, rest, view);
+  const rows = all.filter((row) => Object.entries(pins).every(([name, text]) => textOf(row, name) === text));
+  const against = kind === "ratio" && split ? chooseAgainst(rows, split, view) : undefined;
+  const series = rest.filter((name) => !(name in pins));
+  return { kinds, kind, dimensions, axes, split, series, pins, against, rows, all };
+}
+
+/** What can be drawn; the last is the most telling. */
+function kindsFor(rows: readonly FigureRow[], dimensions: readonly string[]): FigureKind[] {
+  if (dimensions.includes("part") && hasParts(rows)) return ["points", "parts"];
+  const sizes = mapAxes(rows, dimensions);
+  if (!sizes) return ["points"];
+  return dimensions.length > sizes.length ? ["points", "ratio", "map"] : ["points", "map"];
+}
+
+function hasParts(rows: readonly FigureRow[]): boolean {
+  const parts = valuesOf(rows, "part");
+  return [STACKED.whole, ...STACKED.parts].every((part) => parts.includes(part));
+}
+
+/** Two numbers of which most pairs were measured: record size to the right, file size upwards. */
+function mapAxes(rows: readonly FigureRow[], dimensions: readonly string[]): [string, string] | undefined {
+  const [x, y] = inOrderOf(NUMBERS_FIRST, dimensions).filter(
+    (name) => isNumeric(rows, name) && valuesOf(rows, name).length > 2,
+  );
+  if (!x || !y) return undefined;
+  const pairs = groupRows(rows, [x, y]).length;
+  return pairs > (valuesOf(rows, x).length * valuesOf(rows, y).length) / 2 - 1 ? [x, y] : undefined;
+}
+
+function inOrderOf(order: readonly string[], names: readonly string[]): string[] {
+  const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...names].sort((a, b) => place(a) - place(b));
+}
+
+function chooseAxes(
+  kind: FigureKind,
+  rows: readonly FigureRow[],
+  dimensions: readonly string[],
+  { x }: FigureView,
+): string[] {
+  if (kind === "map" || kind === "ratio") return mapAxes(rows, dimensions) ?? [];
+  if (kind === "parts") {
+    const places = dimensions.filter((name) => name !== "part" && name !== "operation");
+    return x && dimensions.includes(x) ? [x] : inOrderOf(PLACES_FIRST, places).slice(0, 2);
+  }
+  if (x === "run" || (x && dimensions.includes(x))) return [x];
+  const number = inOrderOf(NUMBERS_FIRST, dimensions).find(
+    (name) => isNumeric(rows, name) && valuesOf(rows, name).length > 2,
+  );
+  if (number) return [number];
+  if (rows.some(({ measured }) => measured.n >= LONG_SERIES)) return ["run"];
+  const others = dimensions.filter((name) => name !== "operation" && name !== "writer");
+  return [inOrderOf(PLACES_FIRST, others)[0] ?? dimensions[0] ?? "target"];
+}
+
+/** Panels: one for each operation where colours mean something else already, or where there are too many of them. */
+function chooseSplit(
+  kind: FigureKind,
+  rows: readonly FigureRow[],
+  axes: readonly string[],
+  free: readonly string[],
+  { split }: FigureView,
+): string | undefined {
+  if (split === "" && kind !== "ratio") return undefined;
+  if (split && free.includes(split)) return split;
+  if (kind === "parts") return undefined;
+  const places = inOrderOf([...PLACES_FIRST, "operation"], free);
+  if (kind !== "points") return places[0];
+  const isCrowded = groupRows(rows, free).length > MAX_TRACES;
+  if (free.includes("operation") && (free.length > 1 || isCrowded || axes[0] === "run")) return "operation";
+  return isCrowded ? places[0] : undefined;
+}
+
+/** A map or a stack of parts has room for one value of everything else; dots have colours for it. */
+function choosePins(
+  kind: FigureKind,
+  rows: readonly FigureRow[],
+  rest: readonly string[],
+  { only = {} }: FigureView,
+): Record<string, string> {
+  const pins: Record<string, string> = {};
+  for (const name of rest) {
+    const texts = textsOf(rows, name);
+    const wanted = texts.find((text) => text === only[name]) ?? (kind === "points" ? undefined : texts[0]);
+    if (wanted !== undefined) pins[name] = wanted;
+  }
+  return pins;
+}
+
+function chooseAgainst(rows: readonly FigureRow[], split: string, { against }: FigureView) {
+  const texts = textsOf(rows, split);
+  return texts.find((text) => text === against) ?? texts[0];
+}
+
+/** The values of a dimension as the reader chooses among them. */
+export function textsOf(rows: readonly FigureRow[], name: string): string[] {
+  return [...new Set(rows.map((row) => textOf(row, name)))];
+}

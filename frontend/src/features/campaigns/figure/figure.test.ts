@@ -1,0 +1,213 @@
+import { expect, it } from "vitest";
+import type { CampaignMeasures, MeasuredCell } from "@/api/types";
+import { plainTitle } from "@/lib/options";
+import { chooseLayout, chooseMeasures, type FigureView } from "./choice";
+import { asCsv } from "./FigureTable";
+import { drawPanels } from "./panels";
+import { dimensionsOf, rowsOf, runOrder } from "./rows";
+
+const RATE = {
+  key: "throughput",
+  title: "Throughput",
+  unit: "bytes_per_second",
+  query: { metric: "throughput" },
+} as const;
+let nextRun = 1;
+
+interface Given {
+  readonly targets?: string[];
+  readonly target?: string | null;
+  readonly options?: object;
+  readonly labels?: object;
+  readonly values?: number[];
+}
+
+/** A cell with one measurement. */
+function cell({ targets = ["disk"], target = null, options = {}, labels = {}, values = [1e6] }: Given) {
+  const runs = values.map((_, index) => ({
+    id: nextRun++,
+    repeat: index + 1,
+    started_at: new Date(nextRun * 1000).toISOString(),
+  }));
+  const sorted = [...values].sort((a, b) => a - b);
+  return {
+    target_names: targets,
+    node_names: ["node07"],
+    options,
+    runs,
+    measurements: [
+      {
+        labels,
+        target_name: target,
+        n: values.length,
+        median: sorted[Math.floor(sorted.length / 2)],
+        low: sorted[0],
+        high: sorted.at(-1),
+        flags: [],
+        run_ids: runs.map(({ id }) => id),
+        values,
+      },
+    ],
+  } as unknown as MeasuredCell;
+}
+
+function choose(cells: MeasuredCell[], view: FigureView = {}) {
+  return chooseLayout(rowsOf(cells), view);
+}
+
+function draw(cells: MeasuredCell[], view: FigureView = {}) {
+  const look = {
+    measure: RATE,
+    titleOf: plainTitle,
+    order: runOrder(cells),
+    scheme: "light",
+  } as const;
+  return drawPanels(choose(cells, view), look);
+}
+
+const SIZES = [1024, 2048, 4096];
+const surface = (labels: object, factor = 1) =>
+  SIZES.flatMap((file) =>
+    SIZES.filter((record) => record <= file).map((record) =>
+      cell({
+        labels: { file_size_bytes: file, record_size_bytes: record, ...labels },
+        values: [factor * record],
+      }),
+    ),
+  );
+
+it("keeps one of several names that always vary together", () => {
+  const rows = rowsOf([
+    cell({ options: { flush: "fsync" }, labels: { direct: false } }),
+    cell({ options: { flush: "direct" }, labels: { direct: true } }),
+  ]);
+  expect(dimensionsOf(rows)).toEqual(["flush"]);
+});
+
+it("draws lines over a number that took three values, a colour for each target", () => {
+  const cells = ["disk", "nfs"].flatMap((target) =>
+    SIZES.map((size) =>
+      cell({ targets: [target], options: { file_size_bytes: size }, values: [size, 2 * size] }),
+    ),
+  );
+  expect(choose(cells)).toMatchObject({ kind: "points", axes: ["file_size_bytes"], series: ["target"] });
+  const { data, layout } = draw(cells).panels[0]?.figure ?? { data: [], layout: {} };
+  expect(data.map(({ name }) => name)).toEqual(["disk", "disk", "nfs", "nfs"]);
+  expect(data[1]).toMatchObject({ x: [1024, 1024, 2048, 2048, 4096, 4096], mode: "markers" });
+  expect(layout.xaxis).toMatchObject({ ticktext: ["1 KiB", "2 KiB", "4 KiB"] });
+});
+
+it("draws bars over targets, with every run as a dot", () => {
+  const cells = ["disk", "nfs"].map((target) => cell({ targets: [target], values: [1e6, 2e6, 3e6] }));
+  const { data } = draw(cells).panels[0]?.figure ?? { data: [] };
+  expect(data[0]).toMatchObject({ type: "bar", y: [2, 2], text: ["median of 3 runs", "median of 3 runs"] });
+  expect(data[1]).toMatchObject({ type: "scatter", y: [1, 2, 3, 1, 2, 3] });
+});
+
+it("shows many repeats of few cells in the order of their starts", () => {
+  const cells = ["raid1", "raid2"].map((target) => cell({ targets: [target], values: Array(9).fill(1e6) }));
+  expect(choose(cells)).toMatchObject({ axes: ["run"], series: ["target"] });
+  expect(draw(cells).panels[0]?.figure.data[1]).toMatchObject({ x: [10, 11, 12, 13, 14, 15, 16, 17, 18] });
+});
+
+it("tells targets that were loaded at once from each of them alone", () => {
+  const cells = [
+    cell({ targets: ["raid1"] }),
+    cell({ targets: ["raid1", "raid2"], target: "raid1" }),
+    cell({ targets: ["raid2"] }),
+    cell({ targets: ["raid1", "raid2"], target: "raid2" }),
+  ];
+  expect(choose(cells)).toMatchObject({ axes: ["target"], series: ["loaded"] });
+});
+
+it("draws a map over two sizes, a panel for each operation, all on one scale", () => {
+  const cells = [...surface({ operation: "write" }), ...surface({ operation: "read" }, 10)];
+  expect(choose(cells)).toMatchObject({ kind: "map", axes: ["record_size_bytes", "file_size_bytes"] });
+  const { panels } = draw(cells);
+  expect(panels.map(({ title }) => title)).toEqual(["write", "read"]);
+  expect(panels[0]?.figure.data[0]).toMatchObject({
+    type: "heatmap",
+    y: ["1 KiB", "2 KiB", "4 KiB"],
+    z: [
+      [1.024, null, null],
+      [1.024, 2.048, null],
+      [1.024, 2.048, 4.096],
+    ],
+    zmin: 1.024,
+    zmax: 40.96,
+  });
+});
+
+it("divides one map by another, field by field", () => {
+  const cells = [...surface({ operation: "write" }), ...surface({ operation: "read" }, 2)];
+  const { panels } = draw(cells, { kind: "ratio", against: "write" });
+  expect(panels.map(({ title }) => title)).toEqual(["read ÷ write"]);
+  expect(panels[0]?.figure.data[0]).toMatchObject({
+    z: [
+      [1, null, null],
+      [1, 1, null],
+      [1, 1, 1],
+    ],
+  });
+});
+
+it("stacks parts of a whole, with the whole of every run as a dot", () => {
+  const cells = ["disk", "nfs"].flatMap((target) =>
+    ["real", "user", "sys", "wait"].map((part) =>
+      cell({ targets: [target], labels: { part }, values: [2, 3] }),
+    ),
+  );
+  expect(choose(cells)).toMatchObject({ kind: "parts", axes: ["target"] });
+  const { data, layout } = draw(cells).panels[0]?.figure ?? { data: [], layout: {} };
+  expect(layout.barmode).toBe("stack");
+  expect(data.map(({ name }) => name)).toEqual(["user", "sys", "wait", "real, each run"]);
+});
+
+it("draws panels where colours alone would be too many, and says what does not fit", () => {
+  const cells = Array.from({ length: 9 }, (_, index) => index).flatMap((index) =>
+    ["a", "b"].map((target) => cell({ targets: [target], labels: { percentile: `p${index}` } })),
+  );
+  expect(choose(cells, { x: "target", split: "" })).toMatchObject({ series: ["percentile"] });
+  expect(draw(cells, { x: "target", split: "" }).undrawn).toBe(1);
+});
+
+it("draws one value of a dimension alone where the address says so", () => {
+  const cells = ["write", "read"].flatMap((operation) =>
+    ["a", "b"].map((target) => cell({ targets: [target], labels: { operation } })),
+  );
+  expect(choose(cells, { only: { operation: "read" } })).toMatchObject({
+    pins: { operation: "read" },
+    series: [],
+  });
+});
+
+it("shows writers beside their total, and loss beside the rate of a stream", () => {
+  const measures = (...names: string[]) =>
+    ({
+      metrics: names.map((metric) => ({
+        metric,
+        workload: "dd",
+        labels: ["writer"],
+        better: "higher",
+        title: metric,
+      })),
+      counters: ["cpu_user_ratio"],
+    }) as unknown as CampaignMeasures;
+  const keys = (view: FigureView, ...names: string[]) => {
+    const { shown, beside } = chooseMeasures(measures(...names), "dd", view);
+    return [shown?.key, beside?.key];
+  };
+  expect(keys({}, "throughput", "total_throughput")).toEqual(["total_throughput", "throughput"]);
+  expect(keys({}, "lossless_rate", "throughput", "loss_ratio")).toEqual(["throughput", "loss_ratio"]);
+  expect(keys({ show: "throughput", beside: "mean:cpu_user_ratio" }, "throughput")).toEqual([
+    "throughput",
+    "mean:cpu_user_ratio",
+  ]);
+});
+
+it("writes one run a line into the CSV, in base units", () => {
+  const rows = rowsOf([cell({ labels: { operation: 'say "a"' }, values: [5] })]);
+  expect(asCsv(rows, ["operation"], RATE)).toBe(
+    `"operation","run_id","throughput","unit","flags"\n"say ""a""","${nextRun - 1}","5","bytes_per_second",""\n`,
+  );
+});

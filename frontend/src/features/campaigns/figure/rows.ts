@@ -1,0 +1,107 @@
+/** The numbers behind a figure as rows, and what tells one row from another. */
+
+import type { MeasuredCell, Measurement } from "@/api/types";
+import { optionValue, plainTitle, type TitleOf, type Values, varyingNames } from "@/lib/options";
+
+export interface FigureRow {
+  /** Places, labels and options by name. */
+  readonly parts: Values;
+  readonly measured: Measurement;
+}
+
+/** The place of each run among those of the figure, by id, in the order in which they started. */
+export type RunOrder = ReadonlyMap<number, number>;
+
+const PLACE_TITLES: Readonly<Record<string, string>> = {
+  target: "Target",
+  node: "Node",
+  loaded: "Loaded",
+  run: "Run, in the order of their starts",
+};
+const SPEAKS_FOR_ITSELF = new Set(["target", "node", "loaded", "operation"]);
+
+export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {
+  return cells.flatMap((cell) =>
+    cell.measurements.map((measured) => ({ parts: partsOf(cell, measured), measured })),
+  );
+}
+
+/** Places stand first, so that they are the ones kept of names that always vary together. */
+function partsOf({ options, node_names, target_names }: MeasuredCell, measured: Measurement): Values {
+  return {
+    target: measured.target_name ?? target_names.join(" + "),
+    loaded: target_names.length > 1 ? `${target_names.length} targets at once` : "one target alone",
+    node: node_names.join(" + "),
+    ...options,
+    ...measured.labels,
+  };
+}
+
+export function runOrder(cells: readonly MeasuredCell[]): RunOrder {
+  const runs = cells.flatMap((cell) => cell.runs).filter(({ started_at }) => started_at !== null);
+  runs.sort((a, b) => Date.parse(a.started_at ?? "") - Date.parse(b.started_at ?? "") || a.id - b.id);
+  return new Map(runs.map(({ id }, index) => [id, index + 1]));
+}
+
+/** The names that tell rows apart; of several that always vary together, the first. */
+export function dimensionsOf(rows: readonly FigureRow[]): string[] {
+  const kept: string[] = [];
+  for (const name of varyingNames(rows.map(({ parts }) => parts))) {
+    if (!kept.some((earlier) => isSameSplit(rows, earlier, name))) kept.push(name);
+  }
+  return kept;
+}
+
+function isSameSplit(rows: readonly FigureRow[], one: string, other: string): boolean {
+  const ones = new Set(rows.map(({ parts }) => keyOf(parts[one])));
+  const others = new Set(rows.map(({ parts }) => keyOf(parts[other])));
+  const pairs = new Set(rows.map(({ parts }) => `${keyOf(parts[one])} ${keyOf(parts[other])}`));
+  return pairs.size === ones.size && pairs.size === others.size;
+}
+
+function keyOf(value: unknown): string {
+  return JSON.stringify(value) ?? "";
+}
+
+/** The values of a dimension, numbers by size, others in the order of the plan; a missing one is undefined. */
+export function valuesOf(rows: readonly FigureRow[], name: string): unknown[] {
+  const values = new Map(rows.map(({ parts }) => [keyOf(parts[name]), parts[name]]));
+  const found = [...values.values()];
+  return found.every((value) => typeof value === "number") ? found.sort((a, b) => a - b) : found;
+}
+
+/** Whether every value that there is, is a number; not so for ordinals of writers, which are names. */
+export function isNumeric(rows: readonly FigureRow[], name: string): boolean {
+  return name !== "writer" && valuesOf(rows, name).every((value) => typeof value === "number");
+}
+
+export function titleOfDimension(name: string, titleOf: TitleOf): string {
+  return PLACE_TITLES[name] ?? titleOf(name) ?? plainTitle(name);
+}
+
+/** The value as text, by which the address names it too. */
+export function textOf({ parts }: FigureRow, name: string): string {
+  return optionValue(name, parts[name]);
+}
+
+/** What a row is called among others that differ in `names`. */
+export function nameRow(row: FigureRow, names: readonly string[], titleOf: TitleOf): string {
+  return [...names]
+    .sort((a, b) => Number(SPEAKS_FOR_ITSELF.has(b)) - Number(SPEAKS_FOR_ITSELF.has(a)))
+    .map((name) => {
+      const text = textOf(row, name);
+      if (row.parts[name] === undefined) return `${titleOfDimension(name, titleOf)} –`;
+      return SPEAKS_FOR_ITSELF.has(name) ? text : `${titleOfDimension(name, titleOf)} ${text}`;
+    })
+    .join(" · ");
+}
+
+/** Rows by what `names` say of them, in the order in which they come. */
+export function groupRows(rows: readonly FigureRow[], names: readonly string[]): FigureRow[][] {
+  const groups = new Map<string, FigureRow[]>();
+  for (const row of rows) {
+    const key = names.map((name) => keyOf(row.parts[name])).join(" ");
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,170 @@
+/** Runs side by side: every run a dot, every median a bar over a category or a corner of a line over numbers. */
+
+import type { Data, Layout } from "plotly.js";
+import type { Scale } from "@/lib/units";
+import {
+  axisTitle,
+  baseLayout,
+  type Figure,
+  openSymbol,
+  type Scheme,
+  traceColour,
+  traceSymbol,
+} from "./figure";
+
+/** The runs of one cell; `at` is the place of a category, or the number itself. */
+export interface ComparedRuns {
+  readonly at: number;
+  readonly median: number;
+  readonly values: readonly number[];
+  readonly runIds: readonly number[];
+  /** Codes of quality flags; a flagged dot is hollow. */
+  readonly flags: readonly string[];
+}
+
+export interface ComparedGroup {
+  readonly name: string;
+  readonly runs: readonly ComparedRuns[];
+}
+
+/** What stands below: names of categories, sizes and other numbers at their places, or the runs as they followed. */
+export interface ComparedAxis {
+  readonly kind: "category" | "number" | "order";
+  readonly title: string;
+  readonly ticks: readonly { readonly at: number; readonly text: string }[];
+}
+
+export interface ComparisonOptions {
+  readonly metricTitle: string;
+  /** Scale and end of the upright axis, the same in all panels of a figure. */
+  readonly scale: Scale;
+  readonly highest: number;
+  readonly axis: ComparedAxis;
+  readonly scheme: Scheme;
+}
+
+const GROUP_WIDTH = 0.8;
+const DOT_ROOM = 0.5;
+const HEADROOM = 1.06;
+const MOST_TICKS = 16;
+const LOG_FROM_RATIO = 8;
+
+export function comparisonFigure(groups: readonly ComparedGroup[], options: ComparisonOptions): Figure {
+  const layout = baseLayout(options.scheme);
+  const { divisor } = options.scale;
+  return {
+    data: groups.flatMap((group, index) => tracesOf(group, index, groups.length, options)),
+    layout: {
+      ...layout,
+      barmode: "overlay",
+      showlegend: groups.length > 1,
+      xaxis: { ...layout.xaxis, ...xAxis(options.axis), title: { text: options.axis.title } },
+      yaxis: {
+        ...layout.yaxis,
+        title: { text: axisTitle(options.metricTitle, options.scale) },
+        range: [0, (options.highest / divisor) * HEADROOM || 1],
+      },
+    },
+  };
+}
+
+function xAxis({ kind, ticks }: ComparedAxis): Partial<Layout["xaxis"]> {
+  if (kind === "order") return {};
+  if (kind === "category") return { ...shownTicks(ticks), range: [-0.5, ticks.length - 0.5] };
+  return { ...(ticks.length <= MOST_TICKS && shownTicks(ticks)), type: isLog(ticks) ? "log" : "linear" };
+}
+
+function shownTicks(ticks: ComparedAxis["ticks"]): Partial<Layout["xaxis"]> {
+  return { tickvals: ticks.map(({ at }) => at), ticktext: ticks.map(({ text }) => text) };
+}
+
+/** Numbers that double, such as sizes, are as far apart as their factors. */
+function isLog(ticks: ComparedAxis["ticks"]): boolean {
+  const places = ticks.map(({ at }) => at);
+  const least = Math.min(...places);
+  return least > 0 && Math.max(...places) / least >= LOG_FROM_RATIO;
+}
+
+function tracesOf(group: ComparedGroup, index: number, count: number, options: ComparisonOptions): Data[] {
+  const dots = dotsOf(group, index, count, options);
+  const common = { name: group.name, legendgroup: group.name };
+  if (options.axis.kind === "category") return [{ ...bars(group, index, count, options), ...common }, dots];
+  if (options.axis.kind === "order") return [{ ...dots, mode: "lines+markers", showlegend: true }];
+  return [{ ...line(group, index, options), ...common }, dots];
+}
+
+function bars(group: ComparedGroup, index: number, count: number, options: ComparisonOptions): Data {
+  const colour = traceColour(options.scheme, index);
+  return {
+    type: "bar",
+    x: group.runs.map(({ at }) => centre(at, index, count)),
+    y: group.runs.map(({ median }) => median / options.scale.divisor),
+    width: (GROUP_WIDTH / count) * 0.9,
+    marker: { color: `${colour}40`, line: { color: colour, width: 1.5 } },
+    text: group.runs.map(({ values }) => describeCount(values.length)),
+    textposition: "none",
+    hovertemplate: `%{y:,.4~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
+  };
+}
+
+function line(group: ComparedGroup, index: number, options: ComparisonOptions): Data {
+  const runs = inOrder(group);
+  return {
+    type: "scatter",
+    mode: "lines",
+    x: runs.map(({ at }) => at),
+    y: runs.map(({ median }) => median / options.scale.divisor),
+    line: { color: traceColour(options.scheme, index), width: 1.5 },
+    text: runs.map(({ values }) => describeCount(values.length)),
+    hovertemplate: `%{y:,.4~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
+  };
+}
+
+function describeCount(count: number): string {
+  return count === 1 ? "1 run" : `median of ${count} runs`;
+}
+
+function dotsOf(
+  group: ComparedGroup,
+  index: number,
+  count: number,
+  { axis, scale, scheme }: ComparisonOptions,
+): Partial<Data> & { type: "scatter" } {
+  const colour = traceColour(scheme, index);
+  const width = axis.kind === "category" ? (GROUP_WIDTH / count) * DOT_ROOM : 0;
+  const dots = inOrder(group).flatMap((runs) =>
+    runs.values.map((value, place) => ({
+      x: (axis.kind === "category" ? centre(runs.at, index, count) : runs.at) + aside(place, runs, width),
+      y: value / scale.divisor,
+      symbol: runs.flags.length > 0 ? openSymbol(index) : traceSymbol(index),
+      text: [`run ${runs.runIds[place]}`, ...runs.flags].join(", "),
+    })),
+  );
+  return {
+    type: "scatter",
+    mode: "markers",
+    name: group.name,
+    legendgroup: group.name,
+    showlegend: false,
+    x: dots.map(({ x }) => x),
+    y: dots.map(({ y }) => y),
+    line: { color: colour, width: 1, dash: "dot" },
+    marker: { color: colour, size: 7, symbol: dots.map(({ symbol }) => symbol) },
+    text: dots.map(({ text }) => text),
+    hovertemplate: `%{y:,.4~r} ${scale.name}, %{text}<extra>${group.name}</extra>`,
+  };
+}
+
+function inOrder({ runs }: ComparedGroup): ComparedRuns[] {
+  return [...runs].sort((a, b) => a.at - b.at);
+}
+
+/** Where the bar of a group stands in a category. */
+function centre(at: number, index: number, count: number): number {
+  return at - GROUP_WIDTH / 2 + ((index + 0.5) * GROUP_WIDTH) / count;
+}
+
+/** Runs of one cell stand beside each other, so that equal ones are still counted. */
+function aside(place: number, { values }: ComparedRuns, width: number): number {
+  return values.length > 1 ? (place / (values.length - 1) - 0.5) * width : 0;
+}
