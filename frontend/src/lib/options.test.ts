@@ -17,6 +17,7 @@ it("shows values with the unit that their name tells", () => {
   expect(optionValue("operations", ["write", "read"])).toBe("write + read");
   expect(optionValue("limit_seconds", null)).toBe("none");
   expect(optionValue("fsync", false)).toBe("no");
+  expect(optionValue("job_file", "[log]\nrw=write\nsize=1m\n")).toBe("[log] … (3 lines)");
   expect(optionValue("percentile", "p99_9")).toBe("p99.9");
 });
 

@@ -22,7 +22,14 @@ export function optionValue(name: string, value: unknown): string {
   if (typeof value === "number" && name.endsWith("_bytes")) return exactBytes(value);
   if (typeof value === "number" && name.endsWith("_bytes_per_second")) return exactRate(value);
   if (typeof value === "number" && name.endsWith("_seconds")) return formatDuration(value);
+  if (typeof value === "string" && value.includes("\n")) return shortText(value);
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** A text of several lines by its first and their number; what was left out stands in the plan. */
+function shortText(text: string): string {
+  const [first = "", ...rest] = text.trim().split("\n");
+  return rest.length > 0 ? `${first} … (${rest.length + 1} lines)` : first;
 }
 
 /** The named values in one line: `File size 256 MiB, Jobs 4`. */

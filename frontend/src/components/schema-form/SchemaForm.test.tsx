@@ -18,6 +18,7 @@ const fields = readFields({
     },
     fsync: { type: "boolean", default: true, title: "Fsync" },
     jobs: { type: "integer", default: 1, title: "Jobs" },
+    job_file: { type: "string", default: "", title: "Job file", "x-multiline": true },
   },
 });
 
@@ -47,6 +48,17 @@ it("shows defaults and puts into the plan only what was changed", async () => {
   await user.type(size, "1 GiB");
   await user.click(screen.getByRole("switch", { name: "Fsync" }));
   expect(lastValue().options).toEqual({ file_size_bytes: "1 GiB", fsync: false });
+});
+
+it("takes a text of several lines as it was pasted, and offers no sweep of it", async () => {
+  const { user, lastValue } = renderForm();
+  const text = screen.getByRole("textbox", { name: "Job file" });
+  await user.click(text);
+  await user.paste("[a]\nsize=1m\n");
+  expect(lastValue().options).toEqual({ job_file: "[a]\nsize=1m\n" });
+  await user.clear(text);
+  expect(lastValue().options).toEqual({ job_file: "" });
+  expect(screen.queryByRole("button", { name: /Job file/ })).not.toBeInTheDocument();
 });
 
 it("says at the field why a size is refused", async () => {

@@ -1,6 +1,6 @@
 /** One input a kind of option: for a single value, and for the several values of a sweep. */
 
-import { MultiSelect, Select, Switch, TagsInput, TextInput } from "@mantine/core";
+import { MultiSelect, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { type Field, valueText } from "./schema";
 
 export interface InputProps {
@@ -49,6 +49,8 @@ export function SingleInput({ field, value, problem, onChange }: InputProps) {
           value={asTexts(field, shown)}
         />
       );
+    case "lines":
+      return <LinesInput {...common} field={field} onChange={onChange} shown={shown} />;
     default:
       return <TextLikeInput {...common} field={field} onChange={onChange} shown={shown} />;
   }
@@ -75,6 +77,22 @@ function TextLikeInput({ field, shown, onChange, ...common }: TextLikeProps) {
         onChange(isUnset ? undefined : text);
       }}
       placeholder={field.unit && UNIT_PLACEHOLDER[field.unit]}
+      value={valueText(field, shown)}
+    />
+  );
+}
+
+/** Text whose lines matter, such as a job file. */
+function LinesInput({ field, shown, onChange, ...common }: TextLikeProps) {
+  return (
+    <Textarea
+      {...common}
+      autosize
+      maxRows={20}
+      minRows={4}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      spellCheck={false}
+      styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
       value={valueText(field, shown)}
     />
   );

@@ -27,6 +27,7 @@ const PropertySchema = z.object({
   maximum: z.optional(z.number()),
   exclusiveMinimum: z.optional(z.number()),
   "x-unit": z.optional(z.string()),
+  "x-multiline": z.optional(z.boolean()),
 });
 type Property = z.infer<typeof PropertySchema>;
 
@@ -36,7 +37,7 @@ const OptionsSchema = z.object({
   $defs: z.optional(z.record(z.string(), z.record(z.string(), z.unknown()))),
 });
 
-export type FieldKind = "choice" | "choices" | "boolean" | "integer" | "number" | "text";
+export type FieldKind = "choice" | "choices" | "boolean" | "integer" | "number" | "text" | "lines";
 
 const FIELD_UNITS = ["bytes", "bytes_per_second", "seconds"] as const;
 export type FieldUnit = (typeof FIELD_UNITS)[number];
@@ -113,12 +114,12 @@ function kindOf(property: Property, choices: readonly string[] | undefined): Fie
   if (choices) return "choice";
   if (property.type === "boolean" || property.type === "integer" || property.type === "number")
     return property.type;
-  return "text";
+  return property["x-multiline"] ? "lines" : "text";
 }
 
-/** Arrays are values of their own; everything else can be tried with several values. */
+/** Arrays and long texts are values of their own; everything else can be tried with several values. */
 export function canSweep(field: Field): boolean {
-  return field.kind !== "choices";
+  return field.kind !== "choices" && field.kind !== "lines";
 }
 
 /** The value as the text of an input, in the largest unit that is exact. */
@@ -134,7 +135,7 @@ export function valueText(field: Field, value: unknown): string {
 export function problemOf(field: Field, value: unknown): string | null {
   if (value === undefined) return field.isRequired ? "This option has no default: give a value." : null;
   if (value === null || value === "")
-    return field.isNullable || field.kind === "text" ? null : "Give a value.";
+    return field.isNullable || field.kind === "text" || field.kind === "lines" ? null : "Give a value.";
   if (field.kind === "choices")
     return Array.isArray(value) && value.length > 0 ? null : "Choose at least one.";
   if (field.kind !== "integer" && field.kind !== "number") return null;
