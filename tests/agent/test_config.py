@@ -35,6 +35,13 @@ def test_a_mistake_is_named(values: dict[str, object], field: str, remedy: str) 
     assert remedy in mistake.value.remedy
 
 
+def test_the_deepest_directory_says_how_a_target_is_remounted() -> None:
+    config = parse_config({"remount_command": {"/mnt": ["remount-all"], "/mnt/fast": ["sudo", "remount-fast"]}})
+    assert config.remount_command_at("/mnt/fast/bench") == ("sudo", "remount-fast")
+    assert config.remount_command_at("/mnt/fastest") == ("remount-all",)
+    assert config.remount_command_at("/scratch") == ()
+
+
 def test_a_file_that_is_named_must_exist_and_be_toml(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         load_config(tmp_path / "agent.toml")

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import pytest
 from agent.order_rig import target_card
-from agent.orders import make_order
+from agent.orders import DD_OPTIONS, make_order
 from pydantic import BaseModel, model_validator
 
 from iotide_agent.config import parse_config
@@ -19,16 +19,17 @@ from iotide_agent.inventory import take_inventory
 from iotide_agent.protocol import Event, Recovered, ResultReady, RunnerEnded, Stage
 from iotide_agent.reading import Verdict
 from iotide_agent.runner import processes
-from iotide_agent.runner.card import Card, write_card
+from iotide_agent.runner.card import Card, read_card, write_card
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_of
 from iotide_agent.runner.record import read_phase
 from iotide_agent.runner.workspace import make_place
 from iotide_agent.runs import Runs
 from iotide_agent.spool import OrderFiles, Spool
-from iotide_agent.workloads.base import PlanRefusedError
+from iotide_agent.workloads.base import Before, PlanRefusedError
 from iotide_agent.workloads.dd import DdWorkload
 from iotide_wire.messages import OrderTarget, Outcome
+from iotide_wire.plan import CachePolicy
 
 
 class Node:
@@ -192,6 +193,35 @@ class _Raising(BaseModel):
     @classmethod
     def check(cls, _: object) -> object:
         raise RuntimeError("a plug-in's own fault")
+
+
+@pytest.mark.parametrize(
+    ("policy", "before_read"),
+    [
+        (CachePolicy.DROP, Before.DROP),
+        (CachePolicy.REMOUNT, Before.REMOUNT),
+        (CachePolicy.LARGER_THAN_MEMORY, Before.LARGER_THAN_MEMORY),
+        (CachePolicy.NONE, Before.SYNC),
+    ],
+)
+def test_the_campaigns_cache_policy_says_what_is_done_before_a_read_and_nothing_else(
+    node: Node, policy: CachePolicy, before_read: Before
+) -> None:
+    order = make_order(1, options=DD_OPTIONS | {"operations": ["write", "read"]}, cache=policy)
+    files = node.begun()
+    made = make_place(read_card(files.directory), target_card(node.target))
+    files.phase.write_text(json.dumps({"places": [made._asdict() | {"mount": made.mount._asdict()}]}))
+    steps = [step for group in node.executor.plan(order).groups for step in group]
+    assert [(step.name, step.before) for step in steps] == [("write", Before.SYNC), ("read", before_read)]
+
+
+def test_a_node_without_a_remount_command_declines_and_names_the_setting(node: Node) -> None:
+    announced = node.executor.inventory.workloads["dd"]
+    target = OrderTarget(target_id=1, name="t", path=str(node.target), fstype="ext4", source="/dev/x", reserve_bytes=0)
+    order = make_order(1, cache=CachePolicy.REMOUNT, targets=(target,), schema_sha256=announced.schema_sha256)
+    with pytest.raises(DeclinedError, match=r"no command for it; add it to \[remount_command\]") as refused:
+        node.executor.begin(order, 0)
+    assert (refused.value.verdict.outcome, refused.value.verdict.code) == (Outcome.DECLINED, "remount_not_allowed")
 
 
 @pytest.mark.parametrize("faulty", ["options_type", "bytes_needed"])

@@ -88,6 +88,7 @@ class Site:
         target: str = "scratch",
         repeats: int = 1,
         exclusive: str = "node",
+        cool_down: float = 0.0,
         attempts: int = 2,
         limit: float = 60.0,
     ) -> list[int]:
@@ -127,6 +128,7 @@ class Site:
                     exclusive=exclusive,
                     sort_key=self.clock().timestamp(),
                     time_limit_seconds=limit,
+                    cool_down_seconds=cool_down,
                     attempts_allowed=attempts,
                     created_at=self.clock(),
                 ),

@@ -1182,6 +1182,16 @@ export interface components {
             ca_pem: string | null;
         };
         /**
+         * CachePolicy
+         * @description How read phases are kept from reading the node's own memory.
+         *
+         *     DROP: the page cache is emptied before each. REMOUNT: the target is unmounted and mounted again before each, by the
+         *     command that the node's own agent.toml names for it. LARGER_THAN_MEMORY: nothing is emptied, and all data is at
+         *     least twice the node's memory. NONE: nothing is emptied, and reads are flagged as warm.
+         * @enum {string}
+         */
+        CachePolicy: "drop" | "remount" | "larger_than_memory" | "none";
+        /**
          * Campaign
          * @description A plan and how far it has got.
          *
@@ -1289,6 +1299,8 @@ export interface components {
          *         time_limit_seconds: a run that takes longer is ended on its node and counts as failed.
          *         attempts_allowed: how often a run may be tried after a lost or declined attempt.
          *         priority: 0 to 9; a step counts as an hour of waiting.
+         *         cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
+         *             write `cool_down: 30 s`.
          */
         CampaignPlan: {
             /** Name */
@@ -1313,6 +1325,13 @@ export interface components {
             repeats: number;
             /** @default node */
             exclusive: components["schemas"]["Exclusivity"];
+            /** @default drop */
+            cache: components["schemas"]["CachePolicy"];
+            /**
+             * Cool Down Seconds
+             * @default 0
+             */
+            cool_down_seconds: number;
             /**
              * Time Limit Seconds
              * @default 3600
@@ -2241,6 +2260,8 @@ export interface components {
             node_mode: "shared" | "exclusive";
             /** Time Limit Seconds */
             time_limit_seconds: number;
+            /** @default drop */
+            cache: components["schemas"]["CachePolicy"];
         };
         /**
          * OrderBeat
@@ -2970,6 +2991,8 @@ export interface components {
          *         argv: the exact argument list.
          *         exit_status: None where a signal ended it.
          *         user_seconds, system_seconds: of the process and its waited-for children, from wait4.
+         *         before_done: what was really done just before it, see `Before` of the agent's workloads; None from agents that
+         *             did not say.
          */
         StepRecord: {
             /** Name */
@@ -3001,6 +3024,8 @@ export interface components {
             exit_status: number | null;
             /** Signal */
             signal: number | null;
+            /** Before Done */
+            before_done?: string | null;
         };
         /**
          * StepRole
@@ -8983,6 +9008,8 @@ export interface operations {
                      *             ],
                      *             "repeats": 4,
                      *             "exclusive": "none",
+                     *             "cache": "drop",
+                     *             "cool_down_seconds": 0,
                      *             "time_limit_seconds": 3600,
                      *             "attempts_allowed": 2,
                      *             "priority": 0,
@@ -9142,6 +9169,8 @@ export interface operations {
                  *       ],
                  *       "repeats": 4,
                  *       "exclusive": "none",
+                 *       "cache": "drop",
+                 *       "cool_down_seconds": 0,
                  *       "time_limit_seconds": 3600,
                  *       "attempts_allowed": 2,
                  *       "priority": 0,
@@ -9184,6 +9213,8 @@ export interface operations {
                      *         ],
                      *         "repeats": 4,
                      *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
                      *         "attempts_allowed": 2,
                      *         "priority": 0,
@@ -9238,6 +9269,8 @@ export interface operations {
                      *         ],
                      *         "repeats": 4,
                      *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
                      *         "attempts_allowed": 2,
                      *         "priority": 0,
@@ -9485,6 +9518,8 @@ export interface operations {
                      *         ],
                      *         "repeats": 4,
                      *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
                      *         "attempts_allowed": 2,
                      *         "priority": 0,
@@ -9672,6 +9707,8 @@ export interface operations {
                      *         ],
                      *         "repeats": 4,
                      *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
                      *         "attempts_allowed": 2,
                      *         "priority": 0,
@@ -9845,6 +9882,8 @@ export interface operations {
                  *       ],
                  *       "repeats": 4,
                  *       "exclusive": "none",
+                 *       "cache": "drop",
+                 *       "cool_down_seconds": 0,
                  *       "time_limit_seconds": 3600,
                  *       "attempts_allowed": 2,
                  *       "priority": 0,
@@ -12070,7 +12109,8 @@ export interface operations {
                      *                   "system_seconds": 1,
                      *                   "max_rss_bytes": 1,
                      *                   "exit_status": 1,
-                     *                   "signal": 1
+                     *                   "signal": 1,
+                     *                   "before_done": "text"
                      *                 }
                      *               ]
                      *             }
@@ -13530,7 +13570,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "node_mode": "shared",
-                     *       "time_limit_seconds": 1
+                     *       "time_limit_seconds": 1,
+                     *       "cache": "drop"
                      *     }
                      */
                     "application/json": components["schemas"]["Order"];
@@ -14184,7 +14225,8 @@ export interface operations {
                  *           "system_seconds": 1,
                  *           "max_rss_bytes": 1,
                  *           "exit_status": 1,
-                 *           "signal": 1
+                 *           "signal": 1,
+                 *           "before_done": "text"
                  *         }
                  *       ],
                  *       "samples": [

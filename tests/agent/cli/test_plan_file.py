@@ -37,6 +37,12 @@ def test_sizes_keep_their_unit_for_the_server_to_read(tmp_path: Path) -> None:
     assert plan.repeats == 4
 
 
+def test_a_cool_down_is_written_as_a_duration(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(f"{GOOD}\ncool_down: 5 min\ncache: remount\n")
+    plan = read_plan(tmp_path / "plan.yaml")
+    assert (plan.cool_down_seconds, plan.cache) == (300.0, "remount")
+
+
 @pytest.mark.parametrize(
     ("changed", "field", "place", "remedy"),
     [
@@ -45,6 +51,8 @@ def test_sizes_keep_their_unit_for_the_server_to_read(tmp_path: Path) -> None:
         ("  - /mnt/disk|  - disk", "targets[0]", "5:5", "letters, digits, dot"),
         ("    option: {flush|    options: {flush", "workloads[0].option", "8:5", "did you mean options?"),
         ("exclusiv: node|exclusive: node+target", "exclusiv", "11:1", "did you mean exclusive?"),
+        ("cool_down: soon|exclusive: node+target", "cool_down", "11:1", None),
+        ("cache: warm|exclusive: node+target", "cache", "11:1", None),
         ("zzz: red|exclusive: node+target", "zzz", "11:1", "remove it; a plan has name, cluster"),
         ("name: 2026-11-21|name: first", "name", "1:1", "in quotes where YAML would read a date"),
         (

@@ -23,7 +23,7 @@ def test_runs_each_step_and_leaves_nothing_on_the_target(rig: Rig) -> None:
     ending = rig.run([write], [read])
     assert (ending["outcome"], ending["code"]) == ("finished", None)
     assert [(record["name"], record["exit_status"]) for record in ending["steps"]] == [("write", 0), ("read", 0)]
-    assert [record["before_done"] for record in ending["steps"]] == ["none", "drop"]
+    assert [record["before_done"] for record in ending["steps"]] == ["none", "drop_files"]
     assert "8388608 bytes" in rig.output("001-read.stderr")
     assert list(rig.target.iterdir()) == []
     assert ending["mount_problems"] == []

@@ -220,6 +220,39 @@ def test_a_preview_foresees_space_and_says_why_time_is_unknown(
     assert count(database, "campaign") == 0
 
 
+@pytest.mark.parametrize(("policy", "code"), [("none", "reads_warm"), ("remount", "remount_by_node")])
+def test_a_preview_says_what_the_cache_policy_means_for_reads(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], policy: str, code: str
+) -> None:
+    body = plan(**dd(file_size_bytes="1 MiB"), cache=policy)
+    warnings = client.post(f"{CAMPAIGNS}/preview", json=body, headers=admin.headers).json()["warnings"]
+    assert (code, "cache") in {(warning["code"], warning["field"]) for warning in warnings}
+
+
+def test_data_that_memory_could_hold_is_refused_where_the_cache_policy_relies_on_its_size(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
+) -> None:
+    body = plan(**dd(file_size_bytes="1 MiB"), cache="larger_than_memory")
+    answer = client.post(f"{CAMPAIGNS}/preview", json=body, headers=admin.headers)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["field"]) == (409, "data_fits_in_memory", "workloads[0].options")
+    assert "a run has 1 MiB of data on n1" in error["message"]
+    assert "`auto` is twice the memory" in error["remedy"]
+    fits = plan(**dd(file_size_bytes="auto"), cache="larger_than_memory")
+    previewed = client.post(f"{CAMPAIGNS}/preview", json=fits, headers=admin.headers)
+    assert previewed.json().get("error", {}).get("code") != "data_fits_in_memory"
+
+
+def test_a_cool_down_is_part_of_the_expected_time_and_of_each_run(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
+) -> None:
+    body = plan(**dd(file_size_bytes="1 MiB"), nodes=["n1"], repeats=3, cool_down="2 min")
+    answer = client.post(CAMPAIGNS, json=body, headers=admin.headers)
+    assert answer.json()["plan"]["cool_down_seconds"] == 120.0
+    with database.transaction() as session:
+        assert session.scalars(text("SELECT DISTINCT cool_down_seconds FROM run")).all() == [120.0]
+
+
 def test_cancelling_a_waiting_campaign_empties_the_lines(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
 ) -> None:

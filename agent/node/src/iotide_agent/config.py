@@ -68,6 +68,8 @@ class AgentConfig(BaseModel):
         slots: orders that may run at once here, whatever the server thinks; None leaves it to the server.
         cache_drop: `auto` empties the page cache where that is permitted, else only the run's own files are dropped.
         cache_drop_command: a site's own helper that empties the page cache, for agents that are not root.
+        remount_command: by directory, the argument list that unmounts the file system there and mounts it again, for
+            campaigns with the cache policy `remount`; the server never names one.
         spool_limit_bytes: unsent results above this make the node decline further orders.
         workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
     """
@@ -84,8 +86,17 @@ class AgentConfig(BaseModel):
     slots: Annotated[int, Field(ge=1, le=1000)] | None = None
     cache_drop: Literal["auto", "never"] = "auto"
     cache_drop_command: tuple[str, ...] = ()
+    remount_command: dict[
+        Annotated[str, AfterValidator(_check_directory)],
+        Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)],
+    ] = Field(default_factory=dict)
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
+
+    def remount_command_at(self, path: str) -> tuple[str, ...]:
+        """The command of the deepest directory at or above `path` that has one, else nothing."""
+        above = [directory for directory in self.remount_command if PurePosixPath(path).is_relative_to(directory)]
+        return self.remount_command[max(above, key=len)] if above else ()
 
 
 def load_config(path: Path | None) -> AgentConfig:

@@ -7,13 +7,13 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
 from iotide_agent.config import AgentConfig
 from iotide_agent.inventory import Inventory, load_environment, renewed
-from iotide_agent.plan import Plan, make_plan
+from iotide_agent.plan import Plan, Work, make_plan
 from iotide_agent.reading import Verdict
 from iotide_agent.runner import __file__ as runner_package
 from iotide_agent.runner import processes
@@ -22,10 +22,11 @@ from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card,
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.record import read_phase
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
-from iotide_agent.workloads.base import Options, PlanRefusedError, Workload
+from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
 from iotide_wire.expressions import ExpressionError, evaluate
 from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
+from iotide_wire.plan import CachePolicy
 
 OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
 """Kept of each stream that a step prints."""
@@ -54,14 +55,6 @@ class RunnerProcess:
     pid: int
     pidfd: int
     child: subprocess.Popen[bytes] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What an order asks for, in this node's own terms."""
-
-    workload: Workload[Any]
-    options: Options
 
 
 class Executor:
@@ -115,7 +108,7 @@ class Executor:
         work = self.work(order)
         files = self._spool.files(order.order_id)
         try:
-            return make_plan(files, read_phase(files.directory), work.workload, work.options, self.inventory)
+            return make_plan(files, read_phase(files.directory), work, self.inventory)
         except PlanRefusedError as error:
             raise DeclinedError("plan_refused", str(error), Outcome.FAILED) from error
         except Exception as error:
@@ -131,7 +124,7 @@ class Executor:
         """
         try:
             found = workload(order.workload, self._config.workloads)
-            return Work(found, found.options_type.model_validate(order.options))
+            return Work(found, found.options_type.model_validate(order.options), order.cache)
         except UnknownWorkloadError as error:
             raise DeclinedError("workload_missing", str(error)) from error
         except ValidationError as error:
@@ -216,6 +209,13 @@ class Executor:
             bytes_needed = int(evaluate(work.workload.bytes_needed, values))
         except ExpressionError as error:
             raise DeclinedError("plan_fault", f"bytes needed: {error}", Outcome.FAILED) from error
+        remount_command = self._config.remount_command_at(target.path)
+        if work.cache is CachePolicy.REMOUNT and work.workload.writes and not remount_command:
+            reason = (
+                f"the campaign has {target.path} remounted before reads, and agent.toml of this node has no command "
+                f"for it; add it to [remount_command], or choose another cache policy"
+            )
+            raise DeclinedError("remount_not_allowed", reason)
         return TargetCard(
             target.target_id,
             target.path,
@@ -224,6 +224,7 @@ class Executor:
             target.reserve_bytes,
             bytes_needed,
             work.workload.writes,
+            remount_command,
             target.mount_point,
             target.root,
         )

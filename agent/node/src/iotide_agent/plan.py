@@ -1,7 +1,7 @@
 """What a run does in particular: its places and its steps, made once the places are known and kept until the end."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,8 @@ from iotide_agent.runner.card import Go, StepCard
 from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.mounts import effective_options
 from iotide_agent.spool import OrderFiles
-from iotide_agent.workloads.base import Group, Options, Place, Step, Workload
+from iotide_agent.workloads.base import Before, Group, Options, Place, Step, Workload
+from iotide_wire.plan import CachePolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +48,29 @@ class Plan:
 
 
 _PLAN: Final = TypeAdapter(Plan)
+_INSTEAD_OF_DROP: Final = {
+    CachePolicy.DROP: Before.DROP,
+    CachePolicy.REMOUNT: Before.REMOUNT,
+    CachePolicy.LARGER_THAN_MEMORY: Before.LARGER_THAN_MEMORY,
+    CachePolicy.NONE: Before.SYNC,
+}
 
 
-def make_plan(
-    files: OrderFiles, phase: Mapping[str, Any], workload: Workload[Any], options: Options, inventory: Inventory
-) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an order asks for, in this node's own terms."""
+
+    workload: Workload[Any]
+    options: Options
+    cache: CachePolicy
+
+
+def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: Inventory) -> Plan:
     """The plan for the places that the runner made; kept on disk, since results are read by it."""
     made_places = phase["places"]
     places = tuple(_place(made, files, inventory, len(made_places)) for made in made_places)
-    plan = Plan(places, tuple(workload.plan(options, places)))
+    groups = work.workload.plan(work.options, places)
+    plan = Plan(places, tuple(tuple(_under(work, step) for step in group) for group in groups))
     for place in places:
         place.scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_input_files(plan.groups, files.scratch)
@@ -104,6 +119,13 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory, tar
         source=mount["source"],
         target_count=target_count,
     )
+
+
+def _under(work: Work, step: Step) -> Step:
+    """The step under the campaign's cache policy; what only reads need not lie on the target that a remount empties."""
+    if step.before is not Before.DROP or (work.cache is CachePolicy.REMOUNT and not work.workload.writes):
+        return step
+    return replace(step, before=_INSTEAD_OF_DROP[work.cache])
 
 
 def _step_card(step: Step) -> StepCard:

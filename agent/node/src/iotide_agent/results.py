@@ -73,7 +73,11 @@ def refusal(order: Order, instance: str, verdict: Verdict, artefacts: tuple[Arte
 
 def environment_of(plan: Plan | None, order: Order, tool_version: str | None) -> Facts:
     """What a run's numbers depend on besides its options; a fact that changes is an event on their series."""
-    facts: Facts = {"workload.revision": order.workload_revision, "tool.version": tool_version}
+    facts: Facts = {
+        "workload.revision": order.workload_revision,
+        "tool.version": tool_version,
+        "cache.policy": order.cache.value,
+    }
     for ordinal, place in enumerate(plan.places if plan else (), start=1):
         prefix = "" if ordinal == 1 else f"target{ordinal}."
         facts |= {f"{prefix}{name}": value for name, value in place.facts.items() if facts.get(name) != value}
@@ -215,6 +219,7 @@ def _record(done: StepOutcome) -> StepRecord:
         max_rss_bytes=done.max_rss_bytes,
         exit_status=done.exit_status,
         signal=done.signal,
+        before_done=done.before_done.value,
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from iotide_wire.base import Fence, Message, Name, Text, UtcTime
 from iotide_wire.catalogue import LabelName, WorkloadAnnouncement, WorkloadName
 from iotide_wire.facts import Facts, MountFacts
+from iotide_wire.plan import CachePolicy
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Instance = Annotated[str, Field(min_length=8, max_length=64)]
@@ -175,6 +176,7 @@ class Order(Message):
     targets: Annotated[tuple[OrderTarget, ...], Field(min_length=1)]
     node_mode: Literal["shared", "exclusive"]
     time_limit_seconds: float
+    cache: CachePolicy = CachePolicy.DROP
 
 
 class CurvePiece(Message):
@@ -262,6 +264,8 @@ class StepRecord(Message):
         argv: the exact argument list.
         exit_status: None where a signal ended it.
         user_seconds, system_seconds: of the process and its waited-for children, from wait4.
+        before_done: what was really done just before it, see `Before` of the agent's workloads; None from agents that
+            did not say.
     """
 
     name: Text
@@ -277,6 +281,7 @@ class StepRecord(Message):
     max_rss_bytes: int
     exit_status: int | None
     signal: int | None
+    before_done: Text | None = None
 
 
 class SampleMessage(Message):

@@ -3,10 +3,11 @@
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from iotide_wire.base import Message, Name, Text
 from iotide_wire.catalogue import WorkloadName
+from iotide_wire.units import parse_seconds
 
 
 class Exclusivity(StrEnum):
@@ -16,6 +17,24 @@ class Exclusivity(StrEnum):
     NODE = "node"
     NODE_AND_TARGET = "node+target"
     CLUSTER = "cluster"
+
+
+class CachePolicy(StrEnum):
+    """How read phases are kept from reading the node's own memory.
+
+    DROP: the page cache is emptied before each. REMOUNT: the target is unmounted and mounted again before each, by the
+    command that the node's own agent.toml names for it. LARGER_THAN_MEMORY: nothing is emptied, and all data is at
+    least twice the node's memory. NONE: nothing is emptied, and reads are flagged as warm.
+    """
+
+    DROP = "drop"
+    REMOUNT = "remount"
+    LARGER_THAN_MEMORY = "larger_than_memory"
+    NONE = "none"
+
+
+def _seconds(given: object) -> object:
+    return parse_seconds(given) if isinstance(given, str) else given
 
 
 class WorkloadChoice(Message):
@@ -43,6 +62,8 @@ class CampaignPlan(Message):
         time_limit_seconds: a run that takes longer is ended on its node and counts as failed.
         attempts_allowed: how often a run may be tried after a lost or declined attempt.
         priority: 0 to 9; a step counts as an hour of waiting.
+        cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
+            write `cool_down: 30 s`.
     """
 
     name: Name
@@ -53,6 +74,12 @@ class CampaignPlan(Message):
     workloads: Annotated[list[WorkloadChoice], Field(min_length=1, max_length=100)]
     repeats: Annotated[int, Field(ge=1, le=1_000)] = 4
     exclusive: Exclusivity = Exclusivity.NODE
+    cache: CachePolicy = CachePolicy.DROP
+    cool_down_seconds: Annotated[
+        float,
+        BeforeValidator(_seconds),
+        Field(ge=0, le=86_400, validation_alias=AliasChoices("cool_down_seconds", "cool_down")),
+    ] = 0.0
     time_limit_seconds: Annotated[float, Field(gt=0, le=30 * 86_400)] = 3_600.0
     attempts_allowed: Annotated[int, Field(ge=1, le=10)] = 2
     priority: Annotated[int, Field(ge=0, le=9)] = 0

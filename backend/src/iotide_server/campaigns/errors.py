@@ -1,6 +1,7 @@
 """What can go wrong with campaigns."""
 
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from iotide_wire.expressions import MEMORY_FACTOR
 from iotide_wire.units import format_bytes
 
 
@@ -95,6 +96,21 @@ class NotEnoughSpaceError(ConflictError):
             field=field,
             value=int(needed_bytes),
             remedy="take smaller sizes or another target, or free space there",
+        )
+
+
+class DataFitsInMemoryError(ConflictError):
+    """The cache policy relies on data larger than memory, and a run has less."""
+
+    code = "data_fits_in_memory"
+
+    def __init__(self, field: str, node: str, data_bytes: float, memory_bytes: float) -> None:
+        super().__init__(
+            f"{field}: cache is larger_than_memory, a run has {format_bytes(data_bytes)} of data on {node}, and twice"
+            f" the memory of {node} is {format_bytes(MEMORY_FACTOR * memory_bytes)}",
+            field=field,
+            value=int(data_bytes),
+            remedy="take larger sizes (`auto` is twice the memory), or the cache policy drop or remount",
         )
 
 

@@ -9,7 +9,12 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
-from iotide_server.campaigns.errors import MountChangedError, NotEnoughSpaceError, TargetNotOnNodeError
+from iotide_server.campaigns.errors import (
+    DataFitsInMemoryError,
+    MountChangedError,
+    NotEnoughSpaceError,
+    TargetNotOnNodeError,
+)
 from iotide_server.campaigns.expansion import CellDraft, check_matrix, expand, option_sets
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster, Node
@@ -21,8 +26,8 @@ from iotide_server.targets.models import TargetMount
 from iotide_server.targets.service import TargetView
 from iotide_server.workloads import service as workloads
 from iotide_server.workloads.models import Workload
-from iotide_wire.expressions import Expression, ExpressionError, evaluate
-from iotide_wire.plan import CampaignPlan
+from iotide_wire.expressions import MEMORY, MEMORY_FACTOR, Expression, ExpressionError, evaluate
+from iotide_wire.plan import CachePolicy, CampaignPlan
 
 _SPACE_MARGIN: Final = 1.1
 """A run needs its own bytes and a tenth more, unless the target names a larger reserve."""
@@ -83,6 +88,17 @@ class PlannedCell:
         """On all its targets."""
         return sum(place.bytes_moved for place in self.places)
 
+    @property
+    def fits_in_cache(self) -> bool:
+        """Whether what it writes, or reads where it writes nothing, is less than twice its node's memory."""
+        memory_bytes: Any = self.node.facts.get(MEMORY)
+        return bool(memory_bytes) and self.data_bytes < MEMORY_FACTOR * memory_bytes
+
+    @property
+    def data_bytes(self) -> float:
+        """What it writes on its node, or reads where it writes nothing."""
+        return sum(place.bytes_needed or place.bytes_moved for place in self.places)
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedCampaign:
@@ -109,6 +125,8 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     drafts = expand(nodes, views, variants, targets_at_once=plan.targets_at_once)
     cells = [_foreseen(draft, mounts) for draft in drafts]
     _check_space(cells)
+    if plan.cache is CachePolicy.LARGER_THAN_MEMORY:
+        _check_larger_than_memory(cells)
     return PlannedCampaign(plan, cluster, cells)
 
 
@@ -169,6 +187,13 @@ def _amount(variant: Variant, expression: Expression, values: Mapping[str, Any])
             field=f"{variant.field}.options",
             remedy="give the options that it is computed from",
         ) from error
+
+
+def _check_larger_than_memory(cells: Sequence[PlannedCell]) -> None:
+    for cell in cells:
+        if cell.fits_in_cache:
+            field, memory_bytes = f"{cell.variant.field}.options", cell.node.facts[MEMORY]
+            raise DataFitsInMemoryError(field, cell.node.name, cell.data_bytes, memory_bytes)
 
 
 def _check_space(cells: Sequence[PlannedCell]) -> None:

@@ -97,6 +97,7 @@ def _new_runs(campaign: Campaign, plan: CampaignPlan, now: datetime) -> NewRuns:
         exclusive=plan.exclusive,
         sort_key=now.timestamp() - plan.priority * _PRIORITY_STEP_SECONDS,
         time_limit_seconds=plan.time_limit_seconds,
+        cool_down_seconds=plan.cool_down_seconds,
         attempts_allowed=plan.attempts_allowed,
         created_at=now,
     )

@@ -12,10 +12,15 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Leasable:
-    """Counters of active leases, kept by a trigger on `lease`; their CHECK makes a double grant impossible."""
+    """Counters of active leases, kept by a trigger on `lease`; their CHECK makes a double grant impossible.
+
+    Attributes:
+        cooling_until: nothing starts on it before, since a campaign wanted it idle after a run.
+    """
 
     shared_leases: Mapped[int] = mapped_column(server_default="0")
     exclusive_leases: Mapped[int] = mapped_column(server_default="0")
+    cooling_until: Mapped[datetime | None]
 
 
 ONE_OR_MANY = "exclusive_leases BETWEEN 0 AND 1 AND shared_leases >= 0 AND (exclusive_leases = 0 OR shared_leases = 0)"
@@ -70,6 +75,7 @@ class Node(Identified, Leasable, Base):
         Index(
             "uq_node_cluster_id_name", "cluster_id", "name", unique=True, postgresql_where=text("retired_at IS NULL")
         ),
+        Index("ix_node_cooling_until", "cooling_until", postgresql_where=text("cooling_until IS NOT NULL")),
         CheckConstraint(f"{ONE_OR_MANY} AND shared_leases <= slots", name="leases"),
         CheckConstraint("slots BETWEEN 1 AND 1000", name="slots"),
         CheckConstraint("role IN ('compute', 'storage')", name="role"),

@@ -26,7 +26,8 @@ _CLAIM: Final = text(
 _ORDER: Final = text(
     """
     SELECT node_order.run_id, attempt.ordinal AS attempt, attempt.fence, node_order.role, campaign.name AS campaign,
-           run.repeat, run.cluster_id, run.exclusive, run.time_limit_seconds, workload.name AS workload,
+           run.repeat, run.cluster_id, run.exclusive, run.time_limit_seconds,
+           coalesce(campaign.plan ->> 'cache', 'drop') AS cache, workload.name AS workload,
            workload.revision AS workload_revision, workload.schema_sha256, cell.options, node_order.state,
            node_order.claimed_by, node_order.claimed_boot_id, node_order.outcome, attempt.reason_code, attempt.reason,
            ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) AS target_ids,

@@ -175,6 +175,7 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
         targets=tuple(target_mounts.order_targets(session, node_id, found.target_ids)),
         node_mode=node_mode(Exclusivity(found.exclusive)).value,
         time_limit_seconds=found.time_limit_seconds,
+        cache=found.cache,
     )
 
 

@@ -3,15 +3,15 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.planning import PlannedCampaign, PlannedCell, PlannedPlace
+from iotide_server.campaigns.planning import PlannedCampaign, PlannedPlace
 from iotide_server.results.reading import last_rates_bytes_per_second, last_run_seconds
+from iotide_wire.plan import CachePolicy
 
 _ENOUGH_REPEATS: Final = 4
-_CACHE_FACTOR: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class Forecast:
     """The expected cost of a campaign.
 
     Attributes:
-        seconds: of the busiest node, its runs one after another; None where a cell cannot be foreseen.
+        seconds: of the busiest node, its runs one after another and each with its cool-down; None where a cell cannot
+            be foreseen.
         seconds_unknown_because: why it is None.
         bytes_peak: of the largest run.
         bytes_moved: written and read in all.
@@ -71,7 +72,7 @@ def _seconds(session: Session, planned: PlannedCampaign) -> tuple[float | None, 
             if seconds is None:
                 return None, f"nothing like {name} was measured on {target.name} yet"
             longest_seconds = max(longest_seconds, seconds)
-        by_node[cell.node.id] += longest_seconds * planned.plan.repeats
+        by_node[cell.node.id] += (longest_seconds + planned.plan.cool_down_seconds) * planned.plan.repeats
     return max(by_node.values()), None
 
 
@@ -90,12 +91,13 @@ def _cautions(planned: PlannedCampaign) -> list[Caution]:
     if planned.plan.repeats < _ENOUGH_REPEATS:
         message = f"fewer than {_ENOUGH_REPEATS} repeats give no interval: every point is shown, and no verdict"
         cautions.append(Caution("few_repeats", message, "repeats"))
-    for field in sorted({cell.variant.field for cell in planned.cells if _fits_in_cache(cell)}):
+    if planned.plan.cache is CachePolicy.NONE:
+        message = "no cache is dropped before reads: each is flagged as warm, unless O_DIRECT goes around the cache"
+        cautions.append(Caution("reads_warm", message, "cache"))
+    if planned.plan.cache is CachePolicy.REMOUNT:
+        message = "runs are declined on nodes whose agent.toml has no remount_command for the target"
+        cautions.append(Caution("remount_by_node", message, "cache"))
+    for field in sorted({cell.variant.field for cell in planned.cells if cell.data_bytes and cell.fits_in_cache}):
         message = "data smaller than twice the node's memory: unless O_DIRECT goes around it, the cache is measured"
         cautions.append(Caution("cache_measured", message, f"{field}.options"))
     return cautions
-
-
-def _fits_in_cache(cell: PlannedCell) -> bool:
-    memory_bytes: Any = cell.node.facts.get("memory.total_bytes")
-    return bool(memory_bytes and 0 < cell.bytes_needed < _CACHE_FACTOR * memory_bytes)

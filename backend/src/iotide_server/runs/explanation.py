@@ -79,8 +79,12 @@ def _obstacle(wanted: Wanted, now: datetime) -> str | None:
             return f"{what} has never been heard of; start its agent"
         if now - wanted.seen_at > SILENT_AFTER:
             return f"{what} has been silent since {_clock(wanted.seen_at)}"
-    if wanted.occupancy.admits(wanted.mode):
-        return None
+    return None if wanted.occupancy.admits(wanted.mode) else _taken(what, wanted)
+
+
+def _taken(what: str, wanted: Wanted) -> str:
+    if wanted.occupancy.cooling_until is not None:
+        return f"{what} cools down until {_clock(wanted.occupancy.cooling_until)}"
     alone = " and it wants to be alone there" if wanted.mode is Mode.EXCLUSIVE else ""
     return f"{what} is taken by {_runs(wanted.holders)}{alone}"
 

@@ -18,6 +18,7 @@ class Run(Identified, Base):
         sort_key: place in every line it stands in: seconds of submission minus an hour for each step of priority.
         not_before: after a declined or lost attempt it waits until then.
         validity: `valid` or `rejected`; a column beside the state, decided by its flags.
+        cool_down_seconds: its nodes stay idle for so long after it, and what it had to itself besides.
         overdue: its time limit passed in silence; nothing was freed for that.
         environment_sha256: of the facts it ran under, see `environment`.
     """
@@ -35,6 +36,7 @@ class Run(Identified, Base):
     exclusive: Mapped[str]
     sort_key: Mapped[float]
     time_limit_seconds: Mapped[float]
+    cool_down_seconds: Mapped[float] = mapped_column(server_default="0")
     attempts_allowed: Mapped[int]
     attempts_made: Mapped[int] = mapped_column(server_default="0")
     declines: Mapped[int] = mapped_column(server_default="0")

@@ -52,18 +52,19 @@ _CONDITIONS: Final = {
 _WANTED = text(
     """
     WITH wanted AS (
-        SELECT 'node' AS kind, node.id, node.name, shared_leases, exclusive_leases, slots, problem, seen_at,
-               retired_at IS NOT NULL AS is_retired
+        SELECT 'node' AS kind, node.id, node.name, shared_leases, exclusive_leases, slots, cooling_until, problem,
+               seen_at, retired_at IS NOT NULL AS is_retired
         FROM run JOIN cell_node USING (cell_id) JOIN node ON node.id = cell_node.node_id
         LEFT JOIN node_beat ON node_beat.node_id = node.id
         WHERE run.id = :run_id
         UNION ALL
-        SELECT 'target', target.id, target.name, shared_leases, exclusive_leases, NULL, NULL, NULL,
+        SELECT 'target', target.id, target.name, shared_leases, exclusive_leases, NULL, cooling_until, NULL, NULL,
                retired_at IS NOT NULL
         FROM run JOIN cell_target USING (cell_id) JOIN target ON target.id = cell_target.target_id
         WHERE run.id = :run_id AND target.scope = 'shared'
         UNION ALL
-        SELECT 'cluster', cluster.id, cluster.name, shared_leases, exclusive_leases, NULL, NULL, NULL, false
+        SELECT 'cluster', cluster.id, cluster.name, shared_leases, exclusive_leases, NULL, cooling_until, NULL, NULL,
+               false
         FROM run JOIN cluster ON cluster.id = run.cluster_id
         WHERE run.id = :run_id
     )

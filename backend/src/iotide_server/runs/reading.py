@@ -84,7 +84,7 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
         Exclusivity(found.exclusive), by_kind[ResourceKind.NODE], by_kind[ResourceKind.TARGET], found.cluster_id
     )
     wait = Wait(
-        wanted=[_wanted(need, rows[need.resource]) for need in wanted],
+        wanted=[_wanted(need, rows[need.resource], now) for need in wanted],
         mount_problems=queries.mount_problems(session, found.id),
         not_before=found.not_before,
         last_reason=found.reason,
@@ -93,12 +93,18 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     return waiting_because(wait, now)
 
 
-def _wanted(need: Need, row: AnyRow) -> Wanted:
+def _wanted(need: Need, row: AnyRow, now: datetime) -> Wanted:
+    is_cooling = row.cooling_until is not None and row.cooling_until > now
     return Wanted(
         kind=need.resource.kind,
         name=row.name,
         mode=need.mode,
-        occupancy=Occupancy(row.shared_leases, row.exclusive_leases, row.slots),
+        occupancy=Occupancy(
+            row.shared_leases,
+            row.exclusive_leases,
+            row.slots,
+            cooling_until=row.cooling_until if is_cooling else None,
+        ),
         holders=row.holders,
         is_retired=row.is_retired,
         seen_at=row.seen_at,

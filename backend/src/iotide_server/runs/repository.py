@@ -27,6 +27,7 @@ class NewRuns:
     exclusive: str
     sort_key: float
     time_limit_seconds: float
+    cool_down_seconds: float
     attempts_allowed: int
     created_at: datetime
 
@@ -40,9 +41,9 @@ def insert_runs(session: Session, new: NewRuns) -> None:
     run_ids = session.scalars(
         text(
             "INSERT INTO run (campaign_id, cell_id, cluster_id, repeat, exclusive, sort_key, time_limit_seconds,"
-            " attempts_allowed, created_at)"
+            " cool_down_seconds, attempts_allowed, created_at)"
             " SELECT :campaign_id, cell.id, :cluster_id, repeat, :exclusive, :sort_key, :time_limit_seconds,"
-            " :attempts_allowed, :created_at"
+            " :cool_down_seconds, :attempts_allowed, :created_at"
             " FROM cell CROSS JOIN generate_series(1, :repeats) AS repeat"
             " WHERE cell.campaign_id = :campaign_id ORDER BY repeat, cell.ordinal RETURNING id"
         ),
@@ -181,20 +182,30 @@ def release_leases(session: Session, run_ids: Sequence[int], now: datetime) -> N
 
     A node is free when its order has ended, targets and the cluster when the whole attempt has. Called once a
     transaction with all its runs, after every state was written: the leases of all are released in one lock order.
+    A load that ran leaves its node cooling down where its campaign says so, and what it had to itself.
     """
     session.flush()
-    due = session.scalars(
+    due = session.execute(
         text(
-            "SELECT lease.id FROM lease JOIN node_order ON node_order.id = lease.order_id"
-            " JOIN attempt ON attempt.id = node_order.attempt_id"
+            "SELECT lease.id, lease.resource_kind, lease.resource_id, CASE WHEN run.cool_down_seconds > 0"
+            "  AND node_order.started_at IS NOT NULL AND (lease.resource_kind = 'node' OR lease.mode = 'exclusive')"
+            "  THEN CAST(:now AS timestamptz) + run.cool_down_seconds * interval '1 s' END AS cooling_until"
+            " FROM lease JOIN node_order ON node_order.id = lease.order_id"
+            " JOIN attempt ON attempt.id = node_order.attempt_id JOIN run ON run.id = node_order.run_id"
             " WHERE lease.active AND node_order.run_id = ANY(:run_ids)"
             " AND (attempt.state <> 'open' OR (lease.resource_kind = 'node' AND node_order.state = 'ended'))"
             " ORDER BY array_position(ARRAY['node', 'target', 'cluster'], lease.resource_kind), lease.resource_id"
         ),
-        {"run_ids": list(run_ids)},
+        {"run_ids": list(run_ids), "now": now},
     ).all()
     if due:
         session.execute(
             text("UPDATE lease SET active = false, released_at = :now WHERE id = :id"),
-            [{"id": lease_id, "now": now} for lease_id in due],
+            [{"id": row.id, "now": now} for row in due],
         )
+    for row in due:
+        if row.cooling_until is not None:
+            statement = text(
+                f"UPDATE {row.resource_kind} SET cooling_until = greatest(cooling_until, :until) WHERE id = :id"  # noqa: S608 - a CHECK names the three kinds
+            )
+            session.execute(statement, {"until": row.cooling_until, "id": row.resource_id})

@@ -74,8 +74,9 @@ class Occupancy:
     Attributes:
         slots: how many may share it; None: any number.
         usable: False for a node that is silent, retired or has a problem: nothing starts on it.
-        free_from: when its present leases end at the latest by their runs' time limits; None when that cannot be said,
-            because a run on it is overdue or its node silent.
+        free_from: when its present leases end at the latest by their runs' time limits and it has cooled down; None
+            when that cannot be said, because a run on it is overdue or its node silent.
+        cooling_until: nothing starts on it before; None when it does not cool down now.
     """
 
     shared: int
@@ -83,9 +84,10 @@ class Occupancy:
     slots: int | None = None
     usable: bool = True
     free_from: datetime | None = None
+    cooling_until: datetime | None = None
 
     def admits(self, mode: Mode) -> bool:
         """Whether one more lease of that mode fits."""
-        if self.exclusive or (mode is Mode.EXCLUSIVE and self.shared):
+        if self.cooling_until is not None or self.exclusive or (mode is Mode.EXCLUSIVE and self.shared):
             return False
         return self.slots is None or self.shared < self.slots

@@ -15,7 +15,10 @@ _NEXT: Final = text(
     """
     SELECT (SELECT min(next_offer_at) FROM node_order WHERE next_offer_at IS NOT NULL) AS offer_at,
            (SELECT min(due_at) FROM work WHERE done_version < version) AS work_at,
-           (SELECT min(not_before) FROM line_place WHERE not_before > :now) AS retry_at
+           least((SELECT min(not_before) FROM line_place WHERE not_before > :now),
+                 (SELECT min(cooling_until) FROM node WHERE cooling_until > :now),
+                 (SELECT min(cooling_until) FROM target WHERE cooling_until > :now),
+                 (SELECT min(cooling_until) FROM cluster WHERE cooling_until > :now)) AS retry_at
     """
 )
 _OFFERS: Final = text(
@@ -80,7 +83,10 @@ _OVERDUE: Final = text(
 
 
 def next_moments(session: Session, now: datetime) -> Row[Any]:
-    """When the next offer, the next work and the next run that has to wait are due; None for what there is not."""
+    """When the next offer, the next work, and the next run that waits for its time or for what cools down are due.
+
+    None for what there is not.
+    """
     return session.execute(_NEXT, {"now": now}).one()
 
 

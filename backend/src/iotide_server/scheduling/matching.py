@@ -13,12 +13,14 @@ class Waiting:
 
     Attributes:
         sort_key: the lower, the earlier it is served; `run_id` decides between equals.
-        time_limit_seconds: the node ends it then, so what it takes is free again by that time.
+        time_limit_seconds: the node ends it then.
+        cool_down_seconds: what it takes stays idle for so long after it.
     """
 
     run_id: int
     sort_key: float
     time_limit_seconds: float
+    cool_down_seconds: float
     needs: tuple[Need, ...]
 
     @property
@@ -27,9 +29,9 @@ class Waiting:
         return (self.sort_key, self.run_id)
 
     @property
-    def time_limit(self) -> timedelta:
-        """How long it may take."""
-        return timedelta(seconds=self.time_limit_seconds)
+    def occupies(self) -> timedelta:
+        """For how long at the latest what it takes is not free."""
+        return timedelta(seconds=self.time_limit_seconds + self.cool_down_seconds)
 
 
 def contested(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy]) -> frozenset[Resource]:
@@ -73,7 +75,7 @@ class _Board:
             return False
         taken = [need.resource for need in run.needs if not self.occupied[need.resource].admits(need.mode)]
         kept = [self.kept[need.resource].start for need in run.needs if self._is_kept(need)]
-        if not taken and all(self.now + run.time_limit <= start for start in kept):
+        if not taken and all(self.now + run.occupies <= start for start in kept):
             self._start(run)
             return True
         self._keep(run, taken, kept)
@@ -95,7 +97,7 @@ class _Board:
                 shared=before.shared + (need.mode is Mode.SHARED),
                 exclusive=before.exclusive + (need.mode is Mode.EXCLUSIVE),
                 slots=before.slots,
-                free_from=self._later_end(before, self.now + run.time_limit),
+                free_from=self._later_end(before, self.now + run.occupies),
             )
 
     @staticmethod

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.views import SILENT_AFTER
@@ -19,12 +20,15 @@ _CANDIDATES = text(
     # A line is read up to its first few runs that could start, so that a pass mostly costs what is free and not what
     # waits; those that cannot, for a while or for a target that is locked or wrongly mounted, hide none behind them.
     """
-    WITH locked AS (SELECT array_agg(id) AS target_ids FROM target WHERE exclusive_leases > 0),
+    WITH locked AS (
+        SELECT array_agg(id) AS target_ids FROM target WHERE exclusive_leases > 0 OR cooling_until > :now
+    ),
     broken AS MATERIALIZED (SELECT node_id, target_id FROM target_mount WHERE problem IS NOT NULL),
     head AS (
         SELECT DISTINCT first.run_id
         FROM node
         JOIN cluster ON cluster.id = node.cluster_id AND cluster.exclusive_leases = 0
+             AND (cluster.cooling_until IS NULL OR cluster.cooling_until <= :now)
         JOIN node_beat ON node_beat.node_id = node.id AND node_beat.seen_at >= :heard_after
         CROSS JOIN locked
         CROSS JOIN LATERAL (
@@ -38,9 +42,10 @@ _CANDIDATES = text(
             ORDER BY place.sort_key, place.run_id LIMIT 4
         ) AS first
         WHERE node.retired_at IS NULL AND node.problem IS NULL
+          AND (node.cooling_until IS NULL OR node.cooling_until <= :now)
           AND node.exclusive_leases = 0 AND node.shared_leases < node.slots
     )
-    SELECT run.id, run.cluster_id, run.exclusive, run.sort_key, run.time_limit_seconds,
+    SELECT run.id, run.cluster_id, run.exclusive, run.sort_key, run.time_limit_seconds, run.cool_down_seconds,
            array_agg(line_place.node_id) AS node_ids, min(line_place.shared_target_ids) AS target_ids
     FROM head JOIN run ON run.id = head.run_id JOIN line_place ON line_place.run_id = run.id
     WHERE run.state = 'waiting' GROUP BY run.id
@@ -48,20 +53,23 @@ _CANDIDATES = text(
 )
 _OCCUPANCY = text(
     """
-    SELECT 'node' AS kind, id, shared_leases, exclusive_leases, slots,
+    SELECT 'node' AS kind, id, shared_leases, exclusive_leases, slots, cooling_until,
            retired_at IS NULL AND problem IS NULL AND coalesce(seen_at >= :heard_after, false) AS usable
     FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id WHERE id = ANY(:node_ids)
     UNION ALL
-    SELECT 'target', id, shared_leases, exclusive_leases, NULL, true FROM target WHERE id = ANY(:target_ids)
+    SELECT 'target', id, shared_leases, exclusive_leases, NULL, cooling_until, true
+    FROM target WHERE id = ANY(:target_ids)
     UNION ALL
-    SELECT 'cluster', id, shared_leases, exclusive_leases, NULL, true FROM cluster WHERE id = ANY(:cluster_ids)
+    SELECT 'cluster', id, shared_leases, exclusive_leases, NULL, cooling_until, true
+    FROM cluster WHERE id = ANY(:cluster_ids)
     """
 )
 _FREE_FROM = text(
     """
     SELECT resource_kind AS kind, resource_id AS id,
            CASE WHEN NOT bool_or(run.overdue OR node_order.silent_since IS NOT NULL) THEN
-               max(coalesce(node_order.started_at, node_order.offered_at) + run.time_limit_seconds * interval '1 s')
+               max(coalesce(node_order.started_at, node_order.offered_at)
+                   + (run.time_limit_seconds + run.cool_down_seconds) * interval '1 s')
            END AS free_from
     FROM unnest(CAST(:kinds AS text[]), CAST(:ids AS bigint[])) AS contested (kind, id)
     JOIN lease ON lease.active AND resource_kind = contested.kind AND resource_id = contested.id
@@ -80,6 +88,7 @@ def candidates(session: Session, now: datetime) -> list[Waiting]:
             run_id=row.id,
             sort_key=row.sort_key,
             time_limit_seconds=row.time_limit_seconds,
+            cool_down_seconds=row.cool_down_seconds,
             needs=needs(Exclusivity(row.exclusive), row.node_ids, row.target_ids, row.cluster_id),
         )
         for row in rows
@@ -87,7 +96,7 @@ def candidates(session: Session, now: datetime) -> list[Waiting]:
 
 
 def occupancy(session: Session, waiting: Sequence[Waiting], now: datetime) -> dict[Resource, Occupancy]:
-    """How everything that these runs need is taken now; `free_from` is left open."""
+    """How everything that these runs need is taken now; `free_from` is that of what only cools down, else left open."""
     wanted = {need.resource for run in waiting for need in run.needs}
     ids = {kind: [resource.id for resource in wanted if resource.kind is kind] for kind in ResourceKind}
     rows = session.execute(
@@ -100,11 +109,17 @@ def occupancy(session: Session, waiting: Sequence[Waiting], now: datetime) -> di
         },
     )
     return {
-        Resource(ResourceKind(row.kind), row.id): Occupancy(
-            row.shared_leases, row.exclusive_leases, row.slots, row.usable
+        Resource(ResourceKind(row.kind), row.id): _occupancy(
+            row, row.cooling_until if row.cooling_until is not None and row.cooling_until > now else None
         )
         for row in rows
     }
+
+
+def _occupancy(row: Row[Any], cooling_until: datetime | None) -> Occupancy:
+    is_leased = row.shared_leases or row.exclusive_leases
+    free_from = None if is_leased else cooling_until
+    return Occupancy(row.shared_leases, row.exclusive_leases, row.slots, row.usable, free_from, cooling_until)
 
 
 def free_from(session: Session, contested: Collection[Resource]) -> dict[Resource, datetime]:

@@ -39,7 +39,8 @@ def _decide(database: Database, now: datetime) -> list[Waiting]:
 
 
 def _with_ends(occupied: dict[Resource, Occupancy], ends: dict[Resource, datetime]) -> dict[Resource, Occupancy]:
-    return occupied | {resource: replace(occupied[resource], free_from=end) for resource, end in ends.items()}
+    known = {resource: max(end, occupied[resource].cooling_until or end) for resource, end in ends.items()}
+    return occupied | {resource: replace(occupied[resource], free_from=end) for resource, end in known.items()}
 
 
 def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[Offer]:

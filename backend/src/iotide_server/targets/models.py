@@ -33,6 +33,7 @@ class Target(Identified, Leasable, Base):
         Index(
             "uq_target_cluster_id_name", "cluster_id", "name", unique=True, postgresql_where=text("retired_at IS NULL")
         ),
+        Index("ix_target_cooling_until", "cooling_until", postgresql_where=text("cooling_until IS NOT NULL")),
         CheckConstraint(ONE_OR_MANY, name="leases"),
         CheckConstraint("scope IN ('node', 'shared')", name="scope"),
         CheckConstraint("reserve_bytes >= 0", name="reserve_bytes"),

@@ -20,7 +20,7 @@ from iotide_server.runs.resources import Occupancy, Resource, needs
 from iotide_server.scheduling import repository
 from iotide_server.scheduling.matching import Waiting, match
 from iotide_server.scheduling.service import Scheduler
-from iotide_wire.messages import OrderState
+from iotide_wire.messages import OrderState, Outcome
 from iotide_wire.plan import Exclusivity
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
@@ -90,6 +90,49 @@ def test_a_run_alone_on_a_target_waits_for_its_users_and_no_later_one_gets_ahead
     agent = site.agent(2)
     agent.finish(agent.claim_offer())
     assert site.start() == [later]
+
+
+def test_a_node_stays_idle_for_as_long_as_its_last_run_wanted_and_the_scheduler_wakes_then(
+    site: Site, scheduler: Scheduler
+) -> None:
+    first, second = site.add_runs([1], cool_down=90.0, repeats=2)
+    (of_others,) = site.add_runs([1])
+    scheduler.step({"campaign"})
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    assert scheduler.step({"freed"}) <= timedelta(seconds=5)
+    assert site.states([first, second, of_others]) == ["finished", "waiting", "waiting"]
+    with site.database.transaction() as session:
+        reason = reading.why_waiting(session, reading.run(session, ADMIN, second), site.clock())
+    assert reason == "node n1 cools down until 2026-11-21 10:01:30 UTC"
+    site.clock.move(89.9)
+    site.hear_of_all()
+    assert timedelta(0) < scheduler.step(set()) <= timedelta(seconds=0.2)
+    site.clock.move(0.1)
+    scheduler.step(set())
+    assert site.states([first, second, of_others]) == ["finished", "active", "waiting"]
+
+
+@pytest.mark.parametrize(("exclusive", "starts"), [("node", True), ("node+target", False)])
+def test_a_shared_target_cools_down_only_after_a_run_that_had_it_to_itself(
+    site: Site, exclusive: str, *, starts: bool
+) -> None:
+    site.add_runs([1], target="nfs", exclusive=exclusive, cool_down=60.0)
+    site.start()
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    (elsewhere,) = site.add_runs([2], target="nfs")
+    assert site.start() == ([elsewhere] if starts else [])
+
+
+def test_an_order_that_never_loaded_its_node_leaves_nothing_to_cool_down(site: Site) -> None:
+    site.add_runs([1], cool_down=60.0)
+    site.start()
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    agent.hand_in(offer, agent.result(offer, Outcome.DECLINED, reason="busy", started_at=None))
+    (of_others,) = site.add_runs([1])
+    assert site.start() == [of_others]
 
 
 def test_runs_that_wait_for_a_locked_target_do_not_hide_those_behind_them(site: Site) -> None:
@@ -210,7 +253,7 @@ def test_every_repeat_of_a_short_campaign_gets_done_with_the_node_never_shared(
 def test_the_database_itself_refuses_to_give_a_node_twice(site: Site, clock: MovedClock) -> None:
     first, second = site.add_runs([1], [1])
     stale = [
-        Waiting(run_id, 0.0, 60.0, needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id))
+        Waiting(run_id, 0.0, 60.0, 0.0, needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id))
         for run_id in (first, second)
     ]
     with pytest.raises(IntegrityError, match="ck_node_leases"), site.database.transaction() as session:
@@ -223,7 +266,7 @@ def test_of_a_batch_that_the_database_refuses_the_good_ones_start_all_the_same(
 ) -> None:
     first, second, third = site.add_runs([1], [1], [2])
     stale = [
-        Waiting(run_id, 0.0, 60.0, needs(Exclusivity.NODE, [site.node_ids[number - 1]], [], site.cluster_id))
+        Waiting(run_id, 0.0, 60.0, 0.0, needs(Exclusivity.NODE, [site.node_ids[number - 1]], [], site.cluster_id))
         for run_id, number in ((first, 1), (second, 1), (third, 2))
     ]
     monkeypatch.setattr("iotide_server.scheduling.starting._decide", lambda *_: stale)

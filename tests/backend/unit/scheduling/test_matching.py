@@ -29,8 +29,9 @@ def run(
     *,
     exclusive: Exclusivity = Exclusivity.NODE,
     limit: float = HOUR,
+    cool_down: float = 0.0,
 ) -> Waiting:
-    return Waiting(number, 0.0, limit, needs(exclusive, nodes, targets, CLUSTER))
+    return Waiting(number, 0.0, limit, cool_down, needs(exclusive, nodes, targets, CLUSTER))
 
 
 def board(**taken: Occupancy) -> dict[Resource, Occupancy]:
@@ -57,7 +58,7 @@ def test_the_earlier_run_of_a_line_starts_and_the_other_waits() -> None:
 
 
 def test_a_lower_sort_key_comes_before_a_lower_id() -> None:
-    early = Waiting(9, -HOUR, HOUR, run(9, [1]).needs)
+    early = Waiting(9, -HOUR, HOUR, 0.0, run(9, [1]).needs)
     assert started([run(1, [1]), early], board()) == [9]
 
 
@@ -119,6 +120,23 @@ def test_a_run_that_waits_for_an_end_nobody_knows_keeps_nothing() -> None:
 def test_a_run_whose_own_node_was_just_taken_keeps_no_target_from_others() -> None:
     waiting = [run(1, [1]), run(2, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(3, [2], [1], limit=9 * HOUR)]
     assert started(waiting, board()) == [1, 3]
+
+
+def cooling(until: datetime) -> Occupancy:
+    return Occupancy(0, 0, free_from=until, cooling_until=until)
+
+
+def test_what_cools_down_admits_nobody_and_is_kept_for_the_first_that_waits_for_it() -> None:
+    alone = run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET)
+    soon, late = NOW + timedelta(minutes=10), NOW + timedelta(hours=2)
+    assert started([alone, run(2, [2], [1])], board(target1=cooling(soon))) == []
+    assert started([alone, run(2, [1])], board(target1=cooling(soon))) == []
+    assert started([alone, run(2, [1])], board(target1=cooling(late))) == [2]
+
+
+def test_a_run_whose_cool_down_would_last_into_the_kept_time_does_not_go_first() -> None:
+    waiting = [run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(2, [1], cool_down=HOUR)]
+    assert started(waiting, board(target1=cooling(NOW + timedelta(hours=1.5)))) == []
 
 
 def test_only_what_stands_in_the_way_is_contested() -> None:
@@ -201,7 +219,7 @@ def test_a_gang_gets_its_nodes_in_the_face_of_an_endless_stream_of_single_runs(
         if any(one.run_id == 1 for one in begun):
             break
         until |= {
-            need.resource.id: clock + one.time_limit
+            need.resource.id: clock + one.occupies
             for one in begun
             for need in one.needs
             if need.resource.kind is ResourceKind.NODE

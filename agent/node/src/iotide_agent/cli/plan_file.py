@@ -94,7 +94,7 @@ def _problem(path: Path, tree: yaml.Node, detail: ErrorDetails) -> Problem:
     unknown, missing = detail["type"] == "extra_forbidden", detail["type"] == "missing"
     return Problem(
         code="invalid_input",
-        message="no such field" if unknown else "missing" if missing else detail["msg"],
+        message="no such field" if unknown else "missing" if missing else detail["msg"].removeprefix("Value error, "),
         field=_dotted(location),
         value=None if missing else detail["input"],
         remedy=_suggestion(str(location[-1])) if unknown else _REMEDIES.get(detail["type"]),

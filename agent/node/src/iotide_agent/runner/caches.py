@@ -14,18 +14,27 @@ _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 def prepare_caches(wanted: str, card: Card, directories: Sequence[str], files: Sequence[str]) -> str:
-    """Does what a step wants before it and says what was really done: none, sync or drop.
+    """Does what a step wants before it, but for the remount itself, and says what was really done.
 
-    A remount needs rights that an agent does not have, so it becomes a drop, which the step's record then says.
+    Where it may not empty the page cache, it drops the files of the step alone (`drop_files`), or nothing (`sync`).
     """
     if wanted == "none":
         return "none"
     for directory in directories:
         _sync_file_system(directory)
-    if wanted == "sync":
-        return "sync"
-    emptied = card.drop_caches and (_drop_by_command(card.drop_command) or _drop_all())
-    return "drop" if emptied or _drop_files(files) else "sync"
+    if wanted != "drop":
+        return wanted
+    if card.drop_caches and (run_command(card.drop_command) or _drop_all()):
+        return "drop"
+    return "drop_files" if _drop_files(files) else "sync"
+
+
+def run_command(command: Sequence[str]) -> bool:
+    """Whether a command of agent.toml was there and succeeded; what it prints goes into the runner's log."""
+    if not command:
+        return False
+    status = os.spawnvp(os.P_WAIT, command[0], tuple(command))  # noqa: S606 - an argument list from agent.toml
+    return status == 0
 
 
 def _sync_file_system(directory: str) -> None:
@@ -49,13 +58,6 @@ def _drop_all() -> bool:
         return False
     finally:
         os.close(descriptor)
-
-
-def _drop_by_command(command: Sequence[str]) -> bool:
-    if not command:
-        return False
-    status = os.spawnvp(os.P_WAIT, command[0], tuple(command))  # noqa: S606 - an argument list from agent.toml
-    return status == 0
 
 
 def _drop_files(files: Sequence[str]) -> bool:

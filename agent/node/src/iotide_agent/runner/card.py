@@ -17,6 +17,7 @@ class TargetCard(NamedTuple):
         bytes_needed: peak space that the workload takes, in bytes.
         reserve_bytes: space that must stay free besides, in bytes.
         writes: whether a directory is made there; a run that only reads works in the target's own.
+        remount_command: unmounts it and mounts it again, or nothing where that is not allowed.
         mount_point, root: where the file system is mounted, and which of its directories; None where nobody said.
     """
 
@@ -27,6 +28,7 @@ class TargetCard(NamedTuple):
     reserve_bytes: int
     bytes_needed: int
     writes: bool = True
+    remount_command: tuple[str, ...] = ()
     mount_point: str | None = None
     root: str | None = None
 
@@ -64,7 +66,7 @@ class StepCard(NamedTuple):
     """One command.
 
     Attributes:
-        before: none, sync, drop or remount.
+        before: none, sync, drop, remount or larger_than_memory.
         stop_signal: number of the signal that ends it most gently.
         stall_seconds: it is ended when it moved no byte and printed nothing for so long; None for no such limit.
     """
@@ -103,7 +105,7 @@ def write_card(directory: Path, card: Card) -> None:
 def read_card(directory: Path) -> Card:
     """The card in the order's directory."""
     values = _with_tuples(json.loads((directory / "card.json").read_bytes()))
-    values["targets"] = tuple(TargetCard(**target) for target in values["targets"])
+    values["targets"] = tuple(TargetCard(**_with_tuples(target)) for target in values["targets"])
     return Card(**values)
 
 

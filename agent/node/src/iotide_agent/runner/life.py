@@ -5,10 +5,11 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import clean_up_after, lock_order
@@ -27,10 +28,14 @@ from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
 from iotide_agent.runner.sampler import Sampler
 from iotide_agent.runner.workspace import TargetRefusedError
 
+T = TypeVar("T")
+
 TARGET_PATIENCE: Final = 3
 """A target may take this many times as long to answer as a killed process to disappear."""
 REMOVE_SECONDS: Final = 600.0
 """A terabyte on ext3 takes minutes."""
+REMOUNT_SECONDS: Final = 300.0
+"""A journal or a server that was away may have to be recovered."""
 LONGEST_GO_SECONDS: Final = 120.0
 """The server sets the common start of several nodes a few beats ahead; further off a clock has jumped."""
 
@@ -139,26 +144,43 @@ class Runner:
         self._groups = Groups(self._loop, surroundings, start_sampler, check=self._check, note=self._note_loads)
         self._note(started_at_epoch_seconds=time.time(), started_at_boottime_seconds=processes.boottime())
         for group in go.groups:
-            before_done = [self._before(step) for step in group]
+            before_done = self._before(group)
             self._note(step=len(self._groups.records))
             self._groups.run(group, before_done, self._ends_by)
             self._note(loads=[], steps=self._groups.records)
 
-    def _before(self, step: StepCard) -> str:
+    def _before(self, group: Sequence[StepCard]) -> list[str]:
+        """Does what the steps of a group want before they start together; says what was done for each."""
+        done = [self._do_before(step, partial(self._prepare_caches, step)) for step in group]
+        remounted = next((step for step in group if step.before == "remount"), None)
+        if remounted is not None:
+            self._do_before(remounted, self._remount)
+        return done
+
+    def _prepare_caches(self, step: StepCard) -> str:
         def work() -> str:
             self._places.verify()
             return prepare_caches(step.before, self._card, self._places.directories(), step.declared_files)
 
         limit_seconds = seconds_left(self._ends_by or 0.0)
+        return str(self._hands.do(work, Limits(limit_seconds, limit_seconds), self._check))
+
+    def _remount(self) -> None:
+        self._places.let_go()
+        # Never cut short, not even by a cancel: the target would stay unmounted with the run's files on it.
+        mounts = self._hands.do(self._places.remount, Limits(REMOUNT_SECONDS, REMOUNT_SECONDS), go_on)
+        self._places.hold_again(mounts)
+        self._check()
+
+    def _do_before(self, step: StepCard, work: Callable[[], T]) -> T:
         try:
-            done = self._hands.do(work, Limits(limit_seconds, limit_seconds), self._check)
+            return work()
         except HandHungError as error:
             raise RunEndedError("failed", "target_hangs", f"before step {step.name}: {error}") from error
         except TargetRefusedError as error:
             raise RunEndedError("failed", error.code, f"before step {step.name}: {error}") from error
         except HandFailedError as error:
             raise RunEndedError("failed", "target_error", f"before step {step.name}: {error}") from error
-        return str(done)
 
     def _verify_places(self, when: str, check: Check) -> None:
         limits = Limits(self._target_seconds, self._target_seconds)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from iotide_agent.runner.caches import run_command
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.counters.source import TargetMount
 from iotide_agent.runner.endings import RunEndedError
@@ -15,6 +16,7 @@ from iotide_agent.runner.workspace import (
     MadePlace,
     TargetRefusedError,
     check_mount,
+    has_marked,
     make_place,
     open_beneath,
     remove_marked,
@@ -48,6 +50,7 @@ class Places:
         self._card = card
         self._made_on = set(made_on)
         self._held: dict[int, _Held] = {}
+        self._places: list[MadePlace] = []
         self.hung = False
 
     def make(self) -> list[MadePlace]:
@@ -64,6 +67,7 @@ class Places:
         Raises:
             TargetRefusedError: another mount came between making and holding.
         """
+        self._places = places
         for target, place in zip(self._card.targets, places, strict=True):
             self._made_on.add(target.target_id)
             parent, _ = open_beneath(self._card.approved, target.path)
@@ -109,6 +113,44 @@ class Places:
         if mount.is_read_only and not held.mount.is_read_only:
             reason = f"{target.path} became read-only during the run; mount {mount.mount_point} read-write again"
             raise TargetRefusedError("target_read_only", reason)
+
+    def let_go(self) -> None:
+        """Closes the directories, which would keep a remount from succeeding; `hold_again` follows it."""
+        for held in self._held.values():
+            os.close(held.parent)
+        self._held.clear()
+
+    def remount(self) -> list[MountLine]:
+        """Has each target unmounted and mounted again, and makes sure that the same one is back with what lies on it.
+
+        Raises:
+            TargetRefusedError: it could not be remounted, or is another now.
+        """
+        return [self._remount(target) for target in self._card.targets]
+
+    def _remount(self, target: TargetCard) -> MountLine:
+        if not run_command(target.remount_command):
+            words = " ".join(target.remount_command)
+            reason = f"{target.path} was not remounted: `{words}` of agent.toml failed, see runner.log"
+            raise TargetRefusedError("remount_failed", reason)
+        parent, path = open_beneath(self._card.approved, target.path)
+        try:
+            mount = check_mount(parent, target)
+            if not has_marked(parent, self._card):
+                reason = f"{path} lost the run's files with the remount; choose another cache policy for such a target"
+                raise TargetRefusedError("remount_failed", reason)
+        finally:
+            os.close(parent)
+        return mount
+
+    def hold_again(self, mounts: list[list[Any]]) -> None:
+        """Holds the directories open on the mounts that `remount` answered with.
+
+        Raises:
+            TargetRefusedError: as `hold`.
+        """
+        remounted = zip(self._places, mounts, strict=True)
+        self.hold([place._replace(mount=MountLine(*mount)) for place, mount in remounted])
 
     def settle(self, hands: Hands, limits: Limits) -> Settled:
         """Looks whether each target is still the mount that it was, and removes the directories.

@@ -153,6 +153,14 @@ def verify(path: str, expected: os.stat_result) -> None:
         raise TargetRefusedError("wrong_mount", f"{path} leads to another directory than when the run began")
 
 
+def has_marked(parent: int, card: Card) -> bool:
+    """Whether the run's directory lies below the open directory `parent`."""
+    try:
+        return _read_marker(card.directory_name, parent) == _mark(card)
+    except FileNotFoundError:
+        return False
+
+
 def remove_marked(parent: int, card: Card) -> bool:
     """Removes the run's directory below the open directory `parent`; False where there was none.
 

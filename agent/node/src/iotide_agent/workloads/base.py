@@ -29,13 +29,21 @@ class Options(BaseModel):
 
 
 class Before(StrEnum):
-    """What the runner does just before a step, outside its timing."""
+    """What the runner does just before a step, outside its timing.
+
+    A workload asks for NONE, SYNC, or DROP before a read; the campaign's cache policy makes of DROP what it says.
+    """
 
     NONE = "none"
     SYNC = "sync"
     DROP = "drop"
-    """sync, then drop what the page cache holds of the step's declared files (all caches where the agent may)."""
+    """sync, then drop all caches, or DROP_FILES where the agent may not."""
+    DROP_FILES = "drop_files"
+    """sync, then drop what the page cache holds of the step's declared files; only ever said of what was done."""
     REMOUNT = "remount"
+    """sync, then unmount all targets and mount them again."""
+    LARGER_THAN_MEMORY = "larger_than_memory"
+    """sync alone: the data is too large for any cache of the node to hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Fl
 
 def judge_cache_drop(outcome: StepOutcome, *, direct: bool) -> list[Flag]:
     """CACHE_DROP: a read phase that began with what the cache still held."""
-    if direct or outcome.before_done in {Before.DROP, Before.REMOUNT}:
+    if direct or outcome.before_done not in {Before.NONE, Before.SYNC}:
         return []
     measured = f"{outcome.step.name} began warm: {outcome.before_done} was all that was done before it"
     return [_marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted")]

@@ -3,13 +3,20 @@
 import { NumberInput, Select, SimpleGrid, Textarea, TextInput } from "@mantine/core";
 import type { CampaignPlan } from "@/api/types";
 import { Section } from "@/components/Page";
-import { type Count, type Draft, timeLimitProblem } from "./draft";
+import { type Count, coolDownProblem, type Draft, timeLimitProblem } from "./draft";
 
 const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
   { value: "node", label: "Alone on the node" },
   { value: "node+target", label: "Alone on the node and on the target" },
   { value: "cluster", label: "Alone on the cluster" },
   { value: "none", label: "Beside other runs" },
+];
+
+const CACHE: readonly { value: CampaignPlan["cache"]; label: string }[] = [
+  { value: "drop", label: "Drop caches before reads" },
+  { value: "remount", label: "Remount targets before reads" },
+  { value: "larger_than_memory", label: "Data twice as large as memory" },
+  { value: "none", label: "Nothing; reads are flagged" },
 ];
 
 interface ConditionsSectionProps {
@@ -30,13 +37,8 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
           value={draft.repeats}
         />
         <ExclusivitySelect draft={draft} onChange={onChange} />
-        <TextInput
-          description="A run that takes longer is ended."
-          error={timeLimitProblem(draft)}
-          label="Time limit of a run"
-          onChange={(event) => onChange({ ...draft, timeLimit: event.currentTarget.value })}
-          value={draft.timeLimit}
-        />
+        <CacheSelect draft={draft} onChange={onChange} />
+        <DurationInputs draft={draft} onChange={onChange} />
         <CountInput
           description="After a lost or declined attempt."
           label="Attempts allowed"
@@ -72,9 +74,43 @@ function ExclusivitySelect({ draft, onChange }: ConditionsSectionProps) {
       data={[...EXCLUSIVITY]}
       description="Who else may load the same resources."
       label="Exclusivity"
-      onChange={(chosen) => onChange({ ...draft, exclusive: exclusivityOf(chosen) })}
+      onChange={(chosen) => onChange({ ...draft, exclusive: valueIn(EXCLUSIVITY, chosen, "node") })}
       value={draft.exclusive}
     />
+  );
+}
+
+function CacheSelect({ draft, onChange }: ConditionsSectionProps) {
+  return (
+    <Select
+      allowDeselect={false}
+      data={[...CACHE]}
+      description="What keeps reads from the node's memory."
+      label="Cache"
+      onChange={(chosen) => onChange({ ...draft, cache: valueIn(CACHE, chosen, "drop") })}
+      value={draft.cache}
+    />
+  );
+}
+
+function DurationInputs({ draft, onChange }: ConditionsSectionProps) {
+  return (
+    <>
+      <TextInput
+        description="Idle time of the node after each run."
+        error={coolDownProblem(draft)}
+        label="Cool-down"
+        onChange={(event) => onChange({ ...draft, coolDown: event.currentTarget.value })}
+        value={draft.coolDown}
+      />
+      <TextInput
+        description="A run that takes longer is ended."
+        error={timeLimitProblem(draft)}
+        label="Time limit of a run"
+        onChange={(event) => onChange({ ...draft, timeLimit: event.currentTarget.value })}
+        value={draft.timeLimit}
+      />
+    </>
   );
 }
 
@@ -98,6 +134,6 @@ function CountInput({ onChange, ...input }: CountInputProps) {
   );
 }
 
-function exclusivityOf(text: string | null): CampaignPlan["exclusive"] {
-  return EXCLUSIVITY.find(({ value }) => value === text)?.value ?? "node";
+function valueIn<T extends string>(choices: readonly { value: T }[], text: string | null, otherwise: T): T {
+  return choices.find(({ value }) => value === text)?.value ?? otherwise;
 }

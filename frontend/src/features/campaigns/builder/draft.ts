@@ -21,11 +21,15 @@ export interface Draft {
   readonly choices: readonly Choice[];
   readonly repeats: Count;
   readonly exclusive: CampaignPlan["exclusive"];
+  readonly cache: CampaignPlan["cache"];
+  readonly coolDown: string;
   readonly timeLimit: string;
   readonly attemptsAllowed: Count;
   readonly priority: Count;
   readonly note: string;
 }
+
+const LONGEST_COOL_DOWN = 86_400;
 
 export const EMPTY_DRAFT: Draft = {
   name: "",
@@ -35,6 +39,8 @@ export const EMPTY_DRAFT: Draft = {
   choices: [],
   repeats: 4,
   exclusive: "node",
+  cache: "drop",
+  coolDown: "0 s",
   timeLimit: "1 h",
   attemptsAllowed: 2,
   priority: 0,
@@ -56,6 +62,8 @@ export function draftOf(plan: CampaignPlan): Draft {
     })),
     repeats: plan.repeats,
     exclusive: plan.exclusive,
+    cache: plan.cache,
+    coolDown: exactSeconds(plan.cool_down_seconds),
     timeLimit: exactSeconds(plan.time_limit_seconds),
     attemptsAllowed: plan.attempts_allowed,
     priority: plan.priority,
@@ -80,6 +88,7 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
     [draft.attemptsAllowed === "", "Give the attempts allowed."],
     [draft.priority === "", "Give the priority."],
     [timeLimitProblem(draft) !== null, "Correct the time limit."],
+    [coolDownProblem(draft) !== null, "Correct the cool-down."],
     [draft.choices.some((choice) => hasProblem(choice, workloads)), "Correct the options marked in red."],
   ] as const;
   return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
@@ -87,8 +96,19 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
 
 /** Why the time limit cannot be read, or null. */
 export function timeLimitProblem({ timeLimit }: Draft): string | null {
+  return durationProblem(timeLimit, (seconds) => (seconds > 0 ? null : "Give more than 0 seconds."));
+}
+
+/** Why the cool-down cannot be read, or null. */
+export function coolDownProblem({ coolDown }: Draft): string | null {
+  return durationProblem(coolDown, (seconds) =>
+    seconds <= LONGEST_COOL_DOWN ? null : "Give at most a day.",
+  );
+}
+
+function durationProblem(text: string, judge: (seconds: number) => string | null): string | null {
   try {
-    return parseSeconds(timeLimit) > 0 ? null : "Give more than 0 seconds.";
+    return judge(parseSeconds(text));
   } catch (error) {
     if (error instanceof UnitError) return error.message;
     throw error;
@@ -115,6 +135,8 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     })),
     repeats: Number(draft.repeats),
     exclusive: draft.exclusive,
+    cache: draft.cache,
+    cool_down_seconds: parseSeconds(draft.coolDown),
     time_limit_seconds: parseSeconds(draft.timeLimit),
     attempts_allowed: Number(draft.attemptsAllowed),
     priority: Number(draft.priority),

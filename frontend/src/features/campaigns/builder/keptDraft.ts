@@ -23,6 +23,8 @@ const Kept = z.object({
     ),
     repeats: Count,
     exclusive: z.enum(["node", "node+target", "cluster", "none"]),
+    cache: z.enum(["drop", "remount", "larger_than_memory", "none"]),
+    coolDown: z.string(),
     timeLimit: z.string(),
     attemptsAllowed: Count,
     priority: Count,
