@@ -64,15 +64,21 @@ def facet(message: dict[str, Any]) -> tuple[str, ...]:
 
 
 def record(found: Iterator[tuple[type[Message], Any]]) -> list[Path]:
-    """Write a file for each message whose kind and facet no recording has yet; never touches an old one."""
+    """Write a file for each message whose kind and facet, or one of whose fields, no recording has yet.
+
+    Never touches an old one.
+    """
     directory = DIRECTORY / f"v{WIRE_VERSION}"
     directory.mkdir(parents=True, exist_ok=True)
     known = {(kind_of(file), facet(json.loads(file.read_text()))) for file in recordings()}
+    fields = {(kind_of(file), name) for file in recordings() for name in json.loads(file.read_text())}
     written = []
     for kind, message in found:
-        if (kind, facet(message)) in known:
+        own = {(kind, name) for name in message}
+        if (kind, facet(message)) in known and own <= fields:
             continue
         known.add((kind, facet(message)))
+        fields |= own
         number = len(list(directory.glob(f"{kind.__name__}-*.json"))) + 1
         file = directory / f"{kind.__name__}-{number}.json"
         file.write_text(_without_secrets(json.dumps(_of_any_machine(message), indent=1)) + "\n")

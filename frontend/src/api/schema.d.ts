@@ -2315,7 +2315,9 @@ export interface components {
          *
          *     Attributes:
          *         path: approved directory on this node below which the run makes its own directory.
-         *         fstype, source: what the mount must be before and after the run.
+         *         fstype, source: what the mount must be before, during and after the run.
+         *         mount_point: where it must be mounted; root: which directory of the file system, / for all of it.
+         *         identity: what mkfs named the file system, where the source is a device, whose name does not tell.
          *         reserve_bytes: space that must stay free.
          */
         OrderTarget: {
@@ -2331,6 +2333,12 @@ export interface components {
             source: string;
             /** Reserve Bytes */
             reserve_bytes: number;
+            /** Mount Point */
+            mount_point?: string | null;
+            /** Root */
+            root?: string | null;
+            /** Identity */
+            identity?: string | null;
         };
         /**
          * OrderWord
@@ -13566,7 +13574,10 @@ export interface operations {
                      *           "path": "text",
                      *           "fstype": "text",
                      *           "source": "text",
-                     *           "reserve_bytes": 1
+                     *           "reserve_bytes": 1,
+                     *           "mount_point": "text",
+                     *           "root": "text",
+                     *           "identity": "text"
                      *         }
                      *       ],
                      *       "node_mode": "shared",
