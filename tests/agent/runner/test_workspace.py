@@ -95,6 +95,12 @@ def test_a_symbolic_link_below_an_approved_directory_is_refused(approved: Path, 
         assert refused.value.code == "directory_not_approved"
 
 
+def test_what_keeps_a_directory_from_being_entered_is_told_in_the_words_of_the_system(approved: Path) -> None:
+    with pytest.raises(TargetRefusedError, match="cannot be entered: File name too long") as refused:
+        open_beneath([str(approved)], str(approved / ("x" * 256)))
+    assert refused.value.code == "target_error"
+
+
 def test_an_approved_directory_may_itself_be_reached_by_a_link(approved: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(approved)
     (approved / "below").mkdir()

@@ -218,11 +218,12 @@ def _open_part(name: str, above: int | None, path: str) -> int:
         return os.open(name, _WALK, dir_fd=above)
     except FileNotFoundError as error:
         raise TargetRefusedError("target_missing", f"{path} does not exist; make it or mount the target") from error
+    except NotADirectoryError as error:
+        reason = f"{path} is a symbolic link or no directory; below an approved directory only real ones are entered"
+        raise TargetRefusedError("directory_not_approved", reason) from error
     except OSError as error:
-        why = "is a symbolic link or no directory" if isinstance(error, NotADirectoryError) else error.strerror
-        raise TargetRefusedError(
-            "directory_not_approved", f"{path} {why}; below an approved directory only real directories are entered"
-        ) from error
+        reason = f"{path} cannot be entered: {error.strerror}; if its file system was replaced, mount it anew"
+        raise TargetRefusedError("target_error", reason) from error
 
 
 def _check_space(parent: int, target: TargetCard) -> tuple[int, int]:
