@@ -40,12 +40,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=30, help="of each rate; default: %(default)s")
     parser.add_argument("--first-mbit-s", type=int, default=2048, help="lowest rate; default: %(default)s")
     parser.add_argument("--step-mbit-s", type=int, default=1024, help="step of the ramp; default: %(default)s")
-    parser.add_argument("--stages", type=int, default=7, help="most rates; default: %(default)s")
+    parser.add_argument("--rates", type=int, default=7, help="most rates; default: %(default)s")
     asked = parser.parse_args()
     options = StreamOptions(
         rate_bytes_per_second=asked.first_mbit_s * MEGABIT,
         ramp_step_bytes_per_second=asked.step_mbit_s * MEGABIT,
-        ramp_stages=asked.stages,
+        ramp_rates=asked.rates,
         duration_seconds=asked.seconds,
     )
     directory = Path(tempfile.mkdtemp(prefix="iotide-stream-", dir=asked.directory))

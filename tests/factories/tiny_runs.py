@@ -56,7 +56,7 @@ TINY: dict[str, list[dict[str, object]]] = {
         {
             "duration_seconds": 1,
             "rate_bytes_per_second": 4_000_000,
-            "ramp_stages": 2,
+            "ramp_rates": 2,
             "ramp_step_bytes_per_second": 4_000_000,
         },
     ],

@@ -102,7 +102,12 @@ def test_announcement_survives_the_wire_with_its_digest(name: str) -> None:
 def test_space_and_time_can_be_foreseen_for_every_choice(name: str) -> None:
     announcement_, workload = announced(name), configured(name)
     for options in variants(workload):
-        space = {"target.total_bytes": 10 * MEMORY_BYTES, "target.free_bytes": 5 * MEMORY_BYTES}
+        space = {
+            "target.total_bytes": 10 * MEMORY_BYTES,
+            "target.free_bytes": 5 * MEMORY_BYTES,
+            "target.reserve_bytes": 0,
+            "targets.count": 1,
+        }
         values = {"memory.total_bytes": MEMORY_BYTES} | space | options.model_dump(mode="json")
         assert (evaluate(announcement_.bytes_needed, values) > 0) is workload.writes
         assert evaluate(announcement_.bytes_moved, values) >= evaluate(announcement_.bytes_needed, values)

@@ -170,19 +170,27 @@ def test_line_or_file_that_is_missing_is_refused(place: Place) -> None:
 
 def test_room_is_the_least_of_count_share_and_reserve(place: Place) -> None:
     space = {"target.total_bytes": 100 * GIB, "target.free_bytes": 60 * GIB}
-    own = replace(place, total_bytes=100 * GIB, free_bytes=60 * GIB)
-    for given, gibibytes in (
-        ({"file_count": 3}, 3),
-        ({"fill_percent": 50}, 10),
-        ({"fill_percent": 95, "reserve_bytes": 40 * GIB}, 20),
-        ({"fill_percent": 95, "reserve_bytes": 0}, 60 / 1.12),
-        ({"fill_percent": 10}, 1),
+    for given, kept_free, gibibytes in (
+        ({"file_count": 3}, 0, 3),
+        ({"fill_percent": 50}, 0, 10),
+        ({"fill_percent": 95, "reserve_bytes": 40 * GIB}, 0, 20),
+        ({"fill_percent": 95, "reserve_bytes": 0}, 0, 60 / 1.12),
+        ({"fill_percent": 95}, 40 * GIB, 20 / 1.02),
+        ({"fill_percent": 10}, 0, 1),
     ):
+        own = replace(place, total_bytes=100 * GIB, free_bytes=60 * GIB, reserve_bytes=kept_free)
         options = FillOptions.model_validate(given)
-        needed_bytes = evaluate(FILL.bytes_needed, {**space, **options.model_dump()})
+        needed_bytes = evaluate(FILL.bytes_needed, {**space, "target.reserve_bytes": kept_free, **options.model_dump()})
         assert needed_bytes == pytest.approx(gibibytes * GIB)
         [step] = steps_of(FILL, options, own)
         assert step.bytes_moved == int(needed_bytes) // GIB * GIB
+
+
+def test_load_leaves_free_what_the_target_keeps_where_that_is_more(place: Place) -> None:
+    options = FillOptions(reserve_bytes=GIB)
+    for kept_free, limit in ((0, GIB), (3 * GIB, 3 * GIB)):
+        [step] = steps_of(FILL, options, replace(place, reserve_bytes=kept_free))
+        assert step.argv[step.argv.index("dd") - 1] == str(limit)
 
 
 def test_write_without_flush_is_rejected(place: Place) -> None:

@@ -11,13 +11,14 @@ import pytest
 from factories.lossy_relay import Faults, through_relay
 from factories.outcomes import make_place, read_all, run_groups
 
-from iotide_agent.loads.stream_files import FileRule, Ring, Writer
+from iotide_agent.loads.stream_files import Chunk, FileRule, Ring, Writer
 from iotide_agent.loads.stream_receive import Receiver
 from iotide_agent.loads.stream_send import Sender
 from iotide_agent.loads.stream_wire import Window, chunk_bytes
 from iotide_agent.workloads.base import Counters, Group, OutputRefusedError, Parsed, Place, Step, StepOutcome
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
+from iotide_wire.expressions import evaluate
 from iotide_wire.messages import FlagCode, FlagEffect, StepRole
 
 STREAM = StreamWorkload()
@@ -111,7 +112,7 @@ def test_stream_without_loss_is_held_recorded_and_read_back(
 
 
 def test_ramp_ends_after_the_first_loss(place: Place) -> None:
-    asked = options(ramp_stages=3, ramp_step_bytes_per_second=64 * MEGABIT)
+    asked = options(ramp_rates=3, ramp_step_bytes_per_second=64 * MEGABIT)
     first, (receive, send), third = STREAM.plan(asked, [place])
     with through_relay(send, Faults(drops=frozenset({5}))) as (relayed, _):
         outcomes = run_groups([first, (receive, relayed), third], place)
@@ -137,6 +138,44 @@ def test_stream_is_striped_over_all_targets_of_the_run(tmp_path: Path) -> None:
     assert shares[8] > 0
     assert shares[None] == pytest.approx(shares[7] + shares[8])
     assert {sample.target_id for sample in parsed.samples if sample.metric == "datagrams_lost"} == {None}
+
+
+def test_target_of_a_striped_stream_takes_no_more_than_is_foreseen(tmp_path: Path) -> None:
+    places = [replace(make_place(tmp_path / str(number)), target_id=number) for number in range(3)]
+    asked = options(rate_bytes_per_second=800 * MEGABIT, files="split", verify=True, file_size_bytes=32 * 1024**2)
+    [(receive, send), _] = STREAM.plan(asked, places)
+    [limit] = [int(word.partition("=")[2]) for word in receive.argv if word.startswith("--most-bytes=")]
+    data_bytes = 100_000_000 // 8192 * 8192
+    assert limit == data_bytes // 2
+    # The others are where nothing can be written fast: one alone would take nearly all.
+    ring, rule = Ring(8 * 8_000_000, 8_000_000), FileRule(32_000_000, is_single=False, kept_files=0, direct=False)
+    writer = Writer(ring, str(places[0].directory), rule, most_bytes=16_000_000)
+    for _ in range(4):
+        memory = ring.take(0)
+        assert memory is not None
+        ring.filled.put(Chunk(memory, 8_000_000))
+    writer.start()
+    writer.join()
+    assert (writer.error, writer.written_bytes, ring.filled.qsize()) == (None, 16_000_000, 2)
+    foreseen = {"targets.count": 3, **asked.model_dump()}
+    spare_bytes = evaluate(STREAM.bytes_needed, foreseen) - limit
+    assert 0 < spare_bytes < 34 * 1024**2
+    outcomes = run_groups([(receive, send)], places[0])
+    assert max(json.loads(outcomes[0].stdout)["written_bytes"]) <= limit + 9_000_000
+
+
+def test_each_second_of_a_stream_is_a_curve(place: Place) -> None:
+    asked = options(duration_seconds=2, files="single")
+    [receive, _] = run_groups(STREAM.plan(asked, [place]), place)
+    curves = {curve.counter: curve.values for curve in STREAM.read(asked, place, receive).curves}
+    assert curves.keys() == {
+        "stream_received_bytes_per_second",
+        "stream_missing_datagrams_per_second",
+        "stream_ring_bytes",
+    }
+    assert curves["stream_received_bytes_per_second"][0] == pytest.approx(16_000_000, rel=0.05)
+    assert set(curves["stream_missing_datagrams_per_second"]) == {0.0}
+    assert all(value > 0 for value in curves["stream_ring_bytes"])
 
 
 def test_ring_of_files_keeps_only_the_newest(place: Place) -> None:

@@ -74,6 +74,32 @@ def test_targets_at_once_are_loaded_by_each_run_together(
     assert [cell["target_names"] for cell in cells] == [["scratch", "second"]] * 2
 
 
+def test_stream_over_targets_at_once_needs_a_share_of_its_data_on_each(
+    client: TestClient, admin: Person, database: Database, clock: Clock
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=1)
+        names = ["scratch", *(ready.add_target(f"disk{number}").name for number in range(2, 4))]
+    recorded = {"rate_bytes_per_second": "1000 Mbit/s", "duration_seconds": 40, "files": "split"}
+    plan = ready.plan(targets=names, workloads=[{"workload": "stream", "options": recorded}])
+    for at_once, share in ((False, 1.0), (True, 0.5)):
+        asked = plan | {"targets_at_once": at_once}
+        preview = client.post(f"{CAMPAIGNS}/preview", json=asked, headers=admin.headers).json()
+        assert preview["bytes_peak"] == share * 5_000_000_000 + 32 * 1024**2
+
+
+def test_fill_leaves_free_what_the_target_keeps_free(
+    client: TestClient, admin: Person, database: Database, clock: Clock
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=1)
+        ready.target.reserve_bytes = 6 * 1024**3
+    filled = [{"workload": "fill", "options": {"file_count": 1000, "fill_percent": 95, "file_size_bytes": "64 MiB"}}]
+    answer = client.post(f"{CAMPAIGNS}/preview", json=ready.plan(workloads=filled), headers=admin.headers)
+    assert answer.status_code == 200
+    assert 1.9 * 1024**3 < answer.json()["bytes_peak"] < 2 * 1024**3
+
+
 def test_the_cells_show_the_matrix_with_their_runs(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
 ) -> None:

@@ -24,7 +24,7 @@ from iotide_agent.runner.record import read_phase
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
-from iotide_wire.expressions import ExpressionError, evaluate
+from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
 from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
 from iotide_wire.plan import CachePolicy
 
@@ -124,7 +124,8 @@ class Executor:
         """
         try:
             found = workload(order.workload, self._config.workloads)
-            return Work(found, found.options_type.model_validate(order.options), order.cache)
+            reserves = {target.target_id: target.reserve_bytes for target in order.targets}
+            return Work(found, found.options_type.model_validate(order.options), order.cache, reserves)
         except UnknownWorkloadError as error:
             raise DeclinedError("workload_missing", str(error)) from error
         except ValidationError as error:
@@ -202,9 +203,11 @@ class Executor:
                 f"{self._config.spool_limit_bytes} of spool_limit_bytes; they go once the server takes them",
             )
 
-    def _target_card(self, target: OrderTarget, work: Work) -> TargetCard:
+    def _target_card(self, target: OrderTarget, work: Work, target_count: int) -> TargetCard:
         self._check_identity(target)
-        values = self.inventory.facts | self.inventory.space_at(target.path) | work.options.model_dump(mode="json")
+        given = {TARGET_RESERVE: target.reserve_bytes, TARGET_COUNT: target_count}
+        space = self.inventory.space_at(target.path)
+        values = self.inventory.facts | space | given | work.options.model_dump(mode="json")
         try:
             bytes_needed = int(evaluate(work.workload.bytes_needed, values))
         except ExpressionError as error:
@@ -247,7 +250,7 @@ class Executor:
             order_id=order.order_id,
             fence=order.fence,
             directory_name=f"iotide-run-{order.run_id}-{order.attempt}",
-            targets=tuple(self._target_card(target, work) for target in order.targets),
+            targets=tuple(self._target_card(target, work, len(order.targets)) for target in order.targets),
             approved=tuple(dict.fromkeys((*self._config.approved_directories, *self.inventory.approved_directories))),
             agent_bell=str(self._spool.wake_bell),
             environment=load_environment(),

@@ -12,6 +12,7 @@ from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.probes.registry import collect_facts, look_again
 from iotide_agent.workloads.registry import announcements
 from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.expressions import TARGET_FREE, TARGET_TOTAL
 from iotide_wire.facts import Facts, MountFacts
 
 AGENT_VERSION: Final = metadata.version("iotide-agent")
@@ -50,7 +51,7 @@ class Inventory:
         mount = next((mount for mount in self.mounts if mount.path == path), None)
         if mount is None:
             return {}
-        return {"target.total_bytes": mount.total_bytes, "target.free_bytes": mount.free_bytes}
+        return {TARGET_TOTAL: mount.total_bytes, TARGET_FREE: mount.free_bytes}
 
 
 def take_inventory(config: AgentConfig) -> Inventory:

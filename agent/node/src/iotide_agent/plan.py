@@ -58,17 +58,25 @@ _INSTEAD_OF_DROP: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an order asks for, in this node's own terms."""
+    """What an order asks for, in this node's own terms.
+
+    Attributes:
+        reserves: bytes that must stay free, by target id.
+    """
 
     workload: Workload[Any]
     options: Options
     cache: CachePolicy
+    reserves: Mapping[int, int]
 
 
 def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: Inventory) -> Plan:
     """The plan for the places that the runner made; kept on disk, since results are read by it."""
     made_places = phase["places"]
-    places = tuple(_place(made, files, inventory, len(made_places)) for made in made_places)
+    found = (_place(made, files, inventory) for made in made_places)
+    places = tuple(
+        replace(place, reserve_bytes=work.reserves[place.target_id], target_count=len(made_places)) for place in found
+    )
     groups = work.workload.plan(work.options, places)
     plan = Plan(places, tuple(tuple(_under(work, step) for step in group) for group in groups))
     for place in places:
@@ -99,7 +107,7 @@ def write_input_files(groups: Iterable[Group], scratch: Path) -> None:
             file.path.write_text(file.text, encoding="utf-8")
 
 
-def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory, target_count: int) -> Place:
+def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> Place:
     mount = made["mount"]
     options = effective_options(mount["options"], mount["super_options"])
     return Place(
@@ -117,7 +125,6 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory, tar
             "mount.options": lasting_options(options),
         },
         source=mount["source"],
-        target_count=target_count,
     )
 
 

@@ -16,6 +16,13 @@ AUTO = "auto"
 MEMORY_FACTOR = 2
 MEMORY = "memory.total_bytes"
 
+TARGET_TOTAL = "target.total_bytes"
+TARGET_FREE = "target.free_bytes"
+TARGET_RESERVE = "target.reserve_bytes"
+"""What must stay free of the target whatever a run does; 0 where nobody asked for it."""
+TARGET_COUNT = "targets.count"
+"""How many targets the run loads together."""
+
 FactName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")]
 
 

@@ -26,7 +26,17 @@ from iotide_server.targets.models import TargetMount
 from iotide_server.targets.service import TargetView
 from iotide_server.workloads import service as workloads
 from iotide_server.workloads.models import Workload
-from iotide_wire.expressions import MEMORY, MEMORY_FACTOR, Expression, ExpressionError, evaluate
+from iotide_wire.expressions import (
+    MEMORY,
+    MEMORY_FACTOR,
+    TARGET_COUNT,
+    TARGET_FREE,
+    TARGET_RESERVE,
+    TARGET_TOTAL,
+    Expression,
+    ExpressionError,
+    evaluate,
+)
 from iotide_wire.plan import CachePolicy, CampaignPlan
 
 _SPACE_MARGIN: Final = 1.1
@@ -158,15 +168,20 @@ def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> 
 def _foreseen(
     draft: CellDraft[Node, TargetView, Variant], mounts: Mapping[tuple[int, int], TargetMount]
 ) -> PlannedCell:
-    places = [_place(draft.node, draft.variant, view, mounts[view.target.id, draft.node.id]) for view in draft.targets]
+    places = [
+        _place(draft.node, draft.variant, view, mounts[view.target.id, draft.node.id], len(draft.targets))
+        for view in draft.targets
+    ]
     return PlannedCell(draft.ordinal, draft.node, draft.variant, places)
 
 
-def _place(node: Node, variant: Variant, view: TargetView, mount: TargetMount) -> PlannedPlace:
+def _place(node: Node, variant: Variant, view: TargetView, mount: TargetMount, target_count: int) -> PlannedPlace:
     values: Mapping[str, Any] = {
         **node.facts,
-        "target.total_bytes": mount.total_bytes,
-        "target.free_bytes": mount.free_bytes,
+        TARGET_TOTAL: mount.total_bytes,
+        TARGET_FREE: mount.free_bytes,
+        TARGET_RESERVE: view.target.reserve_bytes or 0,
+        TARGET_COUNT: target_count,
         **variant.options,
     }
     return PlannedPlace(

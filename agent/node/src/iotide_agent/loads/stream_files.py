@@ -148,6 +148,8 @@ class Files:
 class Writer(threading.Thread):
     """Writes what the ring holds into one directory; several share the ring, and a slow one takes less.
 
+    One that has written `most_bytes` leaves the rest to the others; 0 is no limit.
+
     Attributes:
         written_bytes: of data.
         longest_seconds: that one chunk took, with the opening, allocating and flushing of its file.
@@ -155,9 +157,10 @@ class Writer(threading.Thread):
         ended_at: CLOCK_MONOTONIC after the last flush.
     """
 
-    def __init__(self, ring: Ring, directory: str, rule: FileRule) -> None:
+    def __init__(self, ring: Ring, directory: str, rule: FileRule, most_bytes: int = 0) -> None:
         super().__init__(daemon=True)
         self._ring = ring
+        self._most_bytes = most_bytes
         self.files = Files(directory, rule)
         self.written_bytes = 0
         self.longest_seconds = 0.0
@@ -167,7 +170,7 @@ class Writer(threading.Thread):
     def run(self) -> None:
         """Writes until the ring says that nothing more comes."""
         try:
-            while chunk := self._ring.filled.get():
+            while not 0 < self._most_bytes <= self.written_bytes and (chunk := self._ring.filled.get()):
                 began = time.monotonic()
                 self.files.write(chunk)
                 self.longest_seconds = max(self.longest_seconds, time.monotonic() - began)

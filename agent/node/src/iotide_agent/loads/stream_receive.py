@@ -268,7 +268,7 @@ def _record(receiver: Receiver, asked: argparse.Namespace) -> dict[str, Any]:
     rule = FileRule(
         wire.file_bytes(asked.datagram_bytes, asked.file_bytes), asked.single, asked.kept_files, asked.direct
     )
-    writers = [Writer(ring, directory, rule) for directory in asked.directory]
+    writers = [Writer(ring, directory, rule, asked.most_bytes) for directory in asked.directory]
     for writer in writers:
         writer.start()
     if receiver.meet(wanted=True):
@@ -325,6 +325,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--file-bytes", type=int, required=True)
     parser.add_argument("--single", action="store_true", help="one file in each directory instead of many")
     parser.add_argument("--kept-files", type=int, default=0, help="in each directory; 0 keeps all until the end")
+    parser.add_argument("--most-bytes", type=int, default=0, help="in each directory; 0 is no limit")
     parser.add_argument("--direct", action="store_true", help="O_DIRECT")
     parser.add_argument("--keep", action="store_true", help="leave the files for stream_verify.py")
     parser.add_argument("--stop-file", type=Path, help="made after a loss; a stream that finds it is declined")

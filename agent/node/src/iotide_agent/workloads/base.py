@@ -60,6 +60,7 @@ class Place:
         total_bytes, free_bytes: of the file system when the run began.
         facts: facts of node and mount, base units.
         source: what the mount is of: a block device, a server's export, or whatever its file system says.
+        reserve_bytes: what must stay free of the file system in any case.
         target_count: how many targets the run loads together; the plan of one place is carried out on each.
     """
 
@@ -72,6 +73,7 @@ class Place:
     free_bytes: int
     facts: Facts
     source: str = ""
+    reserve_bytes: int = 0
     target_count: int = 1
 
 

@@ -28,7 +28,17 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.dd import BlockSize, Flush, read_report, write_argv
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.expressions import Expression, Number, Operation, Option, evaluate
+from iotide_wire.expressions import (
+    TARGET_COUNT,
+    TARGET_FREE,
+    TARGET_RESERVE,
+    TARGET_TOTAL,
+    Expression,
+    Number,
+    Operation,
+    Option,
+    evaluate,
+)
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_bytes
 
@@ -41,6 +51,8 @@ SLOW_FACTOR: Final = 1.5
 SHOWN_FILES: Final = 10
 SPARE_RATIO: Final = 0.12
 """The runner wants a tenth more room than a run needs; the rest is for what others write between look and start."""
+MEANWHILE_RATIO: Final = 0.02
+"""The target's reserve is checked anew before the run; by then others may have taken so much of the need."""
 
 _LOAD: Final = Path(__file__).parent.parent / "loads" / "fill_files.py"
 _DD_COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
@@ -83,19 +95,21 @@ class FillOptions(Options):
         ge=0,
         le=2**60,
         title="Keep free",
-        description="So much of the target stays free in any case.",
+        description="So much of the target stays free in any case, and never less than the target itself keeps free.",
         json_schema_extra={"x-unit": "bytes"},
     )
 
 
-_FREE: Final = Option.of("target.free_bytes")
-_TOTAL: Final = Option.of("target.total_bytes")
+_FREE: Final = Option.of(TARGET_FREE)
+_TOTAL: Final = Option.of(TARGET_TOTAL)
 _ROOM: Final = Operation(
     op="min",
     args=(
         Option.of("file_size_bytes") * Option.of("file_count"),
         _FREE - _TOTAL * (Number.of(1) - Option.of("fill_percent") / 100),
         _FREE - Option.of("reserve_bytes"),
+        # What the target itself keeps free; others may write a little before the run begins.
+        (_FREE - Option.of(TARGET_RESERVE)) / (1 + MEANWHILE_RATIO),
         _FREE / (1 + SPARE_RATIO),
     ),
 )
@@ -163,7 +177,8 @@ class FillWorkload(Workload[FillOptions]):
         operands = (f"bs={options.block_size_bytes}", f"count={options.file_size_bytes}")
         command = write_argv(options.data, operands, options.flush, direct=_is_direct(options, place))
         files = _planned_files(options, place)
-        limits = (files, options.file_size_bytes, options.fill_percent, options.reserve_bytes)
+        free_bytes = max(options.reserve_bytes, place.reserve_bytes)
+        limits = (files, options.file_size_bytes, options.fill_percent, free_bytes)
         return in_turn(
             Step(
                 name="fill",
@@ -253,7 +268,12 @@ def _is_direct(options: FillOptions, place: Place) -> bool:
 
 def _planned_files(options: FillOptions, place: Place) -> int:
     """As many as the room holds that was asked for; the load ends earlier where others fill the target meanwhile."""
-    space = {"target.total_bytes": place.total_bytes, "target.free_bytes": place.free_bytes}
+    space = {
+        TARGET_TOTAL: place.total_bytes,
+        TARGET_FREE: place.free_bytes,
+        TARGET_RESERVE: place.reserve_bytes,
+        TARGET_COUNT: place.target_count,
+    }
     needed_bytes = evaluate(FillWorkload.bytes_needed, {**space, **options.model_dump()})
     return int(needed_bytes) // options.file_size_bytes
 

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -24,20 +25,26 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
 from iotide_agent.workloads.stream_report import (
     Ends,
+    Pace,
     Received,
     Sent,
-    Stage,
     Verified,
     read_report,
+    received_curves,
     received_flags,
     received_samples,
     sent_parsed,
     verified_samples,
 )
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.expressions import Expression, Holds, Number, Operation, Option
+from iotide_wire.expressions import TARGET_COUNT, Expression, Holds, Number, Operation, Option
 from iotide_wire.messages import StepRole
 from iotide_wire.units import Unit, format_bytes
+
+
+def _least(*args: Expression) -> Expression:
+    return Operation(op="min", args=args)
+
 
 _LOADS: Final = Path(__file__).parent.parent / "loads"
 _ADDRESS: Final = "127.0.0.1"
@@ -48,9 +55,12 @@ _SPARE_BYTES: Final = 32 * 1024**2
 """Files are whole chunks of up to 18 MiB, so there may be a little more of them than of data."""
 _DATA_BYTES: Final = Option.of("duration_seconds") * (
     Option.of("rate_bytes_per_second")
-    + Option.of("ramp_step_bytes_per_second") * (Option.of("ramp_stages") - Number.of(1))
+    + Option.of("ramp_step_bytes_per_second") * (Option.of("ramp_rates") - Number.of(1))
 )
-"""Of the fastest stage."""
+"""At the fastest rate."""
+MOST_SHARE: Final = 1.5
+"""A target takes at most so much more than its equal share of a striped stream, so that its room can be foreseen."""
+_RECYCLES: Final = Holds.of("files", "recycle")
 _MOST_DECLARED: Final = 10_000
 _SENT: Final = re.compile(r"^sent (\d+) of (\d+)$", re.MULTILINE)
 _COMPLAINT: Final = re.compile(r"^stream_[a-z]+: .*", re.MULTILINE)
@@ -102,20 +112,15 @@ class StreamWorkload(Workload[StreamOptions]):
         ),
     )
     bytes_needed: ClassVar[Expression] = (
-        Operation(
-            op="min",
-            args=(
-                _DATA_BYTES,
-                Option.of("file_size_bytes") * Option.of("kept_files")
-                + _DATA_BYTES * (Number.of(1) - Holds.of("files", "recycle")),
-            ),
-        )
+        _RECYCLES * _least(_DATA_BYTES, Option.of("file_size_bytes") * Option.of("kept_files"))
+        + (Number.of(1) - _RECYCLES) * _least(_DATA_BYTES, _DATA_BYTES * MOST_SHARE / Option.of(TARGET_COUNT))
         + _SPARE_BYTES
     )
     bytes_moved: ClassVar[Expression] = (
-        _DATA_BYTES * Option.of("ramp_stages") * (Option.of("verify") + Number.of(1)) + _SPARE_BYTES
+        _DATA_BYTES * Option.of("ramp_rates") * (Option.of("verify") + Number.of(1)) / Option.of(TARGET_COUNT)
+        + _SPARE_BYTES
     )
-    run_seconds: ClassVar[Expression] = Option.of("duration_seconds") * Option.of("ramp_stages")
+    run_seconds: ClassVar[Expression] = Option.of("duration_seconds") * Option.of("ramp_rates")
     options_type = StreamOptions
 
     def groups(self, options: StreamOptions, place: Place) -> list[Group]:
@@ -125,32 +130,33 @@ class StreamWorkload(Workload[StreamOptions]):
     def plan(self, options: StreamOptions, places: Sequence[Place]) -> list[Group]:
         """For each rate a receiver that writes to all targets and its sender, then where wanted the reader."""
         found: list[Group] = []
-        for stage in _stages(options):
-            found.append((_receive(options, places, stage), _send(options, places, stage)))
+        for pace in _paces(options):
+            found.append((_receive(options, places, pace), _send(options, places, pace)))
             if options.verify:
-                found.append((_verify(options, places, stage),))
+                found.append((_verify(options, places, pace),))
         return found
 
     def read(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """What each end alone can say; what was lost takes both, so `conclude` says that."""
-        stage = _stage_of(options, outcome.step)
+        pace = _pace_of(options, outcome.step)
         match outcome.step.role:
             case StepRole.SENDER:
                 sent = read_report(Sent, outcome)
-                return sent_parsed(sent, stage, outcome, place.target_id) if sent else Parsed()
+                return sent_parsed(sent, pace, outcome, place.target_id) if sent else Parsed()
             case StepRole.RECEIVER:
                 received = read_report(Received, outcome)
                 if received is None:
                     return Parsed()
-                samples = received_samples(received, stage, outcome, place.target_id)
-                return Parsed(samples, received_flags(received, stage, outcome, options.socket_buffer_bytes, place))
+                samples = received_samples(received, pace, outcome, place.target_id)
+                flags = received_flags(received, pace, outcome, options.socket_buffer_bytes, place)
+                return Parsed(samples, flags, received_curves(received, outcome))
             case _:
                 verified = read_report(Verified, outcome)
                 if verified is None:
                     return Parsed()
                 flags = quality.judge_cache_drop(outcome, direct="--direct" in outcome.step.argv)
-                about = [quality.about(flag, {"operation": "verify"} | stage.labels, place) for flag in flags]
-                return Parsed(verified_samples(verified, stage, outcome, place.target_id), about)
+                about = [quality.about(flag, {"operation": "verify"} | pace.labels, place) for flag in flags]
+                return Parsed(verified_samples(verified, pace, outcome, place.target_id), about)
 
     def read_cut(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """What was received until a signal or a failed write ended it."""
@@ -159,15 +165,15 @@ class StreamWorkload(Workload[StreamOptions]):
         received = read_report(Received, outcome)
         if received is None:
             return Parsed()
-        return Parsed(received_samples(received, _stage_of(options, outcome.step), outcome, place.target_id))
+        return Parsed(received_samples(received, _pace_of(options, outcome.step), outcome, place.target_id))
 
     def conclude(self, options: StreamOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         """Losses and their causes at every rate, and the highest rate without any."""
         target_id = places[0].target_id if len(places) == 1 else None
         by_name = {outcome.step.name: outcome for outcome in outcomes}
-        ends = [Ends.of(stage, by_name) for stage in _stages(options)]
+        ends = [Ends.of(pace, by_name) for pace in _paces(options)]
         done = [end for end in ends if end is not None]
-        held = [end.stage.rate for end in done if not end.lost and end.is_held]
+        held = [end.pace.rate for end in done if not end.lost and end.is_held]
         labels = {"direct": _is_direct(options, places)}
         samples = [Sample("lossless_rate", float(max(held, default=0)), labels, target_id)]
         flags = [flag for place in places for flag in quality.judge_direct(place, wanted=options.direct)]
@@ -194,41 +200,42 @@ class StreamWorkload(Workload[StreamOptions]):
         return min(1.0, int(said[-1][0]) / int(said[-1][1])) if said else None
 
 
-def _stages(options: StreamOptions) -> list[Stage]:
+def _paces(options: StreamOptions) -> list[Pace]:
     found = []
-    for number in range(options.ramp_stages):
+    for number in range(options.ramp_rates):
         rate = options.rate_bytes_per_second + number * options.ramp_step_bytes_per_second
         datagrams = max(1, round(rate * options.duration_seconds / options.datagram_bytes))
-        found.append(Stage(f"-{number + 1}" if options.ramp_stages > 1 else "", rate, datagrams))
+        found.append(Pace(f"-{number + 1}" if options.ramp_rates > 1 else "", rate, datagrams))
     return found
 
 
-def _stage_of(options: StreamOptions, step: Step) -> Stage:
-    return next(stage for stage in _stages(options) if stage.suffix == "".join(step.name.partition("-")[1:]))
+def _pace_of(options: StreamOptions, step: Step) -> Pace:
+    return next(pace for pace in _paces(options) if pace.suffix == "".join(step.name.partition("-")[1:]))
 
 
 def _is_direct(options: StreamOptions, places: Sequence[Place]) -> bool:
     return options.direct and all(place.direct_works for place in places)
 
 
-def _receive(options: StreamOptions, places: Sequence[Place], stage: Stage) -> Step:
-    data_bytes = stage.datagrams * options.datagram_bytes
+def _receive(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Step:
+    data_bytes = pace.datagrams * options.datagram_bytes
     # A stream shorter than its file needs no more room than the stream.
     file_bytes = min(options.file_size_bytes, stream_wire.chunk_bytes(options.datagram_bytes, data_bytes))
     return Step(
-        name=f"receive{stage.suffix}",
-        phase=_phase(options, stage),
+        name=f"receive{pace.suffix}",
+        phase=_phase(options, pace),
         argv=(
             *_load("stream_receive.py"),
-            *_address(places, stage),
-            *_stream(options, places, stage),
+            *_address(places, pace),
+            *_stream(options, places, pace),
             f"--socket-buffer-bytes={options.socket_buffer_bytes}",
             f"--ring-bytes={options.ring_bytes}",
             f"--file-bytes={file_bytes}",
             *([f"--kept-files={options.kept_files}"] if options.files == "recycle" else []),
             *(["--single"] if options.files == "single" else []),
+            *_most_of_each(options, places, data_bytes),
             *(["--keep"] if options.verify else []),
-            *([f"--stop-file={places[0].scratch / 'stream-lost'}"] if options.ramp_stages > 1 else []),
+            *([f"--stop-file={places[0].scratch / 'stream-lost'}"] if options.ramp_rates > 1 else []),
             *_recorded(options, places),
         ),
         target_id=places[0].target_id,
@@ -239,35 +246,41 @@ def _receive(options: StreamOptions, places: Sequence[Place], stage: Stage) -> S
     )
 
 
-def _send(options: StreamOptions, places: Sequence[Place], stage: Stage) -> Step:
+def _most_of_each(options: StreamOptions, places: Sequence[Place], data_bytes: int) -> list[str]:
+    if len(places) == 1 or options.files == "recycle":
+        return []
+    return [f"--most-bytes={ceil(min(1.0, MOST_SHARE / len(places)) * data_bytes)}"]
+
+
+def _send(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Step:
     return Step(
-        name=f"send{stage.suffix}",
-        phase=_phase(options, stage),
+        name=f"send{pace.suffix}",
+        phase=_phase(options, pace),
         argv=(
             *_load("stream_send.py"),
-            *_address(places, stage),
-            *_stream(options, places, stage),
-            f"--rate={stage.rate}",
-            f"--datagrams={stage.datagrams}",
+            *_address(places, pace),
+            *_stream(options, places, pace),
+            f"--rate={pace.rate}",
+            f"--datagrams={pace.datagrams}",
         ),
         target_id=places[0].target_id,
         role=StepRole.SENDER,
-        bytes_moved=stage.datagrams * options.datagram_bytes,
+        bytes_moved=pace.datagrams * options.datagram_bytes,
         stop_signal=signal.SIGINT,
     )
 
 
-def _verify(options: StreamOptions, places: Sequence[Place], stage: Stage) -> Step:
-    data_bytes = stage.datagrams * options.datagram_bytes
+def _verify(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Step:
+    data_bytes = pace.datagrams * options.datagram_bytes
     file_bytes = stream_wire.file_bytes(options.datagram_bytes, options.file_size_bytes)
     most_files = 1 if options.files == "single" else min(_MOST_DECLARED, data_bytes // file_bytes + 1)
     return Step(
-        name=f"verify{stage.suffix}",
-        phase=f"reading back what was recorded at {stage.rate // MEGABIT} Mbit/s",
+        name=f"verify{pace.suffix}",
+        phase=f"reading back what was recorded at {pace.rate // MEGABIT} Mbit/s",
         argv=(
             *_load("stream_verify.py"),
-            *_stream(options, places, stage),
-            f"--datagrams={stage.datagrams}",
+            *_stream(options, places, pace),
+            f"--datagrams={pace.datagrams}",
             *_recorded(options, places),
         ),
         target_id=places[0].target_id,
@@ -281,25 +294,25 @@ def _verify(options: StreamOptions, places: Sequence[Place], stage: Stage) -> St
     )
 
 
-def _phase(options: StreamOptions, stage: Stage) -> str:
-    return f"recording {format_bytes(stage.datagrams * options.datagram_bytes)} at {stage.rate // MEGABIT} Mbit/s"
+def _phase(options: StreamOptions, pace: Pace) -> str:
+    return f"recording {format_bytes(pace.datagrams * options.datagram_bytes)} at {pace.rate // MEGABIT} Mbit/s"
 
 
 def _load(script: str) -> tuple[str, ...]:
     return sys.executable, "-I", "-S", str(_LOADS / script)
 
 
-def _address(places: Sequence[Place], stage: Stage) -> tuple[str, ...]:
-    return f"--address={_ADDRESS}", f"--port={_FIRST_PORT + _number(places, stage) % _PORTS}"
+def _address(places: Sequence[Place], pace: Pace) -> tuple[str, ...]:
+    return f"--address={_ADDRESS}", f"--port={_FIRST_PORT + _number(places, pace) % _PORTS}"
 
 
-def _stream(options: StreamOptions, places: Sequence[Place], stage: Stage) -> tuple[str, ...]:
-    return f"--stream-id={_number(places, stage):016x}", f"--datagram-bytes={options.datagram_bytes}"
+def _stream(options: StreamOptions, places: Sequence[Place], pace: Pace) -> tuple[str, ...]:
+    return f"--stream-id={_number(places, pace):016x}", f"--datagram-bytes={options.datagram_bytes}"
 
 
-def _number(places: Sequence[Place], stage: Stage) -> int:
+def _number(places: Sequence[Place], pace: Pace) -> int:
     """Made of the run's own directory, so that neither two runs on one node nor two rates of a run ever mix."""
-    return int.from_bytes(hashlib.sha256(f"{places[0].directory} {stage.rate}".encode()).digest()[:8])
+    return int.from_bytes(hashlib.sha256(f"{places[0].directory} {pace.rate}".encode()).digest()[:8])
 
 
 def _recorded(options: StreamOptions, places: Sequence[Place]) -> tuple[str, ...]:

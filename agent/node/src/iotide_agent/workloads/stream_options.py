@@ -22,11 +22,11 @@ class StreamOptions(Options):
         description="Constant rate of the stream, the first one of a ramp; a whole number of Mbit/s.",
         json_schema_extra={"x-unit": "bytes_per_second"},
     )
-    ramp_stages: int = Field(
+    ramp_rates: int = Field(
         default=1,
         ge=1,
         le=64,
-        title="Stages of the ramp",
+        title="Rates of the ramp",
         description=(
             "How many rates are tried, each one step above the one before; after the first that loses something the "
             "rest is left out. 1 is no ramp."
@@ -38,7 +38,7 @@ class StreamOptions(Options):
         le=100_000 * MEGABIT,
         multiple_of=MEGABIT,
         title="Step of the ramp",
-        description="By how much each stage is faster than the one before; a whole number of Mbit/s.",
+        description="By how much each rate is above the one before; a whole number of Mbit/s.",
         json_schema_extra={"x-unit": "bytes_per_second"},
     )
     duration_seconds: float = Field(
@@ -46,7 +46,7 @@ class StreamOptions(Options):
         ge=1,
         le=86_400,
         title="Duration",
-        description="How long each stage sends.",
+        description="How long it is sent at each rate.",
         json_schema_extra={"x-unit": "seconds"},
     )
     datagram_bytes: int = Field(
@@ -108,5 +108,5 @@ class StreamOptions(Options):
     verify: bool = Field(
         default=False,
         title="Verify",
-        description="Reads the files back after each stage and checks that every sequence number is there once.",
+        description="Reads the files back after each rate and checks that every sequence number is there once.",
     )

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Annotated, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from iotide_agent.workloads import quality
-from iotide_agent.workloads.base import OutputRefusedError, Parsed, Place, Sample, StepOutcome
+from iotide_agent.workloads.base import Curve, OutputRefusedError, Parsed, Place, Sample, StepOutcome
 from iotide_agent.workloads.stream_options import MEGABIT
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
 from iotide_wire.units import format_bytes
@@ -149,7 +150,7 @@ def _validated(kind: type[_PrintedT], outcome: StepOutcome) -> _PrintedT:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Pace:
     """One rate of a stream.
 
     Attributes:
@@ -168,25 +169,25 @@ class Stage:
         return {"rate_bytes_per_second": self.rate}
 
 
-def sent_parsed(sent: Sent, stage: Stage, outcome: StepOutcome, target_id: int) -> Parsed:
+def sent_parsed(sent: Sent, pace: Pace, outcome: StepOutcome, target_id: int) -> Parsed:
     """What the sender alone can say.
 
     Raises:
         OutputRefusedError: it did not send what was planned.
     """
-    if sent.sent != stage.datagrams:
-        raise OutputRefusedError(outcome.step.name, f"the plan was to send {stage.datagrams} datagrams", outcome.stdout)
+    if sent.sent != pace.datagrams:
+        raise OutputRefusedError(outcome.step.name, f"the plan was to send {pace.datagrams} datagrams", outcome.stdout)
     samples = [
-        Sample("throughput", _sent_rate(sent), {"operation": "send"} | stage.labels, target_id),
-        Sample("datagrams_sent", float(sent.sent), stage.labels, target_id),
-        Sample("sender_lag", sent.largest_lag_seconds, stage.labels, target_id),
+        Sample("throughput", _sent_rate(sent), {"operation": "send"} | pace.labels, target_id),
+        Sample("datagrams_sent", float(sent.sent), pace.labels, target_id),
+        Sample("sender_lag", sent.largest_lag_seconds, pace.labels, target_id),
     ]
-    return Parsed(samples, _lag_flags(sent, stage))
+    return Parsed(samples, _lag_flags(sent, pace))
 
 
-def received_samples(received: Received, stage: Stage, outcome: StepOutcome, target_id: int) -> list[Sample]:
+def received_samples(received: Received, pace: Pace, outcome: StepOutcome, target_id: int) -> list[Sample]:
     """What the receiver alone can say; its throughput is that of all its targets together."""
-    labels = _recorded_labels(stage, outcome)
+    labels = _recorded_labels(pace, outcome)
     written_bytes = sum(received.written_bytes)
     in_all = target_id if len(received.written_bytes) == 1 else None
     values = {
@@ -204,8 +205,22 @@ def received_samples(received: Received, stage: Stage, outcome: StepOutcome, tar
     ]
 
 
+def received_curves(received: Received, outcome: StepOutcome) -> list[Curve]:
+    """What came, what did not and how full the ring was, in each whole second of the stream."""
+    seconds = int(received.receive_seconds)
+    columns = {
+        "stream_received_bytes_per_second": [count * received.datagram_bytes for count in received.by_second.received],
+        # Below nought where datagrams came after all that had been missed a second before.
+        "stream_missing_datagrams_per_second": received.by_second.missing,
+        "stream_ring_bytes": received.by_second.ring_bytes,
+    }
+    # The process meets its sender first, and ends right after the last flush.
+    began_at = outcome.started_at + timedelta(seconds=max(0.0, outcome.wall_seconds - received.record_seconds))
+    return [Curve(counter, began_at, tuple(map(float, values[:seconds]))) for counter, values in columns.items()]
+
+
 def received_flags(
-    received: Received, stage: Stage, outcome: StepOutcome, asked_buffer_bytes: int, place: Place
+    received: Received, pace: Pace, outcome: StepOutcome, asked_buffer_bytes: int, place: Place
 ) -> list[Flag]:
     """What must be known of a recording by its receiver alone."""
     direct = "--direct" in outcome.step.argv
@@ -215,36 +230,36 @@ def received_flags(
         measured = f"the kernel granted a socket buffer of {format_bytes(received.socket_buffer_bytes)}"
         limit = f"{format_bytes(asked_buffer_bytes)}: raise net.core.rmem_max, or give the agent CAP_NET_ADMIN"
         flags.append(Flag(code=FlagCode.CLIENT_BOUND, effect=FlagEffect.MARKED, measured=measured, limit=limit))
-    return [flag.model_copy(update={"labels": stage.labels}) for flag in flags]
+    return [flag.model_copy(update={"labels": pace.labels}) for flag in flags]
 
 
-def verified_samples(verified: Verified, stage: Stage, outcome: StepOutcome, target_id: int) -> list[Sample]:
+def verified_samples(verified: Verified, pace: Pace, outcome: StepOutcome, target_id: int) -> list[Sample]:
     """How fast the recording was read back."""
-    labels = {"operation": "verify"} | _recorded_labels(stage, outcome)
+    labels = {"operation": "verify"} | _recorded_labels(pace, outcome)
     return [Sample("throughput", verified.read_bytes / verified.seconds, labels, target_id)]
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Both ends of one stage, and the reader after them where there was one."""
+    """Both ends of the stream at one rate, and the reader after them where there was one."""
 
-    stage: Stage
+    pace: Pace
     sent: Sent
     received: Received
     verified: Verified | None
     labels: Labels
 
     @classmethod
-    def of(cls, stage: Stage, outcomes: Mapping[str, StepOutcome]) -> Self | None:
-        """The reports of a stage out of the outcomes by their steps' names; None where the ramp ended before it."""
-        receive = outcomes[f"receive{stage.suffix}"]
-        sent = read_report(Sent, outcomes[f"send{stage.suffix}"])
+    def of(cls, pace: Pace, outcomes: Mapping[str, StepOutcome]) -> Self | None:
+        """The reports at one rate out of the outcomes by their steps' names; None where the ramp ended before it."""
+        receive = outcomes[f"receive{pace.suffix}"]
+        sent = read_report(Sent, outcomes[f"send{pace.suffix}"])
         received = read_report(Received, receive)
-        verify = outcomes.get(f"verify{stage.suffix}")
+        verify = outcomes.get(f"verify{pace.suffix}")
         if sent is None or received is None:
             return None
         verified = read_report(Verified, verify) if verify else None
-        return cls(stage, sent, received, verified, _recorded_labels(stage, receive))
+        return cls(pace, sent, received, verified, _recorded_labels(pace, receive))
 
     @property
     def lost(self) -> int:
@@ -254,7 +269,7 @@ class Ends:
     @property
     def is_held(self) -> bool:
         """Whether the sender really sent at this rate."""
-        return _sent_rate(self.sent) >= HELD_RATIO * self.stage.rate
+        return _sent_rate(self.sent) >= HELD_RATIO * self.pace.rate
 
     def samples(self, target_id: int | None) -> list[Sample]:
         """What was lost, and where."""
@@ -280,7 +295,7 @@ class Ends:
         if elsewhere:
             measured = f"{elsewhere} of {self.lost} lost datagrams never reached the recorder"
             flags.append(_flag(FlagCode.CLIENT_BOUND, FlagEffect.MARKED, measured, "losses while the ring was full"))
-        return [flag.model_copy(update={"labels": self.stage.labels}) for flag in flags]
+        return [flag.model_copy(update={"labels": self.pace.labels}) for flag in flags]
 
     def _lost_by_cause(self) -> dict[str, int]:
         """The kernel says what it dropped at the socket, and when; the rest never came so far."""
@@ -304,25 +319,25 @@ class Ends:
         return problems
 
 
-def _recorded_labels(stage: Stage, outcome: StepOutcome) -> Labels:
-    return stage.labels | {"direct": "--direct" in outcome.step.argv}
+def _recorded_labels(pace: Pace, outcome: StepOutcome) -> Labels:
+    return pace.labels | {"direct": "--direct" in outcome.step.argv}
 
 
 def _sent_rate(sent: Sent) -> float:
     return sent.sent * sent.datagram_bytes / sent.seconds
 
 
-def _lag_flags(sent: Sent, stage: Stage) -> list[Flag]:
+def _lag_flags(sent: Sent, pace: Pace) -> list[Flag]:
     rate = _sent_rate(sent)
-    if rate >= HELD_RATIO * stage.rate and sent.largest_lag_seconds <= LAG_SECONDS:
+    if rate >= HELD_RATIO * pace.rate and sent.largest_lag_seconds <= LAG_SECONDS:
         return []
     measured = (
-        f"sent at {rate / MEGABIT:.0f} of {stage.rate / MEGABIT:.0f} Mbit/s, at worst "
+        f"sent at {rate / MEGABIT:.0f} of {pace.rate / MEGABIT:.0f} Mbit/s, at worst "
         f"{sent.largest_lag_seconds * 1e3:.0f} ms behind the schedule"
     )
     limit = f"{HELD_RATIO:.0%} of the rate and {LAG_SECONDS * 1e3:.0f} ms"
     flag = _flag(FlagCode.CLIENT_BOUND, FlagEffect.MARKED, measured, limit)
-    return [flag.model_copy(update={"labels": stage.labels})]
+    return [flag.model_copy(update={"labels": pace.labels})]
 
 
 def _flag(code: FlagCode, effect: FlagEffect, measured: str, limit: str) -> Flag:
