@@ -798,6 +798,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/readings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a run again
+         * @description Puts what a corrected parser says of the raw output in the place of the current numbers, which stay readable.
+         *
+         *     `iotide run reparse` does this; the same reading again changes nothing.
+         */
+        post: operations["read_run_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/readings/{reading_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a reading
+         * @description What a parser said of an order's raw output, also after another reading took its place.
+         */
+        get: operations["get_reading"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/artefacts": {
         parameters: {
             query?: never;
@@ -1744,6 +1786,38 @@ export interface components {
          * @enum {string}
          */
         FlagEffect: "marked" | "rejected";
+        /**
+         * FormerSample
+         * @description One number as a reading gave it, in its metric's base unit.
+         */
+        FormerSample: {
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Target Id */
+            target_id: number | null;
+            /** Value */
+            value: number;
+        };
         /** HTTPValidationError */
         HTTPValidationError: {
             /** Detail */
@@ -2298,6 +2372,18 @@ export interface components {
          */
         OrderEnd: "finished" | "failed" | "cancelled" | "declined" | "withdrawn" | "lost";
         /**
+         * OrderReading
+         * @description What the raw output of one order says now.
+         */
+        OrderReading: {
+            /** Order Id */
+            order_id: number;
+            /** Samples */
+            samples: components["schemas"]["SampleMessage"][];
+            /** Flags */
+            flags: components["schemas"]["Flag"][];
+        };
+        /**
          * OrderRole
          * @description What a node does in an attempt.
          * @enum {string}
@@ -2610,6 +2696,66 @@ export interface components {
          */
         PrincipalKind: "user" | "token" | "node" | "anonymous";
         /**
+         * Reading
+         * @description Who read an order's raw output when; the one with the highest ordinal of each order counts.
+         *
+         *     `read_by` is null for the node's own agent, whose reading is the first.
+         */
+        Reading: {
+            /** Id */
+            id: number;
+            /** Order Id */
+            order_id: number;
+            /** Ordinal */
+            ordinal: number;
+            /** Workload Revision */
+            workload_revision: number;
+            /**
+             * Parser Version
+             * @description Of the package with the parser
+             * @example 0.3.0
+             */
+            parser_version: string | null;
+            /**
+             * Read At
+             * Format: date-time
+             */
+            read_at: string;
+            /** Read By */
+            read_by: string | null;
+        };
+        /**
+         * ReadingDetail
+         * @description A reading with its numbers and flags, also once another has taken its place.
+         */
+        ReadingDetail: {
+            /** Id */
+            id: number;
+            /** Order Id */
+            order_id: number;
+            /** Ordinal */
+            ordinal: number;
+            /** Workload Revision */
+            workload_revision: number;
+            /**
+             * Parser Version
+             * @description Of the package with the parser
+             * @example 0.3.0
+             */
+            parser_version: string | null;
+            /**
+             * Read At
+             * Format: date-time
+             */
+            read_at: string;
+            /** Read By */
+            read_by: string | null;
+            /** Flags */
+            flags: components["schemas"]["Flag"][];
+            /** Samples */
+            samples: components["schemas"]["FormerSample"][];
+        };
+        /**
          * Ready
          * @description The service takes requests.
          */
@@ -2726,7 +2872,7 @@ export interface components {
         };
         /**
          * RunDetail
-         * @description A run with its attempts, the facts it ran under and its numbers.
+         * @description A run with its attempts, the facts it ran under, its numbers and who read them.
          */
         RunDetail: {
             /** Id */
@@ -2805,6 +2951,8 @@ export interface components {
             };
             /** Samples */
             samples: components["schemas"]["Sample"][];
+            /** Readings */
+            readings: components["schemas"]["Reading"][];
             /**
              * Waiting Because
              * @description In words; null when it does not wait
@@ -2862,6 +3010,23 @@ export interface components {
             outcome: components["schemas"]["OrderEnd"] | null;
             /** Steps */
             steps: components["schemas"]["StepRecord"][];
+        };
+        /**
+         * RunReading
+         * @description What the raw output of a run says now.
+         *
+         *     Attributes:
+         *         workload_revision: of the workload whose parser read it; an agent must have announced it.
+         *         parser_version: of the package that the parser came with.
+         *         orders: all that the run's last attempt has.
+         */
+        RunReading: {
+            /** Workload Revision */
+            workload_revision: number;
+            /** Parser Version */
+            parser_version: string;
+            /** Orders */
+            orders: components["schemas"]["OrderReading"][];
         };
         /**
          * RunState
@@ -12145,6 +12310,17 @@ export interface operations {
                      *           "value": 1
                      *         }
                      *       ],
+                     *       "readings": [
+                     *         {
+                     *           "id": 1,
+                     *           "order_id": 1,
+                     *           "ordinal": 1,
+                     *           "workload_revision": 1,
+                     *           "parser_version": "0.3.0",
+                     *           "read_at": "2026-11-21T10:00:00Z",
+                     *           "read_by": "text"
+                     *         }
+                     *       ],
                      *       "waiting_because": "text"
                      *     }
                      */
@@ -12316,6 +12492,531 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Page_Curve_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_run_again: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "workload_revision": 1,
+                 *       "parser_version": "text",
+                 *       "orders": [
+                 *         {
+                 *           "order_id": 1,
+                 *           "samples": [
+                 *             {
+                 *               "metric": "text",
+                 *               "value": 1,
+                 *               "labels": {},
+                 *               "target_id": 1
+                 *             }
+                 *           ],
+                 *           "flags": [
+                 *             {
+                 *               "code": "CACHE_SIZE",
+                 *               "effect": "marked",
+                 *               "measured": "text",
+                 *               "limit": "text",
+                 *               "labels": {},
+                 *               "target_id": 1
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunReading"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "campaign_id": 1,
+                     *       "campaign_name": "text",
+                     *       "cell_id": 1,
+                     *       "repeat": 1,
+                     *       "cluster_id": 1,
+                     *       "node_names": [
+                     *         "text"
+                     *       ],
+                     *       "target_names": [
+                     *         "text"
+                     *       ],
+                     *       "workload": "dd",
+                     *       "options": {},
+                     *       "state": "waiting",
+                     *       "validity": "valid",
+                     *       "flags": [
+                     *         {
+                     *           "code": "CACHE_SIZE",
+                     *           "effect": "marked",
+                     *           "measured": "text",
+                     *           "limit": "text",
+                     *           "labels": {},
+                     *           "target_id": 1
+                     *         }
+                     *       ],
+                     *       "overdue": true,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "started_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "reason_code": "text",
+                     *       "reason": "text",
+                     *       "progress": 1,
+                     *       "phase": "writing 1.00 GiB",
+                     *       "attempts_made": 1,
+                     *       "attempts": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "state": "open",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "reason": "text",
+                     *           "orders": [
+                     *             {
+                     *               "id": 1,
+                     *               "node_id": 1,
+                     *               "node_name": "text",
+                     *               "role": "load",
+                     *               "state": "offered",
+                     *               "progress": 1,
+                     *               "phase": "text",
+                     *               "silent_since": "2026-11-21T10:00:00Z",
+                     *               "claimed_at": "2026-11-21T10:00:00Z",
+                     *               "started_at": "2026-11-21T10:00:00Z",
+                     *               "ended_at": "2026-11-21T10:00:00Z",
+                     *               "outcome": "finished",
+                     *               "steps": [
+                     *                 {
+                     *                   "name": "text",
+                     *                   "phase": "text",
+                     *                   "argv": [],
+                     *                   "role": "client",
+                     *                   "target_id": 1,
+                     *                   "writer": 1,
+                     *                   "started_at": "2026-11-21T10:00:00Z",
+                     *                   "wall_seconds": 1,
+                     *                   "user_seconds": 1,
+                     *                   "system_seconds": 1,
+                     *                   "max_rss_bytes": 1,
+                     *                   "exit_status": 1,
+                     *                   "signal": 1,
+                     *                   "before_done": "text"
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "environment": {
+                     *         "kernel.release": "6.1.0-30-amd64"
+                     *       },
+                     *       "samples": [
+                     *         {
+                     *           "id": 1,
+                     *           "run_id": 1,
+                     *           "order_id": 1,
+                     *           "series_id": 1,
+                     *           "target_id": 1,
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "value": 1
+                     *         }
+                     *       ],
+                     *       "readings": [
+                     *         {
+                     *           "id": 1,
+                     *           "order_id": 1,
+                     *           "ordinal": 1,
+                     *           "workload_revision": 1,
+                     *           "parser_version": "0.3.0",
+                     *           "read_at": "2026-11-21T10:00:00Z",
+                     *           "read_by": "text"
+                     *         }
+                     *       ],
+                     *       "waiting_because": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_reading: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                reading_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "order_id": 1,
+                     *       "ordinal": 1,
+                     *       "workload_revision": 1,
+                     *       "parser_version": "0.3.0",
+                     *       "read_at": "2026-11-21T10:00:00Z",
+                     *       "read_by": "text",
+                     *       "flags": [
+                     *         {
+                     *           "code": "CACHE_SIZE",
+                     *           "effect": "marked",
+                     *           "measured": "text",
+                     *           "limit": "text",
+                     *           "labels": {},
+                     *           "target_id": 1
+                     *         }
+                     *       ],
+                     *       "samples": [
+                     *         {
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "target_id": 1,
+                     *           "value": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReadingDetail"];
                 };
             };
             /** @description Unauthorized */

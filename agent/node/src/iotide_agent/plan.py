@@ -89,7 +89,7 @@ def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory
 def read_plan(files: OrderFiles) -> Plan | None:
     """The plan of an order, or None where it was not made yet."""
     try:
-        return _PLAN.validate_json(files.plan.read_bytes())
+        return parse_plan(files.plan.read_bytes())
     except FileNotFoundError:
         return None
 
@@ -107,7 +107,20 @@ def write_input_files(groups: Iterable[Group], scratch: Path) -> None:
             file.path.write_text(file.text, encoding="utf-8")
 
 
+<<<<<<< HEAD
 def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> Place:
+=======
+def parse_plan(text: str | bytes) -> Plan:
+    """The plan that a text says.
+
+    Raises:
+        ValidationError: it is none.
+    """
+    return _PLAN.validate_json(text)
+
+
+def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory, target_count: int) -> Place:
+>>>>>>> 2f27756 (results: old runs are read again by iotide run reparse, and former readings stay)
     mount = made["mount"]
     options = effective_options(mount["options"], mount["super_options"])
     return Place(

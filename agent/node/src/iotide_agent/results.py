@@ -45,6 +45,7 @@ PLAN_NAME: Final = "plan.json"
 JUDGED_NAME: Final = "judged.json"
 FLAGS: Final = TypeAdapter(list[Flag])
 """What JUDGED_NAME holds."""
+_ENDED: Final = TypeAdapter(dict[str, Any])
 _NO_DIGEST: Final = "0" * 64
 _logger = logging.getLogger(__name__)
 
@@ -149,6 +150,15 @@ class Collector:
             # A fault of ours in a judgement must not lose the numbers; that they were not judged is in the log.
             _logger.exception("judging_failed workload=%s", self.reader.workload.name)
             return ()
+
+
+def parse_ended(text: str) -> dict[str, Any]:
+    """The runner's last word, as ENDED_NAME holds it.
+
+    Raises:
+        ValidationError: it is none.
+    """
+    return _ENDED.validate_json(text)
 
 
 def keep_artefacts(

@@ -24,9 +24,15 @@ _YEARS = range(1970, 9000)  # beyond them sums of times leave the calendar
 
 
 def check_samples(
-    samples: Sequence[SampleMessage], metrics: Mapping[str, MetricSpec], target_ids: frozenset[int]
+    samples: Sequence[SampleMessage],
+    metrics: Mapping[str, MetricSpec],
+    target_ids: frozenset[int],
+    field: str = "samples",
 ) -> None:
     """Refuse a sample that the workload's announcement or the run's targets do not cover.
+
+    Args:
+        field: where they stand in what was sent.
 
     Raises:
         MetricNotDeclaredError, LabelNotDeclaredError, TargetNotMeasuredError: with the place of the first such sample.
@@ -36,7 +42,7 @@ def check_samples(
         if metric is None:
             raise MetricNotDeclaredError(
                 f"the workload announced no metric {sample.metric}",
-                field=f"samples[{index}].metric",
+                field=f"{field}[{index}].metric",
                 value=sample.metric,
                 remedy=f"announce it, or send one of {', '.join(sorted(metrics))}",
             )
@@ -44,14 +50,14 @@ def check_samples(
         if undeclared:
             raise LabelNotDeclaredError(
                 f"metric {metric.name} was announced without a label {undeclared[0]}",
-                field=f"samples[{index}].labels.{undeclared[0]}",
+                field=f"{field}[{index}].labels.{undeclared[0]}",
                 value=sample.labels[undeclared[0]],
                 remedy=f"announce it, or send only {', '.join(metric.labels) or 'no label'}",
             )
         if sample.target_id is not None and sample.target_id not in target_ids:
             raise TargetNotMeasuredError(
                 f"the run does not load target {sample.target_id}",
-                field=f"samples[{index}].target_id",
+                field=f"{field}[{index}].target_id",
                 value=sample.target_id,
                 remedy=f"send one of {', '.join(map(str, sorted(target_ids)))}, or null",
             )

@@ -36,6 +36,57 @@ class NothingToShowError(InvalidInputError):
         )
 
 
+class RevisionUnknownError(ConflictError):
+    """No agent announced that revision of a workload."""
+
+    code = "revision_unknown"
+
+    def __init__(self, workload: str, revision: int) -> None:
+        super().__init__(
+            f"no agent announced revision {revision} of {workload}",
+            field="workload_revision",
+            value=revision,
+            remedy="upgrade an agent to the release whose parser this is, and let it say hello",
+        )
+
+
+class RunNotReadableError(ConflictError):
+    """A run that cannot be read again."""
+
+    code = "run_not_readable"
+
+    def __init__(self, run_id: int, state: str) -> None:
+        super().__init__(
+            f"run {run_id} is {state} and keeps no reading that another could take the place of",
+            field="run_id",
+            value=run_id,
+            remedy="read finished runs again; let others run again",
+        )
+
+
+class OrdersDifferError(ConflictError):
+    """A reading that leaves out a part of its run, or reads something else."""
+
+    code = "orders_differ"
+
+    def __init__(self, run_id: int, order_ids: list[int]) -> None:
+        super().__init__(
+            f"the attempt of run {run_id} that counts has other orders",
+            field="orders",
+            value=order_ids,
+            remedy="read all of these, each once",
+        )
+
+
+class ReadingNotFoundError(NotFoundError):
+    """No such reading, or none that the caller may see."""
+
+    code = "reading_not_found"
+
+    def __init__(self, reading_id: int) -> None:
+        super().__init__(f"there is no reading {reading_id}", field="reading_id", value=reading_id)
+
+
 class DigestMismatchError(InvalidInputError):
     """Content is not what its digest says."""
 

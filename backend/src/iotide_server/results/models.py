@@ -1,6 +1,7 @@
 """Tables of results: numbers, their series and points, per-second curves and raw output."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, LargeBinary, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
@@ -54,6 +55,32 @@ class Sample(Identified, Base):
     value: Mapped[float]
 
     __table_args__ = (Index("ix_sample_run_id", "run_id"), Index("ix_sample_series_id_run_id", "series_id", "run_id"))
+
+
+class Reading(Identified, Base):
+    """One reading of an order's raw output; the newest one's numbers count and are rows of `sample`.
+
+    Attributes:
+        ordinal: 1 for what the node's own agent read.
+        workload_revision, parser_version: whose parser it was; the version is that of its package.
+        read_by: who had it read again; None for the node.
+        flags: that this reading gave, as they stood.
+        samples: what it said once it is superseded: metric, title, unit, better, labels, target_id and value of each.
+    """
+
+    __tablename__ = "reading"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    order_id: Mapped[int] = mapped_column(ForeignKey("node_order.id"))
+    ordinal: Mapped[int]
+    workload_revision: Mapped[int]
+    parser_version: Mapped[str | None]
+    read_at: Mapped[datetime]
+    read_by: Mapped[str | None]
+    flags: Mapped[list[Any]] = mapped_column(JSONB)
+    samples: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
+
+    __table_args__ = (UniqueConstraint("order_id", "ordinal"), Index("ix_reading_run_id", "run_id"))
 
 
 class Point(Identified, Base):

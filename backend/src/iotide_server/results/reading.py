@@ -15,13 +15,13 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import Page, PageRequest, Slice
-from iotide_server.results import queries
+from iotide_server.results import queries, readings
 from iotide_server.results.curves import thin
 from iotide_server.results.errors import ArtefactNotFoundError, SeriesNotFoundError
 from iotide_server.results.models import Artefact, Point
 from iotide_server.results.models import Series as SeriesRow
 from iotide_server.results.queries import AnyRow
-from iotide_server.results.schemas import Cell, CellResult, Curve, RunDetail, Sample, Series, SeriesFilter
+from iotide_server.results.schemas import Cell, CellResult, Curve, Reading, RunDetail, Sample, Series, SeriesFilter
 from iotide_server.runs import reading as runs
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run as RunRow
@@ -186,6 +186,7 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
         attempts=runs.attempts(session, run_id),
         environment=dict(environment(session, found.environment_sha256)),
         samples=run_samples(session, run_id),
+        readings=[Reading.model_validate(row) for row in readings.of_run(session, run_id)],
         waiting_because=runs.why_waiting(session, found, now),
     )
 

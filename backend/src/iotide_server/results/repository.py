@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.kit.db import Json
 from iotide_server.results.curves import Stretch
+from iotide_server.results.errors import RevisionUnknownError
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Sample, Series
 from iotide_server.runs.models import Order
 from iotide_server.workloads.models import Workload, WorkloadBaseline
@@ -43,8 +44,12 @@ class StoredChunk:
     stretch: Stretch
 
 
-def measured_cell(session: Session, cell_id: int) -> MeasuredCell:
-    """The cell with its nodes, targets and workload."""
+def measured_cell(session: Session, cell_id: int, revision: int | None = None) -> MeasuredCell:
+    """The cell with its nodes, targets and workload, as measured by the workload's own or by another revision.
+
+    Raises:
+        RevisionUnknownError: no agent announced that revision.
+    """
     cell, cluster_id, workload, baseline = session.execute(
         select(Cell, Campaign.cluster_id, Workload, WorkloadBaseline)
         .join(Campaign, Campaign.id == Cell.campaign_id)
@@ -52,6 +57,8 @@ def measured_cell(session: Session, cell_id: int) -> MeasuredCell:
         .join(WorkloadBaseline, WorkloadBaseline.name == Workload.name)
         .where(Cell.id == cell_id)
     ).one()
+    if revision is not None and revision != workload.revision:
+        workload = _revision(session, workload.name, revision)
     metrics = map(MetricSpec.model_validate, workload.metrics)
     return MeasuredCell(
         id=cell.id,
@@ -65,6 +72,14 @@ def measured_cell(session: Session, cell_id: int) -> MeasuredCell:
         metrics={metric.name: metric for metric in metrics},
         baseline=baseline,
     )
+
+
+def _revision(session: Session, name: str, revision: int) -> Workload:
+    newest = select(Workload).where(Workload.name == name, Workload.revision == revision).order_by(Workload.id.desc())
+    found = session.scalar(newest.limit(1))
+    if found is None:
+        raise RevisionUnknownError(name, revision)
+    return found
 
 
 def _series_revision(session: Session, workload: Workload) -> int:

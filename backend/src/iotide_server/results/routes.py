@@ -4,11 +4,21 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from iotide_server.accounts.rules import Viewer
+from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.results import reading
-from iotide_server.results.schemas import Artefact, Curve, OptionalId, RunDetail, Sample, Series, SeriesFilter
+from iotide_server.results import reading, rereading
+from iotide_server.results.schemas import (
+    Artefact,
+    Curve,
+    OptionalId,
+    ReadingDetail,
+    RunDetail,
+    Sample,
+    Series,
+    SeriesFilter,
+)
+from iotide_wire.reading import RunReading
 
 router = APIRouter(tags=["results"])
 
@@ -51,6 +61,22 @@ def list_run_curves(
 ) -> Page[Curve]:
     """Per-second values of each counter, as means of equal spans where there are more than `max_points`."""
     return Page(items=reading.run_curves(session, principal, run_id, max_points), next_cursor=None)
+
+
+@router.post("/runs/{run_id}/readings", summary="Read a run again", responses=errors(404, 409))
+def read_run_again(principal: Operator, session: Tx, now: Now, run_id: Id, body: RunReading) -> RunDetail:
+    """Puts what a corrected parser says of the raw output in the place of the current numbers, which stay readable.
+
+    `iotide run reparse` does this; the same reading again changes nothing.
+    """
+    rereading.read_again(session, principal, run_id, body, now)
+    return reading.run_detail(session, principal, run_id, now)
+
+
+@router.get("/readings/{reading_id}", summary="Show a reading", responses=errors(404))
+def get_reading(principal: Viewer, session: Tx, reading_id: Id) -> ReadingDetail:
+    """What a parser said of an order's raw output, also after another reading took its place."""
+    return rereading.reading(session, principal, reading_id)
 
 
 @router.get("/runs/{run_id}/artefacts", summary="List the raw output of a run", responses=errors(404))

@@ -11,6 +11,7 @@ from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
 from iotide_server.runs.schemas import Attempt, Run
 from iotide_server.statistics.summary import Tier, Variation
+from iotide_wire.messages import Flag
 from iotide_wire.units import Unit
 
 Better = Literal["higher", "lower", "neither"]
@@ -188,12 +189,47 @@ class MeasuredCell(Output):
     measurements: list[Measurement]
 
 
+class Reading(Output):
+    """Who read an order's raw output when; the one with the highest ordinal of each order counts.
+
+    `read_by` is null for the node's own agent, whose reading is the first.
+    """
+
+    id: int
+    order_id: int
+    ordinal: int
+    workload_revision: int
+    parser_version: Annotated[str | None, Field(examples=["0.3.0"], description="Of the package with the parser")]
+    read_at: datetime
+    read_by: str | None
+
+
+class FormerSample(Output):
+    """One number as a reading gave it, in its metric's base unit."""
+
+    metric: Metric
+    title: str
+    unit: Unit
+    better: Better
+    labels: Labels
+    target_id: int | None
+    value: float
+
+
+class ReadingDetail(Reading):
+    """A reading with its numbers and flags, also once another has taken its place."""
+
+    flags: list[Flag]
+    samples: list[FormerSample]
+
+
 class RunDetail(Run):
-    """A run with its attempts, the facts it ran under and its numbers."""
+    """A run with its attempts, the facts it ran under, its numbers and who read them."""
 
     attempts: list[Attempt]
     environment: Annotated[dict[str, Any], Field(examples=[{"kernel.release": "6.1.0-30-amd64"}])]
     samples: list[Sample]
+    readings: list[Reading]
     waiting_because: Annotated[str | None, Field(description="In words; null when it does not wait")]
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.work import want_work
-from iotide_server.results import repository
+from iotide_server.results import readings, repository
 from iotide_server.results.checks import check_artefact, check_curve, check_samples
 from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
 from iotide_server.results.errors import ArtefactKeptError, TooManyArtefactsError
@@ -47,7 +47,8 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
     cell = repository.measured_cell(session, run.cell_id)
     check_samples(finish.samples, cell.metrics, cell.target_ids)
     _note_missing_artefacts(session, order, finish.artefacts, now)
-    repository.replace_samples(session, order, _sample_rows(session, cell, order, finish.samples))
+    repository.replace_samples(session, order, sample_rows(session, cell, order, finish.samples))
+    readings.put_first(session, order, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves)
     _describe(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
@@ -64,9 +65,10 @@ def _note_missing_artefacts(session: Session, order: Order, artefacts: Sequence[
             session.add(missing)
 
 
-def _sample_rows(
+def sample_rows(
     session: Session, cell: MeasuredCell, order: Order, samples: Sequence[SampleMessage]
 ) -> list[dict[str, object]]:
+    """Rows of `sample`, of series that are made where they are new."""
     digests = [_series_key(cell, sample).sha256 for sample in samples]
     rows = {digest: _series_row(cell, sample, digest) for digest, sample in zip(digests, samples, strict=True)}
     series = repository.ensure_series(session, rows)
@@ -119,13 +121,13 @@ def _describe(session: Session, run: Run, order: Order, finish: FinishRequest) -
     own = [flag.model_dump(mode="json") for flag in finish.flags]
     others = run.flags if repository.earlier_result_in_attempt(session, order) else []
     run.flags = others + [flag for flag in own if flag not in others]
-    run.validity = "rejected" if _is_rejected(run.flags, finish.samples) else "valid"
+    run.validity = "rejected" if is_rejected(run.flags, finish.samples) else "valid"
     run.environment_sha256 = canonical_sha256(finish.environment)
     repository.ensure_environment(session, run.environment_sha256, finish.environment)
     session.flush()
 
 
-def _is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool:
+def is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool:
     """Whether a flag rejects the run as a whole, or flags together reject each of its samples."""
     rejecting = [flag for flag in map(Flag.model_validate, flags) if flag.effect is FlagEffect.REJECTED]
     if not samples:

@@ -194,7 +194,7 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
         RunNotFoundError: there is none that the caller may see.
         RunEndedError: it has ended otherwise.
     """
-    run = _changeable(session, principal, run_id)
+    run = lock_changeable(session, principal, run_id)
     if run.state == RunState.CANCELLED:
         return run
     if run.state not in {RunState.WAITING, RunState.ACTIVE}:
@@ -250,7 +250,7 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
         RunNotRetriableError: it is neither failed nor cancelled.
         RunResourcesGoneError: a node or a target of it was retired, or a target taken off a node.
     """
-    run = _changeable(session, principal, run_id)
+    run = lock_changeable(session, principal, run_id)
     if run.state not in {RunState.FAILED, RunState.CANCELLED}:
         raise RunNotRetriableError(run.id, run.state)
     gone = repository.lock_resources(session, run.cell_id)
@@ -270,7 +270,12 @@ def _tries(run: Run) -> Tries:
     return Tries(run.attempts_made, run.attempts_allowed, run.declines)
 
 
-def _changeable(session: Session, principal: Principal, run_id: int) -> Run:
+def lock_changeable(session: Session, principal: Principal, run_id: int) -> Run:
+    """The run, locked, if the caller may change it.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+    """
     run = repository.lock_run(session, run_id)
     if run is None:
         raise RunNotFoundError(run_id)

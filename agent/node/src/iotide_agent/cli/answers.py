@@ -150,6 +150,35 @@ class RunDetail(Run):
     waiting_because: str | None
 
 
+class ReadingHead(Answer):
+    """Who read an order's raw output; that with the highest ordinal of each order counts."""
+
+    id: int
+    order_id: int
+    ordinal: int
+    workload_revision: int
+
+
+class ReadSample(Sample):
+    """A number of a reading."""
+
+    target_id: int | None
+
+
+class Reading(ReadingHead):
+    """What it said."""
+
+    flags: list[Flag]
+    samples: list[ReadSample]
+
+
+class ReadAgainRun(Run):
+    """A run as far as reading it again needs it."""
+
+    options: dict[str, Any]
+    readings: list[ReadingHead]
+
+
 class Event(Answer):
     """One line of a run's log."""
 
@@ -162,5 +191,6 @@ class Artefact(Answer):
     """A piece of raw output."""
 
     id: int
+    order_id: int
     name: str
     size_bytes: int

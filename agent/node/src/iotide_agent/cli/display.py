@@ -1,6 +1,7 @@
 """Answers for people: tables, results and a live progress bar."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -8,8 +9,12 @@ from rich.table import Table
 
 from iotide_agent.cli.answers import Campaign, Cell, Preview, Run, RunDetail
 from iotide_agent.cli.problems import Problem
+from iotide_agent.cli.reparse import Difference, Reread
 from iotide_wire.messages import Flag
 from iotide_wire.units import Unit, format_bytes, format_value
+
+SHOWN_DIFFERENCES: Final = 200
+"""Of one run; a surface has thousands."""
 
 
 def show_problems(console: Console, problems: Iterable[Problem]) -> None:
@@ -106,6 +111,43 @@ def show_run(console: Console, run: RunDetail) -> None:
         console.print(table)
     for line in flag_lines(run.flags):
         console.print(line, markup=False)
+
+
+def show_reread(console: Console, reread: Reread) -> None:
+    """What another reading of a run changes, one number a row."""
+    if reread.reading is None:
+        console.print(f"run {reread.run_id}: not read again: {reread.refused_because}", markup=False, soft_wrap=True)
+        return
+    numbers = f"{len(reread.differences)} of {reread.number_count} numbers differ"
+    revisions = f"revision {reread.former_revision} -> {reread.reading.workload_revision}"
+    console.print(f"run {reread.run_id}: {revisions}, {numbers}", markup=False, highlight=False, soft_wrap=True)
+    table = _table("  metric", "before", "after", "change")
+    for difference in reread.differences[:SHOWN_DIFFERENCES]:
+        name = f"  {_with_labels(difference.metric, difference.labels)}"
+        table.add_row(
+            name,
+            *(_number(value, difference.unit) for value in (difference.before, difference.after)),
+            _change(difference),
+        )
+    if reread.differences:
+        console.print(table, highlight=False)
+    if len(reread.differences) > SHOWN_DIFFERENCES:
+        console.print(f"  and {len(reread.differences) - SHOWN_DIFFERENCES} more", highlight=False)
+    for sign, lines in (("-", reread.flags_gone), ("+", reread.flags_new)):
+        for line in lines:
+            console.print(f"  {sign} {line}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _number(value: float | None, unit: str | None) -> str:
+    if value is None:
+        return "none"
+    return f"{value:g}" if unit is None else format_value(value, Unit(unit))
+
+
+def _change(difference: Difference) -> str:
+    if not difference.before or difference.after is None:
+        return ""
+    return f"{difference.after / difference.before - 1:+.1%}"
 
 
 def flag_lines(flags: Sequence[Flag]) -> list[str]:

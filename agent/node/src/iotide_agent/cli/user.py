@@ -20,6 +20,7 @@ from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Preview, R
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.watch import watch
 
 DONE: Final = 0
@@ -221,6 +222,47 @@ def show_log(
         typer.echo(f"\n== {artefact.name}, {artefact.size_bytes} bytes\n{texts[artefact.id]}")
 
 
+@run_app.command("reparse")
+def reparse_runs(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    runs: Annotated[list[int] | None, typer.Argument(metavar="[RUN]...", help="Numbers of runs.")] = None,
+    *,
+    campaign: Annotated[int | None, typer.Option(min=1, help="All finished runs of this campaign instead.")] = None,
+    workload: Annotated[str | None, typer.Option(help="Of that campaign, only runs of this workload.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Read the kept raw output of finished runs again, by the parsers of this version.
+
+    What changes is shown first. The former numbers stay readable with the run. Status 1 if a run could not be read.
+    """
+    if bool(runs) == (campaign is not None):
+        remedy = "give numbers of runs, or --campaign, and one of them alone"
+        raise RefusedError([Problem("invalid_input", "which runs is not clear", "runs", runs, remedy)])
+    if workload is not None and campaign is None:
+        remedy = "use --workload together with --campaign"
+        raise RefusedError(
+            [Problem("invalid_input", "a workload narrows a campaign only", "workload", workload, remedy)]
+        )
+    with _open(context) as api:
+        found = [read_run_again(api, run_id) for run_id in chosen_runs(api, runs or [], campaign, workload)]
+        for reread in found:
+            display.show_reread(_console(), reread)
+        changing = [reread for reread in found if reread.changes]
+        refused = sum(reread.reading is None for reread in found)
+        typer.echo(f"{len(changing)} of {len(found)} runs would change; {refused} cannot be read again")
+        if changing and not dry_run:
+            if not (yes or _is_confirmed("Put these readings in the place of the current ones?")):
+                raise typer.Exit(REFUSED)
+            for reread in changing:
+                send(api, reread)
+            typer.echo(
+                f"{len(changing)} runs read again; their trends follow, and the former numbers stay with each run"
+            )
+    if refused:
+        raise typer.Exit(SOME_RUN_FAILED)
+
+
 @run_app.command("export")
 def export_run(
     context: typer.Context,
@@ -286,6 +328,13 @@ def _open(context: typer.Context) -> Api:
 def _console() -> Console:
     """Tables as wide as the terminal; in a pipe as wide as they need to be, so that lines stay lines."""
     return Console() if sys.stdout.isatty() else Console(width=PIPE_COLUMNS)
+
+
+def _is_confirmed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        remedy = "look with --dry-run, then give --yes"
+        raise RefusedError([Problem("not_confirmed", "nobody is there to ask", "yes", remedy=remedy)])
+    return typer.confirm(question)
 
 
 def _given(**filters: str | int | None) -> dict[str, str | int]:

@@ -1,0 +1,150 @@
+"""`iotide run reparse`: old runs read again by the parsers installed here, compared with what counts, and then sent."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iotide_agent.cli.answers import Artefact, ReadAgainRun, Reading, ReadSample
+from iotide_agent.cli.api import Api
+from iotide_agent.inventory import AGENT_VERSION
+from iotide_agent.rereading import UnreadableError, read_order_again
+from iotide_agent.workloads.registry import UnknownWorkloadError, workload
+from iotide_wire.messages import Flag, SampleMessage
+from iotide_wire.reading import OrderReading, RunReading
+
+_Key = tuple[str, tuple[tuple[str, Any], ...], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A number that another reading changes; None where it had or has none.
+
+    Attributes:
+        unit: of the metric; None where only the new parser knows it.
+    """
+
+    metric: str
+    labels: Mapping[str, Any]
+    unit: str | None
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A run that was read again.
+
+    Attributes:
+        reading: what would be sent; None where the run cannot be read again.
+        refused_because: why not.
+        number_count: how many numbers the run has now.
+        flags_gone, flags_new: one line each.
+        former_revision: whose numbers count now.
+    """
+
+    run_id: int
+    reading: RunReading | None
+    refused_because: str = ""
+    differences: tuple[Difference, ...] = ()
+    number_count: int = 0
+    flags_gone: tuple[str, ...] = ()
+    flags_new: tuple[str, ...] = ()
+    former_revision: int = 0
+
+    @property
+    def changes(self) -> bool:
+        """Whether it says anything else, or by another revision."""
+        is_other = self.reading is not None and self.reading.workload_revision != self.former_revision
+        return is_other or bool(self.differences or self.flags_gone or self.flags_new)
+
+
+def chosen_runs(api: Api, run_ids: Sequence[int], campaign: int | None, workload_name: str | None) -> Iterator[int]:
+    """The runs that were named, or the finished ones of a campaign, oldest first."""
+    if campaign is None:
+        yield from run_ids
+        return
+    found = api.items("/runs", {"campaign_id": campaign, "state": "finished"})
+    yield from sorted(int(run["id"]) for run in found if workload_name in {None, run["workload"]})
+
+
+def read_run_again(api: Api, run_id: int) -> Reread:
+    """Fetches the run's raw output, reads it and compares; changes nothing.
+
+    Raises:
+        RefusedError: the server does not give what is needed.
+    """
+    run = ReadAgainRun.of(api.get(f"/runs/{run_id}"))
+    try:
+        return _read(api, run)
+    except (UnreadableError, UnknownWorkloadError) as error:
+        return Reread(run_id, None, str(error))
+
+
+def _read(api: Api, run: ReadAgainRun) -> Reread:
+    if run.state != "finished":
+        raise UnreadableError(f"it is {run.state}; only finished runs are read again")
+    tool = workload(run.workload, {})
+    current = {reading.order_id: reading for reading in sorted(run.readings, key=lambda reading: reading.ordinal)}
+    if not current:
+        raise UnreadableError("it is of before readings were kept")
+    texts: dict[int, dict[str, str]] = defaultdict(dict)
+    for artefact in map(Artefact.of, api.items(f"/runs/{run.id}/artefacts", {})):
+        if artefact.order_id in current:
+            texts[artefact.order_id][artefact.name] = api.get_text(f"/artefacts/{artefact.id}")
+    now = [read_order_again(tool, run.options, order_id, texts[order_id]) for order_id in current]
+    before = [Reading.of(api.get(f"/readings/{reading.id}")) for reading in current.values()]
+    gone, new = _flag_changes(
+        [flag for one in before for flag in one.flags], [flag for one in now for flag in one.flags]
+    )
+    return Reread(
+        run_id=run.id,
+        reading=RunReading(workload_revision=tool.revision, parser_version=AGENT_VERSION, orders=tuple(now)),
+        differences=tuple(_differences(before, now)),
+        number_count=sum(len(one.samples) for one in before),
+        flags_gone=gone,
+        flags_new=new,
+        former_revision=max(reading.workload_revision for reading in before),
+    )
+
+
+def _differences(before: Sequence[Reading], now: Sequence[OrderReading]) -> Iterator[Difference]:
+    """Number by number; several with one name are compared in their order."""
+    units = {sample.metric: sample.unit.value for reading in before for sample in reading.samples}
+    old = _by_key(sample for reading in before for sample in reading.samples)
+    new = _by_key(sample for reading in now for sample in reading.samples)
+    for key in dict.fromkeys((*old, *new)):
+        metric, labels, _ = key
+        were, are = old.get(key, []), new.get(key, [])
+        for place in range(max(len(were), len(are))):
+            was = were[place] if place < len(were) else None
+            is_now = are[place] if place < len(are) else None
+            if was != is_now:
+                yield Difference(metric, dict(labels), units.get(metric), was, is_now)
+
+
+def _by_key(samples: Iterable[ReadSample | SampleMessage]) -> dict[_Key, list[float]]:
+    found: dict[_Key, list[float]] = defaultdict(list)
+    for sample in samples:
+        found[sample.metric, tuple(sorted(sample.labels.items())), sample.target_id].append(sample.value)
+    return found
+
+
+def _flag_changes(before: Iterable[Flag], now: Iterable[Flag]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    old, new = (dict.fromkeys(map(_flag_line, flags)) for flags in (before, now))
+    return tuple(line for line in old if line not in new), tuple(line for line in new if line not in old)
+
+
+def _flag_line(flag: Flag) -> str:
+    labels = "".join(f" {name}={value}" for name, value in sorted(flag.labels.items()))
+    return f"{flag.code} ({flag.effect}){labels}: {flag.measured}; limit {flag.limit}"
+
+
+def send(api: Api, reread: Reread) -> None:
+    """Puts the new reading in the place of the current one.
+
+    Raises:
+        RefusedError: the server does not take it.
+    """
+    if reread.reading is not None:
+        api.post(f"/runs/{reread.run_id}/readings", reread.reading.model_dump(mode="json"))

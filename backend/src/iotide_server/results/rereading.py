@@ -1,0 +1,137 @@
+"""Raw output that a corrected parser read again: its numbers take the place of the former, which stay readable."""
+
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.kit.db import Json
+from iotide_server.kit.work import want_work
+from iotide_server.live import service as live
+from iotide_server.results import readings, repository
+from iotide_server.results.checks import check_samples
+from iotide_server.results.errors import OrdersDifferError, ReadingNotFoundError, RunNotReadableError
+from iotide_server.results.models import Reading
+from iotide_server.results.schemas import FormerSample, ReadingDetail
+from iotide_server.results.service import POINTS, is_rejected, sample_rows
+from iotide_server.runs import service as runs
+from iotide_server.runs.models import Order, Run, RunEvent
+from iotide_wire.messages import Flag, FlagCode
+from iotide_wire.reading import OrderReading, RunReading
+
+_FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER})
+"""Marks that are made again with the points of the cell."""
+
+
+def read_again(session: Session, principal: Principal, run_id: int, said: RunReading, now: datetime) -> None:
+    """Put another reading in the place of the current one, and have the points of the cell computed again.
+
+    The same reading again changes nothing.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+        RunNotReadableError: it has no finished attempt, or is of before plans were kept.
+        OrdersDifferError: not all orders of that attempt are named, or others.
+        RevisionUnknownError, InvalidInputError: its workload announced no such revision, metric or label.
+    """
+    run = runs.lock_changeable(session, principal, run_id)
+    orders = {order.id: order for order in readings.readable_orders(session, run_id)}
+    former = {order_id: found for order_id in orders if (found := readings.current(session, order_id))}
+    if run.state != "finished" or not orders or orders.keys() != former.keys():
+        raise RunNotReadableError(run_id, run.state)
+    if sorted(orders) != sorted(of_order.order_id for of_order in said.orders):
+        raise OrdersDifferError(run_id, sorted(orders))
+    cell = repository.measured_cell(session, run.cell_id, said.workload_revision)
+    for index, of_order in enumerate(said.orders):
+        check_samples(of_order.samples, cell.metrics, cell.target_ids, f"orders[{index}].samples")
+    superseded = []
+    for of_order in said.orders:
+        order, before = orders[of_order.order_id], former[of_order.order_id]
+        if not _is_same(session, order, before, said, of_order):
+            before.samples = readings.samples(session, order)
+            session.add(_reading(principal, said, of_order, before, now))
+            session.flush()
+            repository.replace_samples(session, order, sample_rows(session, cell, order, of_order.samples))
+            _replace_flags(run, before, of_order)
+            superseded.append(before)
+    if superseded:
+        _write_down(session, principal, run, _difference(superseded[0], said), now)
+        run.validity = (
+            "rejected" if is_rejected(run.flags, [one for own in said.orders for one in own.samples]) else "valid"
+        )
+        session.flush()
+        want_work(session, POINTS, run.cell_id, now)
+        live.publish(session, "run", run.id, run.cluster_id)
+
+
+def _is_same(session: Session, order: Order, before: Reading, said: RunReading, of_order: OrderReading) -> bool:
+    by_same = (before.workload_revision, before.parser_version) == (said.workload_revision, said.parser_version)
+    if not by_same or before.flags != [flag.model_dump(mode="json") for flag in of_order.flags]:
+        return False
+    now = [
+        (sample["metric"], sample["labels"], sample["target_id"], sample["value"])
+        for sample in readings.samples(session, order)
+    ]
+    return now == [(sample.metric, sample.labels, sample.target_id, sample.value) for sample in of_order.samples]
+
+
+def _reading(principal: Principal, said: RunReading, of_order: OrderReading, before: Reading, now: datetime) -> Reading:
+    return Reading(
+        run_id=before.run_id,
+        order_id=before.order_id,
+        ordinal=before.ordinal + 1,
+        workload_revision=said.workload_revision,
+        parser_version=said.parser_version,
+        read_at=now,
+        read_by=principal.name,
+        flags=[flag.model_dump(mode="json") for flag in of_order.flags],
+        samples=None,
+    )
+
+
+def _replace_flags(run: Run, before: Reading, of_order: OrderReading) -> None:
+    """What other nodes and the server itself said of the run stays; marks that follow from other runs come again."""
+    kept = (flag for flag in run.flags if flag not in before.flags or flag["code"] == FlagCode.CLOCK)
+    others = [flag for flag in kept if flag["code"] not in _FROM_OTHER_RUNS]
+    new = [flag.model_dump(mode="json") for flag in of_order.flags]
+    run.flags = others + [flag for flag in new if flag not in others]
+
+
+def _difference(before: Reading, said: RunReading) -> tuple[Json, Json]:
+    return (
+        {"workload_revision": before.workload_revision, "parser_version": before.parser_version},
+        {"workload_revision": said.workload_revision, "parser_version": said.parser_version},
+    )
+
+
+def _write_down(session: Session, principal: Principal, run: Run, change: tuple[Json, Json], now: datetime) -> None:
+    before, after = change
+    audit.record(session, principal, Action("run_read_again", "run", run.id, run.cluster_id, before, after))
+    was, now_is = (f"revision {one['workload_revision']} of iotide {one['parser_version']}" for one in change)
+    words = f"read again by {principal.name}: by the parser of {now_is}, before by that of {was}"
+    session.add(RunEvent(run_id=run.id, at=now, kind="read_again", text=words))
+
+
+def reading(session: Session, principal: Principal, reading_id: int) -> ReadingDetail:
+    """A reading with the numbers that it gave.
+
+    Raises:
+        ReadingNotFoundError: there is none that the caller may see.
+    """
+    missing = ReadingNotFoundError(reading_id)
+    found = readings.visible(session, reading_id)
+    if found is None:
+        raise missing
+    row, cluster_id = found
+    principal.require(Role.VIEWER, cluster_id, missing)
+    kept = row.samples
+    if kept is None:
+        kept = readings.samples(session, session.get_one(Order, row.order_id))
+    return ReadingDetail(
+        **{name: getattr(row, name) for name in ReadingDetail.model_fields if name not in {"samples", "flags"}},
+        flags=[Flag.model_validate(flag) for flag in row.flags],
+        samples=[FormerSample.model_validate(sample) for sample in kept],
+    )

@@ -1,0 +1,179 @@
+"""A reading by a corrected parser: what takes its place, what stays, and what is refused."""
+
+from datetime import UTC, datetime
+
+import pytest
+from factories.measured import Measured, finish, sample
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import AuditEntry, Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.kit.errors import IotideError
+from iotide_server.results import readings, rereading, service
+from iotide_server.results.models import Point
+from iotide_server.runs.models import Order, Run, RunEvent
+from iotide_server.trends.service import recompute_points
+from iotide_server.workloads.models import Workload
+from iotide_wire.messages import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.reading import OrderReading, RunReading
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+SHORT = Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured="12 s", limit="30 s")
+CLOCK = Flag(code=FlagCode.CLOCK, effect=FlagEffect.MARKED, measured="the node says 1970", limit="a day")
+BAD = Flag(code=FlagCode.ERRORS, effect=FlagEffect.REJECTED, measured="1 error", limit="none")
+ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    measured = Measured(session, NOW)
+    measured.node.agent_version = "0.1.0"
+    announce(measured, 2)
+    return measured
+
+
+def announce(measured: Measured, revision: int, *, breaks_series: bool = False) -> None:
+    columns = {column.name: getattr(measured.workload, column.name) for column in Workload.__table__.columns}
+    del columns["id"]
+    measured.session.add(Workload(**columns | {"revision": revision, "breaks_series": breaks_series}))
+    measured.session.flush()
+
+
+def order_of(session: Session, run: Run) -> Order:
+    return session.scalars(select(Order).where(Order.run_id == run.id).order_by(Order.id.desc())).first() or Order()
+
+
+def said(order: Order, *samples: SampleMessage, flags: tuple[Flag, ...] = (), revision: int = 2) -> RunReading:
+    of_order = OrderReading(order_id=order.id, samples=samples, flags=flags)
+    return RunReading(workload_revision=revision, parser_version="0.2.0", orders=(of_order,))
+
+
+def codes(run: Run) -> list[str]:
+    return [flag["code"] for flag in run.flags]
+
+
+def test_numbers_and_points_follow_the_new_reading_and_the_former_stays(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    run = measured.deliver(cell, finish(NOW, sample(100.0, operation="write"), flags=(SHORT,)))
+    recompute_points(session, cell.id)
+    rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0, operation="write")), NOW)
+    wanted = session.execute(text("SELECT kind, key FROM work WHERE done_version < version")).all()
+    assert ("points", cell.id) in [tuple(row) for row in wanted]
+    recompute_points(session, cell.id)
+    (point,) = session.scalars(select(Point))
+    assert (point.median, point.run_count, point.flags) == (90.0, 1, [])
+    newest, first = readings.of_run(session, run.id)
+    assert (newest.ordinal, newest.workload_revision, newest.parser_version, newest.read_by) == (2, 2, "0.2.0", "ada")
+    assert (first.ordinal, first.workload_revision, first.parser_version, first.read_by) == (1, 1, "0.1.0", None)
+    now, before = (rereading.reading(session, ADA, row.id) for row in (newest, first))
+    assert [(one.metric, one.value, one.labels) for one in before.samples] == [
+        ("write_rate", 100.0, {"operation": "write"})
+    ]
+    assert [one.value for one in now.samples] == [90.0]
+    assert ([flag.code for flag in before.flags], now.flags) == (["DURATION"], [])
+
+
+def test_who_read_again_is_in_the_runs_log_and_in_the_audit(session: Session, measured: Measured) -> None:
+    run = measured.deliver(measured.cell(), finish(NOW, sample(100.0)))
+    rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0)), NOW)
+    event = session.scalars(select(RunEvent).where(RunEvent.kind == "read_again")).one()
+    assert event.text == (
+        "read again by ada: by the parser of revision 2 of iotide 0.2.0, before by that of revision 1 of iotide 0.1.0"
+    )
+    entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "run_read_again")).one()
+    assert (entry.before, entry.after) == (
+        {"workload_revision": 1, "parser_version": "0.1.0"},
+        {"workload_revision": 2, "parser_version": "0.2.0"},
+    )
+
+
+def test_the_same_reading_again_changes_nothing(session: Session, measured: Measured) -> None:
+    run = measured.deliver(measured.cell(), finish(NOW, sample(100.0)))
+    again = said(order_of(session, run), sample(90.0), flags=(SHORT,))
+    for _ in range(2):
+        rereading.read_again(session, ADA, run.id, again, NOW)
+    assert len(readings.of_run(session, run.id)) == 2
+    assert codes(run) == ["DURATION"]
+
+
+def test_flags_of_the_former_parser_go_and_those_of_clock_and_other_runs_stay(
+    session: Session, measured: Measured
+) -> None:
+    run = measured.deliver(measured.cell(), finish(NOW, sample(1.0), flags=(SHORT, CLOCK)))
+    run.flags = [*run.flags, SHORT.model_copy(update={"code": FlagCode.OUTLIER}).model_dump(mode="json")]
+    rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(1.0)), NOW)
+    assert codes(run) == ["CLOCK"]  # OUTLIER comes again with the points
+
+
+def test_a_run_that_a_wrong_parser_rejected_is_valid_again_and_the_other_way_round(
+    session: Session, measured: Measured
+) -> None:
+    cell = measured.cell()
+    run = measured.deliver(cell, finish(NOW, sample(1.0), flags=(BAD,)))
+    assert run.validity == "rejected"
+    order = order_of(session, run)
+    for flags, validity in (((), "valid"), ((BAD,), "rejected")):
+        rereading.read_again(session, ADA, run.id, said(order, sample(2.0), flags=flags), NOW)
+        assert run.validity == validity
+
+
+def test_a_revision_that_breaks_series_takes_the_numbers_into_its_own(session: Session, measured: Measured) -> None:
+    announce(measured, 3, breaks_series=True)
+    cell = measured.cell()
+    run = measured.deliver(cell, finish(NOW, sample(1.0)))
+    recompute_points(session, cell.id)
+    (before,) = session.scalars(select(Point.series_id))
+    rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(1.0), revision=3), NOW)
+    recompute_points(session, cell.id)
+    (after,) = session.scalars(select(Point.series_id))
+    assert after != before
+
+
+def test_only_the_attempt_that_counts_is_read(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    run = measured.run(cell)
+    lost = measured.order(run, 1)
+    measured.end(run, lost, "failed")
+    whole = measured.order(run, 2)
+    rereading_of_lost = said(lost, sample(1.0))
+    with pytest.raises(IotideError) as refused:
+        rereading.read_again(session, ADA, run.id, rereading_of_lost, NOW)
+    assert (refused.value.status, refused.value.code) == (409, "run_not_readable")
+    service.ingest(session, whole, finish(NOW, sample(1.0)), NOW)
+    measured.end(run, whole)
+    with pytest.raises(IotideError) as refused:
+        rereading.read_again(session, ADA, run.id, rereading_of_lost, NOW)
+    assert (refused.value.status, refused.value.code, refused.value.value) == (409, "orders_differ", [whole.id])
+
+
+@pytest.mark.parametrize(
+    ("revision", "metric", "status", "code", "field"),
+    [
+        (9, "write_rate", 409, "revision_unknown", "workload_revision"),
+        (2, "iops", 422, "metric_not_declared", "orders[0].samples[0].metric"),
+    ],
+)
+def test_what_nobody_announced_is_refused(
+    session: Session, measured: Measured, revision: int, metric: str, status: int, code: str, field: str
+) -> None:
+    run = measured.deliver(measured.cell(), finish(NOW, sample(1.0)))
+    reading = said(order_of(session, run), sample(2.0, metric), revision=revision)
+    with pytest.raises(IotideError) as refused:
+        rereading.read_again(session, ADA, run.id, reading, NOW)
+    assert (refused.value.status, refused.value.code, refused.value.field) == (status, code, field)
+
+
+def test_only_operators_of_the_cluster_read_again(session: Session, measured: Measured) -> None:
+    run = measured.deliver(measured.cell(), finish(NOW, sample(1.0)))
+    viewer = Principal(PrincipalKind.USER, None, "grace", grants={measured.cluster.id: Role.VIEWER})
+    stranger = Principal(PrincipalKind.USER, None, "mallory", grants={})
+    again = said(order_of(session, run), sample(2.0))
+    for principal, status in ((viewer, 403), (stranger, 404)):
+        with pytest.raises(IotideError) as refused:
+            rereading.read_again(session, principal, run.id, again, NOW)
+        assert refused.value.status == status
+    (kept,) = readings.of_run(session, run.id)
+    assert rereading.reading(session, viewer, kept.id).samples[0].value == 1.0
+    with pytest.raises(IotideError, match="there is no reading"):
+        rereading.reading(session, stranger, kept.id)
