@@ -3614,6 +3614,8 @@ export interface components {
          *     Attributes:
          *         options: values by option name, in base units or as text with a unit (`64 MiB`).
          *         sweep: values by option name; the matrix takes every combination.
+         *         targets: names of those of the plan's targets that it loads; None is all of them.
+         *         targets_at_once: as in the plan, which says it where this is None.
          */
         WorkloadChoice: {
             /** Workload */
@@ -3626,6 +3628,10 @@ export interface components {
             sweep?: {
                 [key: string]: unknown[];
             };
+            /** Targets */
+            targets?: string[] | null;
+            /** Targets At Once */
+            targets_at_once?: boolean | null;
         };
         /**
          * WorkloadNode
@@ -9176,7 +9182,9 @@ export interface operations {
                      *               {
                      *                 "workload": "text",
                      *                 "options": {},
-                     *                 "sweep": {}
+                     *                 "sweep": {},
+                     *                 "targets": [],
+                     *                 "targets_at_once": true
                      *               }
                      *             ],
                      *             "repeats": 4,
@@ -9337,7 +9345,11 @@ export interface operations {
                  *         {
                  *           "workload": "text",
                  *           "options": {},
-                 *           "sweep": {}
+                 *           "sweep": {},
+                 *           "targets": [
+                 *             "text"
+                 *           ],
+                 *           "targets_at_once": true
                  *         }
                  *       ],
                  *       "repeats": 4,
@@ -9381,7 +9393,11 @@ export interface operations {
                      *           {
                      *             "workload": "text",
                      *             "options": {},
-                     *             "sweep": {}
+                     *             "sweep": {},
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -9437,7 +9453,11 @@ export interface operations {
                      *           {
                      *             "workload": "text",
                      *             "options": {},
-                     *             "sweep": {}
+                     *             "sweep": {},
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -9686,7 +9706,11 @@ export interface operations {
                      *           {
                      *             "workload": "text",
                      *             "options": {},
-                     *             "sweep": {}
+                     *             "sweep": {},
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -9875,7 +9899,11 @@ export interface operations {
                      *           {
                      *             "workload": "text",
                      *             "options": {},
-                     *             "sweep": {}
+                     *             "sweep": {},
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -10050,7 +10078,11 @@ export interface operations {
                  *         {
                  *           "workload": "text",
                  *           "options": {},
-                 *           "sweep": {}
+                 *           "sweep": {},
+                 *           "targets": [
+                 *             "text"
+                 *           ],
+                 *           "targets_at_once": true
                  *         }
                  *       ],
                  *       "repeats": 4,

@@ -43,11 +43,15 @@ class WorkloadChoice(Message):
     Attributes:
         options: values by option name, in base units or as text with a unit (`64 MiB`).
         sweep: values by option name; the matrix takes every combination.
+        targets: names of those of the plan's targets that it loads; None is all of them.
+        targets_at_once: as in the plan, which says it where this is None.
     """
 
     workload: WorkloadName
     options: dict[str, Any] = Field(default_factory=dict)
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = Field(default_factory=dict)
+    targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)] | None = None
+    targets_at_once: bool | None = None
 
 
 class CampaignPlan(Message):

@@ -42,6 +42,20 @@ class RepeatedEntryError(InvalidInputError):
         )
 
 
+class TargetNotInPlanError(InvalidInputError):
+    """A workload is to load a target that the plan does not name."""
+
+    code = "target_not_in_plan"
+
+    def __init__(self, field: str, target: str) -> None:
+        super().__init__(
+            f"{field}: {target} is not among the targets of the plan",
+            field=field,
+            value=target,
+            remedy=f"add {target} to targets, or leave it out here",
+        )
+
+
 class SweptAndSetError(InvalidInputError):
     """An option has both one value and a list of values."""
 

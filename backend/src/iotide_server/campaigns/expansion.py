@@ -6,7 +6,12 @@ from itertools import product
 from math import prod
 from typing import Any, Generic, TypeVar
 
-from iotide_server.campaigns.errors import CampaignTooLargeError, RepeatedEntryError, SweptAndSetError
+from iotide_server.campaigns.errors import (
+    CampaignTooLargeError,
+    RepeatedEntryError,
+    SweptAndSetError,
+    TargetNotInPlanError,
+)
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
 
 MAX_RUNS = 100_000
@@ -28,8 +33,17 @@ class CellDraft(Generic[NodeT, TargetT, VariantT]):
 
 def cell_count(plan: CampaignPlan) -> int:
     """Combinations of the matrix, without making any of them."""
-    variants = sum(prod(len(values) for values in choice.sweep.values()) for choice in plan.workloads)
-    return len(plan.nodes) * (1 if plan.targets_at_once else len(plan.targets)) * variants
+    return len(plan.nodes) * sum(
+        len(target_sets(plan, choice)) * prod(len(values) for values in choice.sweep.values())
+        for choice in plan.workloads
+    )
+
+
+def target_sets(plan: CampaignPlan, choice: WorkloadChoice) -> list[tuple[str, ...]]:
+    """The targets that a run of this workload loads together, one tuple for each cell of a variant on a node."""
+    names = plan.targets if choice.targets is None else choice.targets
+    at_once = plan.targets_at_once if choice.targets_at_once is None else choice.targets_at_once
+    return [tuple(names)] if at_once else [(name,) for name in names]
 
 
 def run_count(plan: CampaignPlan) -> int:
@@ -43,6 +57,7 @@ def check_matrix(plan: CampaignPlan) -> None:
     Raises:
         CampaignTooLargeError: it means more than MAX_RUNS runs.
         RepeatedEntryError: a node or a target is named twice.
+        TargetNotInPlanError: a workload is to load a target that the plan does not name.
         SweptAndSetError: an option is both set and swept.
     """
     runs = run_count(plan)
@@ -51,8 +66,16 @@ def check_matrix(plan: CampaignPlan) -> None:
     _check_distinct("nodes", plan.nodes)
     _check_distinct("targets", plan.targets)
     for index, choice in enumerate(plan.workloads):
+        _check_targets(f"workloads[{index}].targets", plan, choice)
         for name in choice.sweep.keys() & choice.options.keys():
             raise SweptAndSetError(f"workloads[{index}].sweep.{name}", name)
+
+
+def _check_targets(field: str, plan: CampaignPlan, choice: WorkloadChoice) -> None:
+    _check_distinct(field, choice.targets or ())
+    for index, name in enumerate(choice.targets or ()):
+        if name not in plan.targets:
+            raise TargetNotInPlanError(f"{field}[{index}]", name)
 
 
 def _check_distinct(field: str, names: Sequence[str]) -> None:
@@ -70,10 +93,18 @@ def option_sets(choice: WorkloadChoice) -> Iterator[dict[str, Any]]:
 
 
 def expand(
-    nodes: Sequence[NodeT], targets: Sequence[TargetT], variants: Sequence[VariantT], *, targets_at_once: bool
+    nodes: Sequence[NodeT], loads: Sequence[tuple[VariantT, Sequence[tuple[TargetT, ...]]]]
 ) -> Iterator[CellDraft[NodeT, TargetT, VariantT]]:
-    """All cells, nodes outermost."""
-    together = [tuple(targets)] if targets_at_once else [(target,) for target in targets]
-    combinations = product(nodes, together, variants)
+    """All cells, nodes outermost and variants innermost.
+
+    Args:
+        loads: each variant with the sets of targets that its runs load together.
+    """
+    together = list(dict.fromkeys(targets for _, sets in loads for targets in sets))
+    combinations = (
+        (node, targets, variant)
+        for node, targets, (variant, sets) in product(nodes, together, loads)
+        if targets in sets
+    )
     for ordinal, (node, loaded, variant) in enumerate(combinations, start=1):
         yield CellDraft(ordinal, node, loaded, variant)

@@ -15,7 +15,7 @@ from iotide_server.campaigns.errors import (
     NotEnoughSpaceError,
     TargetNotOnNodeError,
 )
-from iotide_server.campaigns.expansion import CellDraft, check_matrix, expand, option_sets
+from iotide_server.campaigns.expansion import CellDraft, check_matrix, expand, option_sets, target_sets
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import Json
@@ -130,10 +130,10 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(nodes, views)
-    variants = list(_variants(session, plan, [node.id for node in nodes]))
+    loads = list(_loads(session, plan, [node.id for node in nodes]))
+    by_name = {view.target.name: view for view in views}
     mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
-    drafts = expand(nodes, views, variants, targets_at_once=plan.targets_at_once)
-    cells = [_foreseen(draft, mounts) for draft in drafts]
+    cells = [_foreseen(draft, by_name, mounts) for draft in expand(nodes, loads)]
     _check_space(cells)
     if plan.cache is CachePolicy.LARGER_THAN_MEMORY:
         _check_larger_than_memory(cells)
@@ -151,7 +151,10 @@ def _check_mounted(nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
                 raise MountChangedError(f"targets[{index}]", view.target.name, node.name, mount.problem)
 
 
-def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> Iterator[Variant]:
+def _loads(
+    session: Session, plan: CampaignPlan, node_ids: Sequence[int]
+) -> Iterator[tuple[Variant, Sequence[tuple[str, ...]]]]:
+    """Every variant with the names of the targets that its runs load together."""
     for index, choice in enumerate(plan.workloads):
         field = f"workloads[{index}]"
         workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
@@ -162,15 +165,17 @@ def _variants(session: Session, plan: CampaignPlan, node_ids: Sequence[int]) -> 
         for given in option_sets(choice):
             options = workloads.validated_options(workload, given, field=f"{field}.options")
             digest = canonical_sha256(workloads.series_options(baseline, options))
-            yield Variant(field, workload, options, digest, needed, moved, seconds)
+            yield Variant(field, workload, options, digest, needed, moved, seconds), target_sets(plan, choice)
 
 
 def _foreseen(
-    draft: CellDraft[Node, TargetView, Variant], mounts: Mapping[tuple[int, int], TargetMount]
+    draft: CellDraft[Node, str, Variant],
+    by_name: Mapping[str, TargetView],
+    mounts: Mapping[tuple[int, int], TargetMount],
 ) -> PlannedCell:
+    views = [by_name[name] for name in draft.targets]
     places = [
-        _place(draft.node, draft.variant, view, mounts[view.target.id, draft.node.id], len(draft.targets))
-        for view in draft.targets
+        _place(draft.node, draft.variant, view, mounts[view.target.id, draft.node.id], len(views)) for view in views
     ]
     return PlannedCell(draft.ordinal, draft.node, draft.variant, places)
 

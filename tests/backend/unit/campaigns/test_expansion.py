@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.campaigns.errors import CampaignTooLargeError, RepeatedEntryError, SweptAndSetError
-from iotide_server.campaigns.expansion import cell_count, check_matrix, expand, option_sets, run_count
+from iotide_server.campaigns.errors import (
+    CampaignTooLargeError,
+    RepeatedEntryError,
+    SweptAndSetError,
+    TargetNotInPlanError,
+)
+from iotide_server.campaigns.expansion import cell_count, check_matrix, expand, option_sets, run_count, target_sets
 from iotide_server.kit.errors import InvalidInputError
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
 
@@ -42,9 +47,10 @@ plans = st.builds(
 
 @given(given_plan=plans)
 def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -> None:
-    variants = [options for choice in given_plan.workloads for options in option_sets(choice)]
-    at_once = given_plan.targets_at_once
-    cells = list(expand(given_plan.nodes, given_plan.targets, variants, targets_at_once=at_once))
+    loads = [
+        (options, target_sets(given_plan, choice)) for choice in given_plan.workloads for options in option_sets(choice)
+    ]
+    cells = list(expand(given_plan.nodes, loads))
     assert len(cells) == cell_count(given_plan)
     assert run_count(given_plan) == len(cells) * given_plan.repeats
     assert [cell.ordinal for cell in cells] == list(range(1, len(cells) + 1))
@@ -52,14 +58,28 @@ def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -
 
 @given(given_plan=plans)
 def test_every_combination_is_there_once(given_plan: CampaignPlan) -> None:
-    cells = list(expand(given_plan.nodes, given_plan.targets, range(3), targets_at_once=False))
+    sets = [(target,) for target in given_plan.targets]
+    cells = list(expand(given_plan.nodes, [(variant, sets) for variant in range(3)]))
+    assert len(cells) == len(given_plan.nodes) * len(sets) * 3
     assert len({(cell.node, cell.targets, cell.variant) for cell in cells}) == len(cells)
 
 
-@given(given_plan=plans)
-def test_targets_at_once_are_all_in_every_cell(given_plan: CampaignPlan) -> None:
-    cells = expand(given_plan.nodes, given_plan.targets, range(3), targets_at_once=True)
-    assert {cell.targets for cell in cells} == {tuple(given_plan.targets)}
+def test_a_workload_loads_its_own_targets_one_by_one_or_at_once() -> None:
+    given_plan = plan(
+        targets=["raid", "disk1", "disk2"],
+        workloads=[
+            {"workload": "dd", "targets": ["raid"]},
+            {"workload": "dd", "targets": ["disk1", "disk2"], "targets_at_once": True},
+            {"workload": "create"},
+        ],
+    )
+    assert [target_sets(given_plan, choice) for choice in given_plan.workloads] == [
+        [("raid",)],
+        [("disk1", "disk2")],
+        [("raid",), ("disk1",), ("disk2",)],
+    ]
+    at_once = given_plan.model_copy(update={"targets_at_once": True})
+    assert target_sets(at_once, given_plan.workloads[2]) == [("raid", "disk1", "disk2")]
 
 
 def test_a_variant_has_the_set_options_and_one_value_of_each_swept_one() -> None:
@@ -95,6 +115,12 @@ def test_an_astronomical_matrix_is_refused_without_being_expanded() -> None:
     [
         ({"nodes": ["n1", "n2", "n1"]}, RepeatedEntryError, "nodes[2]"),
         ({"targets": ["disk", "disk"]}, RepeatedEntryError, "targets[1]"),
+        (
+            {"workloads": [{"workload": "dd", "targets": ["disk", "disk"]}]},
+            RepeatedEntryError,
+            "workloads[0].targets[1]",
+        ),
+        ({"workloads": [{"workload": "dd", "targets": ["nfs9"]}]}, TargetNotInPlanError, "workloads[0].targets[0]"),
         (
             {"workloads": [{"workload": "dd", "options": {"size": 1}, "sweep": {"size": [1, 2]}}]},
             SweptAndSetError,

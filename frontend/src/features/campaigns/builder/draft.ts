@@ -8,7 +8,11 @@ export interface Choice extends FormValue {
   /** Stays with the choice while others are added and removed. */
   readonly key: number;
   readonly workload: string;
+  /** What an earlier plan or a file says of the targets of this workload alone; the builder keeps it as it is. */
+  readonly places?: Pick<PlanWorkload, "targets" | "targets_at_once">;
 }
+
+type PlanWorkload = CampaignPlan["workloads"][number];
 
 /** A number, or nothing while it is being typed anew. */
 export type Count = number | "";
@@ -54,11 +58,12 @@ export function draftOf(plan: CampaignPlan): Draft {
     nodes: plan.nodes,
     targets: plan.targets,
     targetsAtOnce: plan.targets_at_once,
-    choices: plan.workloads.map(({ workload, options = {}, sweep = {} }, key) => ({
+    choices: plan.workloads.map(({ workload, options = {}, sweep = {}, ...places }, key) => ({
       key,
       workload,
       options,
       sweep,
+      places,
     })),
     repeats: plan.repeats,
     exclusive: plan.exclusive,
@@ -132,6 +137,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     workloads: draft.choices.map((choice) => ({
       workload: choice.workload,
       ...toPlan(readFields(schemas.get(choice.workload) ?? {}), choice),
+      ...choice.places,
     })),
     repeats: Number(draft.repeats),
     exclusive: draft.exclusive,

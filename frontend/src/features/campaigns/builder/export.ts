@@ -4,8 +4,9 @@ import type { CampaignPlan } from "@/api/types";
 import { toYaml } from "@/lib/yaml";
 
 export function planAsYaml(plan: CampaignPlan): string {
-  const workloads = plan.workloads.map(({ workload, options = {}, sweep = {} }) => ({
+  const workloads = plan.workloads.map(({ workload, options = {}, sweep = {}, ...places }) => ({
     workload,
+    ...Object.fromEntries(Object.entries(places).filter(([, value]) => value !== null)),
     ...(Object.keys(options).length > 0 && { options }),
     ...(Object.keys(sweep).length > 0 && { sweep }),
   }));
