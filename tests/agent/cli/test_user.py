@@ -306,7 +306,9 @@ def test_log_is_in_time_order_with_raw_output_on_request(server: FakeServer, iot
     late = {"id": 2, "at": "2026-11-21T10:00:05Z", "kind": "ended", "text": "all good"}
     early = {"id": 1, "at": "2026-11-21T10:00:01Z", "kind": "claimed", "text": "by n1"}
     server.on("GET /runs/11/events?limit=200", page(late, early))
-    server.on("GET /runs/11/artefacts?limit=200", page({"id": 5, "order_id": 3, "name": "0-write.stderr", "size_bytes": 3}))
+    server.on(
+        "GET /runs/11/artefacts?limit=200", page({"id": 5, "order_id": 3, "name": "0-write.stderr", "size_bytes": 3})
+    )
     server.on("GET /artefacts/5", (200, "abc"))
     assert iotide("run", "log", "11").out.splitlines() == [
         "2026-11-21 10:00:01 UTC  claimed  by n1",

@@ -107,9 +107,6 @@ def write_input_files(groups: Iterable[Group], scratch: Path) -> None:
             file.path.write_text(file.text, encoding="utf-8")
 
 
-<<<<<<< HEAD
-def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> Place:
-=======
 def parse_plan(text: str | bytes) -> Plan:
     """The plan that a text says.
 
@@ -119,8 +116,7 @@ def parse_plan(text: str | bytes) -> Plan:
     return _PLAN.validate_json(text)
 
 
-def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory, target_count: int) -> Place:
->>>>>>> 2f27756 (results: old runs are read again by iotide run reparse, and former readings stay)
+def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> Place:
     mount = made["mount"]
     options = effective_options(mount["options"], mount["super_options"])
     return Place(
