@@ -1,5 +1,6 @@
 """What every registered probe must keep, on every recorded mount, with everything there and with nothing there."""
 
+import re
 from functools import partial
 from itertools import chain
 from typing import ClassVar
@@ -12,12 +13,23 @@ from pydantic import TypeAdapter
 from iotide_agent.probes.base import Probe, gather
 from iotide_agent.probes.mounts import Mount, parse_mountinfo
 from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Reader, Unavailable, Want
-from iotide_agent.probes.registry import all_probes, mount_facts
+from iotide_agent.probes.registry import all_probes, collect_facts, mount_facts
 from iotide_wire.facts import Facts
 
 MOUNTS = list(chain.from_iterable(parse_mountinfo(sample(path.name)) for path in PROBE_DATA.glob("mountinfo.*")))
 RECORDINGS = recordings()
 FACTS = TypeAdapter(Facts)
+NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+WITH_UNIT = re.compile(r".*[._](bytes|blocks|seconds|bits_per_second|count|ratio|percent)")
+PURE_NUMBERS = {
+    "cache.swappiness",
+    "cache.vfs_cache_pressure",
+    "device.queue_depth",
+    "lustre.stripe_offset",
+    "moosefs.goal",
+    "zfs.ashift",
+}
+"""What has no unit: points on a scale of its own, numbers of copies and of requests, an index, an exponent."""
 
 
 class Noise(Reader):
@@ -61,13 +73,46 @@ class TestEveryProbe:
                         assert all(type(argument) is str for argument in argv)
 
 
+def assert_plain(facts: Facts) -> None:
+    """Flat, under dotted names, numbers as numbers with their unit in the name, what is missing with its reason."""
+    FACTS.validate_python(facts, strict=True)
+    for name, value in facts.items():
+        assert NAME.fullmatch(name), name
+        match value:
+            case bool() | None:
+                continue
+            case int() | float():
+                assert WITH_UNIT.fullmatch(name) or name in PURE_NUMBERS, name
+            case str():
+                assert not value.isdecimal(), f"{name} = {value!r} is a number in a text"
+                assert value == value.strip()
+                assert not value.startswith("unavailable") or value.startswith("unavailable, because "), name
+
+
+@pytest.mark.parametrize("recording", RECORDINGS.values(), ids=list(RECORDINGS))
+def test_facts_are_plain_whatever_was_readable(recording: Recording) -> None:
+    assert_plain(mount_facts(recording.mount, Recorded(recording.texts)))
+    for key in recording.texts:
+        assert_plain(mount_facts(recording.mount, Recorded({k: t for k, t in recording.texts.items() if k != key})))
+
+
+def test_facts_of_this_very_node_are_plain() -> None:
+    facts, mounts = collect_facts(["/tmp"])  # noqa: S108 - only looked at
+    assert_plain(facts)
+    for mount in mounts:
+        assert_plain(mount.facts)
+    assert facts["memory.total_bytes"]
+
+
 @pytest.mark.parametrize("recording", RECORDINGS.values(), ids=list(RECORDINGS))
 def test_output_cut_after_any_line_is_no_reason_to_fail(recording: Recording, caplog: pytest.LogCaptureFixture) -> None:
     for key, text in recording.texts.items():
         lines = text.splitlines(keepends=True)
         for end in range(len(lines)):
             cut = recording.texts | {key: "".join(lines[:end])}
-            assert not failures(mount_facts(recording.mount, Recorded(cut))), (key, end, caplog.text)
+            facts = mount_facts(recording.mount, Recorded(cut))
+            assert not failures(facts), (key, end, caplog.text)
+            assert_plain(facts)
 
 
 OTHER_RELEASES = {

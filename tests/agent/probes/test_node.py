@@ -12,6 +12,8 @@ TEXTS = {
     "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n',
     "/sys/devices/system/node": "has_cpu\nnode0\nnode1\nonline",
     "/proc/sys/vm/dirty_ratio": "20\n",
+    "/proc/sys/vm/dirty_expire_centisecs": "3050\n",
+    "/sys/devices/system/cpu/smt/active": "0\n",
 }
 
 
@@ -29,7 +31,9 @@ def test_node_tells_what_it_is() -> None:
         "cpu.count": 2,
         "cpu.numa_node_count": 2,
         "memory.total_bytes": 24096 * 1024**2,
-        "cache.dirty_ratio": 20,
+        "cpu.simultaneous_threads": False,
+        "cache.dirty_percent": 20,
+        "cache.dirty_expire_seconds": 30.5,
     }
 
 

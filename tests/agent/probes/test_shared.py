@@ -265,7 +265,7 @@ class TestBeegfs:
             524288,
             4,
         )
-        assert (facts["beegfs.file_cache"], facts["beegfs.rdma"]) == ("buffered", "1")
+        assert (facts["beegfs.file_cache"], facts["beegfs.rdma"]) == ("buffered", True)
         assert (facts["fs.identity"], facts["fs.identity_scope"]) == ("beegfs:10.0.0.8:8008", "shared")
 
     def test_two_clients_of_one_node_are_told_apart_by_their_configuration(self) -> None:

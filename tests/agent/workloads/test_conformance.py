@@ -3,15 +3,16 @@
 import json
 import sys
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import pytest
 from factories.mpi import STANDINS
-from factories.outcomes import MEMORY_BYTES, read_all, run_groups, steps_of
+from factories.outcomes import MEMORY_BYTES, make_place, read_all, steps_of
 from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY
+from factories.watched_runs import WatchedRun, watched_run
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
@@ -21,7 +22,7 @@ from iotide_agent.workloads.registry import all_workloads, announcement
 from iotide_agent.workloads.registry import workload as workload_of
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.expressions import evaluate
-from iotide_wire.messages import Flag, FlagCode, SampleMessage
+from iotide_wire.messages import FlagCode, SampleMessage
 
 MIB = 1024**2
 SYSTEM_PATHS = {
@@ -33,7 +34,23 @@ SYSTEM_PATHS = {
 }
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
 
-pytestmark = pytest.mark.parametrize("name", sorted(all_workloads()))
+SAYS_LATE = {"create", "mdtest", "command"}
+"""Move no bytes and tell how far they are only after a second, or never."""
+RUNS: dict[str, list[WatchedRun]] = {}
+"""The tiny runs of each workload, once for all tests of this process."""
+
+# Tests of one workload share its runs, so they go to one worker.
+pytestmark = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"tiny {name}")) for name in sorted(all_workloads())]
+)
+
+
+@pytest.fixture
+def runs(name: str, tmp_path_factory: pytest.TempPathFactory) -> list[WatchedRun]:
+    """One for each tiny set of options."""
+    if name not in RUNS:
+        RUNS[name] = [real_run(configured(name), given, tmp_path_factory.mktemp("tiny")) for given in TINY[name]]
+    return RUNS[name]
 
 
 def configured(name: str) -> Workload[Any]:
@@ -64,6 +81,35 @@ def test_options_are_a_form_with_titles_units_and_defaults(name: str) -> None:
         unit = next((unit for unit in ("bytes_per_second", "bytes", "seconds") if option.endswith(f"_{unit}")), None)
         kinds = [specification, *specification.get("anyOf", ())]
         assert {kind["x-unit"] for kind in kinds if "x-unit" in kind} == ({unit} if unit else set()), option
+        assert all(is_limited(kind) for kind in kinds), option
+        assert not specification["title"].endswith("."), option
+
+
+def is_limited(kind: dict[str, Any]) -> bool:
+    """Whether a kind of value has two ends: of a number, of a text's length, of how often something may be named."""
+    if "enum" in kind or "const" in kind:
+        return True
+    match kind.get("type"):
+        case "integer" | "number":
+            return bool({"minimum", "exclusiveMinimum"} & kind.keys() and {"maximum", "exclusiveMaximum"} & kind.keys())
+        case "string":
+            return bool({"pattern", "maxLength"} & kind.keys())
+        case "array":
+            return "maxItems" in kind or (kind.get("uniqueItems") is True and "enum" in kind["items"])
+    return True
+
+
+def test_an_option_that_is_not_there_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(ValidationError, match="no_such_option"):
+        configured(name).options_type.model_validate({"no_such_option": 1})
+
+
+def test_metrics_of_one_name_have_one_unit_and_one_direction(name: str) -> None:
+    others = {metric.name: metric for other in all_workloads() for metric in configured(other).metric_specs()}
+    for metric in configured(name).metric_specs():
+        assert (metric.unit, metric.better) == (others[metric.name].unit, others[metric.name].better), metric.name
+        assert metric.title
+        assert not metric.title.endswith(".")
 
 
 def test_defaults_are_announced_and_valid_by_schema_and_model(name: str) -> None:
@@ -129,53 +175,59 @@ def test_commands_are_argument_lists_that_stay_in_their_place(name: str, place: 
                 assert inside or path in SYSTEM_PATHS, path
 
 
-def test_real_runs_yield_the_declared_metrics_and_nothing_else(name: str, place: Place) -> None:
-    workload = configured(name)
-    declared = {metric.name: set(metric.labels) for metric in workload.metric_specs()}
+def test_real_runs_yield_the_declared_metrics_and_nothing_else(name: str, runs: list[WatchedRun]) -> None:
+    declared = {metric.name: set(metric.labels) for metric in configured(name).metric_specs()}
     seen: dict[str, set[str]] = {metric: set() for metric in declared}
-    flags: list[Flag] = []
-    for number, given in enumerate(TINY[name]):
-        own = replace(place, directory=place.directory / str(number))
-        own.directory.mkdir()
-        parsed = real_run(workload, given, own)[1]
-        flags += parsed.flags
-        for sample in parsed.samples:
+    for run in runs:
+        samples = run.parsed.samples
+        for sample in samples:
             seen[sample.metric] |= sample.labels.keys()
             assert isfinite(sample.value)
             assert sample.value >= 0
-            assert sample.target_id == place.target_id
+            assert sample.target_id == run.place.target_id
             SampleMessage(
                 metric=sample.metric, value=sample.value, labels=dict(sample.labels), target_id=sample.target_id
             )
-        keys = [(sample.metric, tuple(sorted(sample.labels.items()))) for sample in parsed.samples]
+        keys = [(sample.metric, tuple(sorted(sample.labels.items()))) for sample in samples]
         assert len(set(keys)) == len(keys), "two samples of one run in one series"
-        assert {path.name for path in place.directory.parent.iterdir()} == {"run"}, "written outside the place"
+        assert {path.name for path in run.place.directory.parent.iterdir()} == {"run"}, "written outside the place"
     assert all(labels <= declared[metric] for metric, labels in seen.items())
     # What was over before the tool could time it, by the tool's own word, is seen on its recordings alone.
+    flags = chain.from_iterable(run.parsed.flags for run in runs)
     assert seen == declared or any(flag.code is FlagCode.TOO_FAST for flag in flags)
 
 
-def test_run_that_was_cut_keeps_what_was_measured_before(name: str, place: Place) -> None:
-    workload = configured(name)
-    outcomes, whole = real_run(workload, TINY[name][0], place)
-    options = workload.options_type.model_validate(TINY[name][0])
-    for end in range(len(outcomes)):
-        partial = read_all(workload, options, place, outcomes[:end])
-        assert list(partial.samples) == list(whole.samples)[: len(partial.samples)]
-    assert read_all(workload, options, place, []) == Parsed([], [])
+def test_run_that_was_cut_keeps_what_was_measured_before(name: str, runs: list[WatchedRun]) -> None:
+    workload, run = configured(name), runs[0]
+    for end in range(len(run.outcomes)):
+        partial = read_all(workload, run.options, run.place, run.outcomes[:end])
+        assert list(partial.samples) == list(run.parsed.samples)[: len(partial.samples)]
+    assert read_all(workload, run.options, run.place, []) == Parsed([], [])
 
 
-def test_output_cut_at_any_byte_is_right_or_refused(name: str, place: Place) -> None:
-    workload = configured(name)
-    outcomes, _ = real_run(workload, TINY[name][0], place)
-    options = workload.options_type.model_validate(TINY[name][0])
-    for outcome in outcomes:
-        whole = read_all(workload, options, place, [outcome])
+def test_output_cut_at_any_byte_is_right_or_refused(name: str, runs: list[WatchedRun]) -> None:
+    workload, run = configured(name), runs[0]
+    for outcome in run.outcomes:
+        whole = read_all(workload, run.options, run.place, [outcome])
         for cut in cuts(outcome):
             try:
-                assert read_all(workload, options, place, [cut]).samples == whole.samples
+                assert read_all(workload, run.options, run.place, [cut]).samples == whole.samples
             except OutputRefusedError:
                 continue
+
+
+def test_output_that_is_read_again_says_the_same(name: str, runs: list[WatchedRun]) -> None:
+    for run in runs:
+        assert read_all(workload_of(name, SETTINGS), run.options, run.place, run.outcomes) == run.parsed
+
+
+def test_progress_grows_with_the_real_counters(name: str, runs: list[WatchedRun]) -> None:
+    for run in runs:
+        for fractions in run.fractions:
+            assert fractions == sorted(fractions)
+            assert all(0 <= fraction <= 1 for fraction in fractions)
+    shown = any(any(fractions) for run in runs for fractions in run.fractions)
+    assert shown or name in SAYS_LATE
 
 
 def test_progress_is_a_growing_fraction_or_unknown(name: str, place: Place) -> None:
@@ -192,13 +244,11 @@ def test_progress_is_a_growing_fraction_or_unknown(name: str, place: Place) -> N
             assert len(known) in {0, len(seen)}
 
 
-def real_run(workload: Workload[Any], given: dict[str, object], place: Place) -> tuple[list[StepOutcome], Parsed]:
-    options = workload.options_type.model_validate(given)
+def real_run(workload: Workload[Any], given: dict[str, object], directory: Path) -> WatchedRun:
+    place = make_place(directory)
     if workload.name in MADE_BEFORE:
         (place.directory / MADE_BEFORE[workload.name]).write_bytes(bytes(4 * MIB))
-    outcomes = run_groups(workload.plan(options, [place]), place)
-    assert [workload.failure(outcome) for outcome in outcomes] == [None] * len(outcomes)
-    return outcomes, read_all(workload, options, place, outcomes)
+    return watched_run(workload, workload.options_type.model_validate(given), place)
 
 
 def cuts(outcome: StepOutcome) -> list[StepOutcome]:

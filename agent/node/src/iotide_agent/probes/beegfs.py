@@ -12,15 +12,17 @@ from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Una
 from iotide_wire.facts import Facts, FactValue
 
 _CLIENTS: Final = DirectoryWant("/proc/fs/beegfs")
-_SETTINGS: Final = {
-    "tuneFileCacheType": "beegfs.file_cache",
+_NUMBERS: Final = {
     "tuneFileCacheBufSize": "beegfs.file_cache_bytes",
+    "connMaxInternodeNum": "beegfs.connection_count",
+}
+_SWITCHES: Final = {
     "tuneRemoteFSync": "beegfs.remote_fsync",
     "tuneUseBufferedAppend": "beegfs.buffered_append",
-    "connMaxInternodeNum": "beegfs.connection_limit",
     "connUseRDMA": "beegfs.rdma",
     "sysSessionCheckOnClose": "beegfs.session_check_on_close",
 }
+_ON_OFF: Final = {"1": True, "true": True, "0": False, "false": False}
 _FACTORS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 _SIZE: Final = re.compile(r"^(\d{1,9})([KMG]?)$", re.ASCII)
 
@@ -44,7 +46,9 @@ class BeegfsProbe(Probe):
         """Known by host and port of the management service."""
         settings = _settings(mount, texts)
         host, port = _management(mount, texts)
-        found: dict[str, FactValue] = {fact: settings.get(name) for name, fact in _SETTINGS.items()}
+        found: dict[str, FactValue] = {"beegfs.file_cache": settings.get("tuneFileCacheType")}
+        found |= {fact: number(settings.get(name)) for name, fact in _NUMBERS.items()}
+        found |= {fact: _ON_OFF.get(settings.get(name, "")) for name, fact in _SWITCHES.items()}
         facts = known(found) | _pattern_facts(texts.get(_pattern(mount), Unavailable("beegfs-ctl was not asked")))
         if not host:
             return facts | {"fs.identity_scope": "shared"}

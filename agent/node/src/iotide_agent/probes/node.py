@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from iotide_agent.probes.base import Texts, named_numbers, text_of
+from iotide_agent.probes.base import Texts, named_numbers, number, text_of
 from iotide_agent.probes.reader import DirectoryWant, FileWant, Want
 from iotide_wire.facts import Facts, FactValue
 
@@ -16,19 +16,21 @@ _PLAIN_FILES: Final = {
     "machine.vendor": "/sys/class/dmi/id/sys_vendor",
     "machine.product": "/sys/class/dmi/id/product_name",
     "cpu.governor": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-    "cpu.simultaneous_threads": "/sys/devices/system/cpu/smt/active",
     "clock.source": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 }
-_CACHE_SETTINGS: Final = (
-    "dirty_background_bytes",
-    "dirty_background_ratio",
-    "dirty_bytes",
-    "dirty_expire_centisecs",
-    "dirty_ratio",
-    "dirty_writeback_centisecs",
-    "swappiness",
-    "vfs_cache_pressure",
-)
+_CACHE_SETTINGS: Final = {
+    "cache.dirty_background_bytes": ("dirty_background_bytes", 1),
+    "cache.dirty_background_percent": ("dirty_background_ratio", 1),
+    "cache.dirty_bytes": ("dirty_bytes", 1),
+    "cache.dirty_expire_seconds": ("dirty_expire_centisecs", 100),
+    "cache.dirty_percent": ("dirty_ratio", 1),
+    "cache.dirty_writeback_seconds": ("dirty_writeback_centisecs", 100),
+    "cache.swappiness": ("swappiness", 1),
+    "cache.vfs_cache_pressure": ("vfs_cache_pressure", 1),
+}
+"""The kernel's name of each, and by what its number is divided; its ratios are percentages."""
+_SIMULTANEOUS_THREADS: Final = FileWant("/sys/devices/system/cpu/smt/active")
+_ON_OFF: Final = {"1": True, "0": False}
 _CPUINFO: Final = FileWant("/proc/cpuinfo")
 _MEMINFO: Final = FileWant("/proc/meminfo")
 _OS_RELEASE: Final = FileWant("/etc/os-release")
@@ -38,9 +40,9 @@ _NUMA_NODES: Final = DirectoryWant("/sys/devices/system/node")
 def wants(texts: Texts) -> Iterable[Want]:
     """Everything, at once."""
     del texts
-    yield from (_CPUINFO, _MEMINFO, _OS_RELEASE, _NUMA_NODES)
+    yield from (_CPUINFO, _MEMINFO, _OS_RELEASE, _NUMA_NODES, _SIMULTANEOUS_THREADS)
     yield from (FileWant(path) for path in _PLAIN_FILES.values())
-    yield from (_cache_setting(name) for name in _CACHE_SETTINGS)
+    yield from (_cache_setting(name) for name, _ in _CACHE_SETTINGS.values())
 
 
 def facts(texts: Texts) -> Facts:
@@ -50,13 +52,14 @@ def facts(texts: Texts) -> Facts:
         **{name: text_of(texts, FileWant(path)) for name, path in _PLAIN_FILES.items()},
         "os.name": system.get("PRETTY_NAME", ""),
         **_cpu_facts(text_of(texts, _CPUINFO)),
+        "cpu.simultaneous_threads": _ON_OFF.get(text_of(texts, _SIMULTANEOUS_THREADS)),
         "cpu.numa_node_count": sum(name[4:].isdecimal() for name in text_of(texts, _NUMA_NODES).split()),
         "memory.total_bytes": _memory_bytes(text_of(texts, _MEMINFO)),
     }
-    for name in _CACHE_SETTINGS:
-        number = text_of(texts, _cache_setting(name))
-        if number.isdecimal():
-            values[f"cache.{name}"] = int(number)
+    for fact, (name, divisor) in _CACHE_SETTINGS.items():
+        found = number(text_of(texts, _cache_setting(name)))
+        if found is not None:
+            values[fact] = found if divisor == 1 else found / divisor
     return {name: value for name, value in values.items() if value not in {"", None}}
 
 

@@ -1,0 +1,43 @@
+"""Writers side by side: what they did together, worked out by hand."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from factories.outcomes import captured, read_all, run_groups
+
+from iotide_agent.workloads.base import Place, StepOutcome
+from iotide_agent.workloads.dd import DdOptions, DdWorkload
+from iotide_agent.workloads.writers import Part, together
+
+MIB = 1024**2
+BEGAN_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def part(moved_bytes: int, *, after_seconds: float, took_seconds: float) -> Part:
+    outcome: StepOutcome = captured("dd/c_fsync_1gib")
+    started_at = BEGAN_AT + timedelta(seconds=after_seconds)
+    return Part(replace(outcome, started_at=started_at, wall_seconds=took_seconds), moved_bytes)
+
+
+def test_total_is_all_bytes_from_the_first_start_to_the_last_end() -> None:
+    first = part(60 * MIB, after_seconds=0.0, took_seconds=2.0)
+    second = part(30 * MIB, after_seconds=1.0, took_seconds=3.0)
+    found = {sample.metric: sample.value for sample in together([first, second], {}).samples}
+    assert found["total_throughput"] == pytest.approx(90 * MIB / 4.0)
+    assert found["first_done"] == pytest.approx(2.0)
+    assert found["last_done"] == pytest.approx(4.0)
+    # 30 and 10 MiB/s: the square of the sum by twice the sum of the squares.
+    assert found["fairness"] == pytest.approx(40**2 / (2 * (30**2 + 10**2)))
+
+
+def test_total_of_real_writers_is_that_of_their_own_clocks_and_bytes(place: Place) -> None:
+    workload, options = DdWorkload(), DdOptions(file_size_bytes=4 * MIB, operations=("write",), writers=3)
+    outcomes = run_groups(workload.plan(options, [place]), place)
+    parsed = read_all(workload, options, place, outcomes)
+    [total] = [sample.value for sample in parsed.samples if sample.metric == "total_throughput"]
+    files = [file.stat().st_size for file in place.directory.iterdir()]
+    began = min(done.started_at for done in outcomes)
+    ended = max(done.started_at + timedelta(seconds=done.wall_seconds) for done in outcomes)
+    assert total == pytest.approx(sum(files) / (ended - began).total_seconds(), rel=1e-3)
+    assert total <= sum(sample.value for sample in parsed.samples if sample.metric == "throughput")
