@@ -19,6 +19,7 @@ export type Node = Schemas["Node"];
 export type Points = Schemas["Points"];
 export type Preview = Schemas["Preview"];
 export type Principal = Schemas["Principal"];
+export type Reading = Schemas["Reading"];
 export type Run = Schemas["Run"];
 export type RunDetail = Schemas["RunDetail"];
 export type Sample = Schemas["Sample"];

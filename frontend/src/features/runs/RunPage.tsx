@@ -19,6 +19,7 @@ import { EventLog } from "./EventLog";
 import { FlagsSection } from "./FlagsSection";
 import { MetricsTable } from "./MetricsTable";
 import { cancelRun, retryRun, runQuery } from "./queries";
+import { ReadingsSection } from "./ReadingsSection";
 import { RunState } from "./RunsTable";
 import { StepsSection } from "./StepsSection";
 
@@ -40,6 +41,7 @@ export function RunPage({ runId }: { runId: number }) {
           <Section title="Metrics">
             <MetricsTable run={found} />
           </Section>
+          <ReadingsSection run={found} />
           {found.flags.length > 0 && <FlagsSection run={found} />}
           <StepsSection run={found} />
           <CurveSection run={found} />

@@ -83,6 +83,18 @@ export function artefactTextQuery(artefactId: number) {
   });
 }
 
+/** A reading with its numbers; those of a former one never change. */
+export function readingQuery(readingId: number) {
+  return queryOptions({
+    queryKey: ["reading", readingId],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/readings/{reading_id}", { params: { path: { reading_id: readingId } }, signal }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 export function curvesQuery(runId: number) {
   return queryOptions({
     queryKey: ["run", runId, "curves"],

@@ -1,0 +1,119 @@
+/** Who read the raw output again, by which parser, and what the former readings said. */
+
+import { Button, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Fragment, useState } from "react";
+import type { Reading, RunDetail } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { useTitlesOf } from "@/components/optionTitles";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/When";
+import { describeValues } from "@/lib/options";
+import { readingQuery } from "./queries";
+
+const HEAD = ["Reading", "Workload revision", "iotide", "When", "By", "", ""];
+
+/** Nothing where the node's own reading is the only one. */
+export function ReadingsSection({ run }: { run: RunDetail }) {
+  // The newest of each order stands first.
+  const newest = new Map(run.readings.map(({ order_id, ordinal }) => [order_id, ordinal] as const).reverse());
+  if (run.readings.every(({ ordinal }) => ordinal === 1)) return null;
+  return (
+    <Section
+      description="The raw output was read again by another parser. The numbers above are of the newest reading."
+      title="Readings"
+    >
+      <ScrollTable head={HEAD} label="Readings">
+        {run.readings.map((reading) => (
+          <ReadingRows
+            counts={newest.get(reading.order_id) === reading.ordinal}
+            key={reading.id}
+            reading={reading}
+            workload={run.workload}
+          />
+        ))}
+      </ScrollTable>
+    </Section>
+  );
+}
+
+interface ReadingRowsProps {
+  readonly reading: Reading;
+  /** Whether its numbers are those of the run. */
+  readonly counts: boolean;
+  readonly workload: string;
+}
+
+function ReadingRows({ reading, counts, workload }: ReadingRowsProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Fragment>
+      <tr>
+        <td>{reading.ordinal}</td>
+        <td>{reading.workload_revision}</td>
+        <td>{reading.parser_version ?? "unknown"}</td>
+        <td>
+          <When at={reading.read_at} />
+        </td>
+        <td>{reading.read_by ?? "the node"}</td>
+        <td>{counts ? "counts" : "former"}</td>
+        <td>
+          {!counts && (
+            <Button
+              aria-expanded={isOpen}
+              aria-label={`${isOpen ? "Hide" : "Show"} the numbers of reading ${reading.ordinal}`}
+              onClick={() => setIsOpen(!isOpen)}
+              size="compact-xs"
+              variant="default"
+            >
+              {isOpen ? "Hide" : "Show"}
+            </Button>
+          )}
+        </td>
+      </tr>
+      {isOpen && (
+        <tr>
+          <td colSpan={HEAD.length}>
+            <FormerNumbers reading={reading} workload={workload} />
+          </td>
+        </tr>
+      )}
+    </Fragment>
+  );
+}
+
+function FormerNumbers({ reading, workload }: { reading: Reading; workload: string }) {
+  const detail = useQuery(readingQuery(reading.id));
+  const titleOf = useTitlesOf()(workload);
+  return (
+    <Loaded
+      empty={<Text c="dimmed">It gave no number.</Text>}
+      isEmpty={({ samples }) => samples.length === 0}
+      query={detail}
+    >
+      {({ samples }) => (
+        <ScrollTable
+          head={["Metric", "Value"]}
+          label={`Numbers of reading ${reading.ordinal}`}
+          maxHeight={320}
+        >
+          {samples.map((sample) => (
+            <tr key={`${sample.metric} ${JSON.stringify(sample.labels)} ${sample.target_id}`}>
+              <td className="iotide-name">
+                {sample.title}
+                <Text c="dimmed" size="xs">
+                  {describeValues(sample.labels, titleOf)}
+                </Text>
+              </td>
+              <td>
+                <Quantity unit={sample.unit} value={sample.value} />
+              </td>
+            </tr>
+          ))}
+        </ScrollTable>
+      )}
+    </Loaded>
+  );
+}
