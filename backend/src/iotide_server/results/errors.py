@@ -60,7 +60,7 @@ class RunNotReadableError(ConflictError):
             f"run {run_id} is {state} and keeps no reading that another could take the place of",
             field="run_id",
             value=run_id,
-            remedy="read finished runs again; let others run again",
+            remedy="read runs again that finished, or failed with output_refused or parser_fault; let others run again",
         )
 
 

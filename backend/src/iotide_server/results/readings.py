@@ -10,7 +10,7 @@ from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.results.models import Reading, Sample, Series
-from iotide_server.runs.models import Attempt, Order, Run
+from iotide_server.runs.models import Order, Run
 from iotide_server.workloads.models import Workload
 
 
@@ -38,13 +38,6 @@ def put_first(session: Session, order: Order, flags: list[Json], now: datetime) 
         )
     )
     session.flush()
-
-
-def readable_orders(session: Session, run_id: int) -> Sequence[Order]:
-    """The orders of the run's finished attempt."""
-    statement = select(Order).join(Attempt, Attempt.id == Order.attempt_id)
-    finished = statement.where(Order.run_id == run_id, Attempt.state == "finished", Order.role == "load")
-    return session.scalars(finished.order_by(Order.id)).all()
 
 
 def current(session: Session, order_id: int) -> Reading | None:

@@ -18,6 +18,7 @@ from iotide_server.results.models import Reading
 from iotide_server.results.schemas import FormerSample, ReadingDetail
 from iotide_server.results.service import POINTS, is_rejected, sample_rows
 from iotide_server.runs import service as runs
+from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_wire.messages import Flag, FlagCode
 from iotide_wire.reading import OrderReading, RunReading
@@ -29,18 +30,20 @@ _FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER})
 def read_again(session: Session, principal: Principal, run_id: int, said: RunReading, now: datetime) -> None:
     """Put another reading in the place of the current one, and have the points of the cell computed again.
 
-    The same reading again changes nothing.
+    The same reading again changes nothing. A run that failed because its output could not be read has then finished.
 
     Raises:
         RunNotFoundError: there is none that the caller may see.
-        RunNotReadableError: it has no finished attempt, or is of before plans were kept.
+        RunNotReadableError: it did not finish for other reasons, or is of before readings were kept.
         OrdersDifferError: not all orders of that attempt are named, or others.
         RevisionUnknownError, InvalidInputError: its workload announced no such revision, metric or label.
     """
     run = runs.lock_changeable(session, principal, run_id)
-    orders = {order.id: order for order in readings.readable_orders(session, run_id)}
+    orders = {order.id: order for order in runs.last_orders(session, run_id)}
+    is_unread = runs.is_unread(session, run)
     former = {order_id: found for order_id in orders if (found := readings.current(session, order_id))}
-    if run.state != "finished" or not orders or orders.keys() != former.keys():
+    is_readable = run.state == RunState.FINISHED or is_unread
+    if not is_readable or not orders or orders.keys() != former.keys():
         raise RunNotReadableError(run_id, run.state)
     if sorted(orders) != sorted(of_order.order_id for of_order in said.orders):
         raise OrdersDifferError(run_id, sorted(orders))
@@ -58,6 +61,8 @@ def read_again(session: Session, principal: Principal, run_id: int, said: RunRea
             _replace_flags(run, before, of_order)
             superseded.append(before)
     if superseded:
+        if is_unread:
+            runs.finish_unread(session, run)
         _write_down(session, principal, run, _difference(superseded[0], said), now)
         run.validity = (
             "rejected" if is_rejected(run.flags, [one for own in said.orders for one in own.samples]) else "valid"

@@ -11,9 +11,11 @@ Run (one repeat of a cell)
 | active    | failed    | an order failed, or no attempt remains                               |
 | active    | cancelled | a person cancelled it, and the last of its orders ended              |
 | failed    | waiting   | a person retried it                                                  |
+| failed    | finished  | only its parser had failed, and a corrected one read it              |
 | cancelled | waiting   | a person retried it                                                  |
 
-Attempt (one try of a run): `open`, then one of the others for ever; `end_of_attempt` says which.
+Attempt (one try of a run): `open`, then one of the others for ever, but for the last line above; `end_of_attempt` says
+which.
 
 Order (what one node does in an attempt): only forwards through
 `offered - claimed - preflight - ready - running - uploading - ended`, by the agent's word, except that `ended` is
@@ -68,7 +70,7 @@ RUN_MOVES: Final[dict[RunState, frozenset[RunState]]] = {
     RunState.WAITING: frozenset({RunState.ACTIVE, RunState.CANCELLED}),
     RunState.ACTIVE: frozenset({RunState.WAITING, RunState.FINISHED, RunState.FAILED, RunState.CANCELLED}),
     RunState.FINISHED: frozenset(),
-    RunState.FAILED: frozenset({RunState.WAITING}),
+    RunState.FAILED: frozenset({RunState.WAITING, RunState.FINISHED}),
     RunState.CANCELLED: frozenset({RunState.WAITING}),
 }
 """The table above."""

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from sqlalchemy import BigInteger, Select, any_, literal, select, text
+from sqlalchemy import BigInteger, Select, any_, func, literal, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 
@@ -138,6 +138,12 @@ def open_attempt(session: Session, run_id: int) -> Attempt:
     """The one open attempt of an active run."""
     statement = select(Attempt).where(Attempt.run_id == run_id, Attempt.state == AttemptState.OPEN)
     return session.scalars(statement.execution_options(populate_existing=True)).one()
+
+
+def last_orders(session: Session, run_id: int) -> Sequence[Order]:
+    """The orders of the run's last attempt."""
+    last = select(func.max(Attempt.id)).where(Attempt.run_id == run_id).scalar_subquery()
+    return session.scalars(select(Order).where(Order.attempt_id == last).order_by(Order.id)).all()
 
 
 def lock_orders(session: Session, attempt_id: int) -> Sequence[Order]:

@@ -31,6 +31,9 @@ from iotide_wire.messages import HelloRequest, OrderState
 CANCELLED_BY_PERSON = "cancelled_by_person"
 """Reason code of an open attempt that a person wants to end."""
 
+_UNREAD = frozenset({"output_refused", "parser_fault"})
+"""Reason codes by which an agent says that only its parser failed."""
+
 
 @dataclass(frozen=True, slots=True)
 class LockedOrder:
@@ -240,6 +243,35 @@ def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: date
         _settle(session, run, attempt, orders, now)
     _free(session, [run.id for run in active], now)
     return run_count
+
+
+def last_orders(session: Session, run_id: int) -> Sequence[Order]:
+    """What each node did in the run's last attempt."""
+    return repository.last_orders(session, run_id)
+
+
+def is_unread(session: Session, run: Run) -> bool:
+    """Whether all that failed in its last attempt is that one node's output could not be read."""
+    if run.state != RunState.FAILED or run.reason_code not in _UNREAD:
+        return False
+    outcomes = sorted(str(order.outcome) for order in repository.last_orders(session, run.id))
+    return outcomes.count(OrderEnd.FAILED) == 1 and set(outcomes) <= {OrderEnd.FAILED, OrderEnd.FINISHED}
+
+
+def finish_unread(session: Session, run: Run) -> None:
+    """A locked run that only its parser had made fail has finished after all.
+
+    Args:
+        run: such that `is_unread`.
+    """
+    orders = repository.last_orders(session, run.id)
+    attempt = session.get_one(Attempt, orders[0].attempt_id)
+    require_move(RunState(run.state), RunState.FINISHED)
+    run.state, attempt.state = RunState.FINISHED, AttemptState.FINISHED
+    for order in orders:
+        order.outcome = OrderEnd.FINISHED
+    run.reason_code = run.reason = attempt.reason_code = attempt.reason = None
+    live.publish(session, "campaign", run.campaign_id, run.cluster_id)
 
 
 def retry(session: Session, principal: Principal, run_id: int, now: datetime) -> Run:

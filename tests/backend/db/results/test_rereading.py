@@ -15,7 +15,7 @@ from iotide_server.results.models import Point
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.trends.service import recompute_points
 from iotide_server.workloads.models import Workload
-from iotide_wire.messages import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome, SampleMessage
 from iotide_wire.reading import OrderReading, RunReading
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -128,6 +128,32 @@ def test_a_revision_that_breaks_series_takes_the_numbers_into_its_own(session: S
     recompute_points(session, cell.id)
     (after,) = session.scalars(select(Point.series_id))
     assert after != before
+
+
+def test_a_run_that_only_its_parser_made_fail_has_finished_once_it_can_be_read(
+    session: Session, measured: Measured
+) -> None:
+    cell = measured.cell()
+    run = measured.run(cell)
+    order = measured.order(run)
+    service.ingest(session, order, finish(NOW, outcome=Outcome.FAILED), NOW)
+    measured.end(run, order, "failed")
+    again = said(order, sample(5.0))
+    for code in ("tool_failed", None):
+        run.reason_code = code
+        with pytest.raises(IotideError, match="keeps no reading"):
+            rereading.read_again(session, ADA, run.id, again, NOW)
+    run.reason_code, run.reason = "output_refused", "two lines too many"
+    rereading.read_again(session, ADA, run.id, again, NOW)
+    recompute_points(session, cell.id)
+    session.refresh(run)
+    assert {"state": run.state, "code": run.reason_code, "reason": run.reason, "outcome": order.outcome} == {
+        "state": "finished",
+        "code": None,
+        "reason": None,
+        "outcome": "finished",
+    }
+    assert [point.median for point in session.scalars(select(Point))] == [5.0]
 
 
 def test_only_the_attempt_that_counts_is_read(session: Session, measured: Measured) -> None:

@@ -176,6 +176,7 @@ class ReadAgainRun(Run):
     """A run as far as reading it again needs it."""
 
     options: dict[str, Any]
+    reason_code: str | None
     readings: list[ReadingHead]
 
 

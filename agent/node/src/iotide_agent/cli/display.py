@@ -120,7 +120,8 @@ def show_reread(console: Console, reread: Reread) -> None:
         return
     numbers = f"{len(reread.differences)} of {reread.number_count} numbers differ"
     revisions = f"revision {reread.former_revision} -> {reread.reading.workload_revision}"
-    console.print(f"run {reread.run_id}: {revisions}, {numbers}", markup=False, highlight=False, soft_wrap=True)
+    found = "; it failed and can be read now" if reread.is_unread else ""
+    console.print(f"run {reread.run_id}: {revisions}, {numbers}{found}", markup=False, highlight=False, soft_wrap=True)
     table = _table("  metric", "before", "after", "change")
     for difference in reread.differences[:SHOWN_DIFFERENCES]:
         name = f"  {_with_labels(difference.metric, difference.labels)}"

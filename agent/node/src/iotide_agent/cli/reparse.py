@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from iotide_agent.cli.answers import Artefact, ReadAgainRun, Reading, ReadSample
 from iotide_agent.cli.api import Api
@@ -13,6 +13,8 @@ from iotide_agent.workloads.registry import UnknownWorkloadError, workload
 from iotide_wire.messages import Flag, SampleMessage
 from iotide_wire.reading import OrderReading, RunReading
 
+_UNREAD: Final = frozenset({"output_refused", "parser_fault"})
+"""Reason codes of runs that only their parser made fail."""
 _Key = tuple[str, tuple[tuple[str, Any], ...], int | None]
 
 
@@ -41,6 +43,7 @@ class Reread:
         number_count: how many numbers the run has now.
         flags_gone, flags_new: one line each.
         former_revision: whose numbers count now.
+        is_unread: whether it failed because its output could not be read.
     """
 
     run_id: int
@@ -51,20 +54,27 @@ class Reread:
     flags_gone: tuple[str, ...] = ()
     flags_new: tuple[str, ...] = ()
     former_revision: int = 0
+    is_unread: bool = False
 
     @property
     def changes(self) -> bool:
         """Whether it says anything else, or by another revision."""
         is_other = self.reading is not None and self.reading.workload_revision != self.former_revision
-        return is_other or bool(self.differences or self.flags_gone or self.flags_new)
+        return (
+            is_other
+            or (self.is_unread and self.reading is not None)
+            or bool(self.differences or self.flags_gone or self.flags_new)
+        )
 
 
 def chosen_runs(api: Api, run_ids: Sequence[int], campaign: int | None, workload_name: str | None) -> Iterator[int]:
-    """The runs that were named, or the finished ones of a campaign, oldest first."""
+    """The runs that were named, or those of a campaign that have output to read, oldest first."""
     if campaign is None:
         yield from run_ids
         return
-    found = api.items("/runs", {"campaign_id": campaign, "state": "finished"})
+    finished = api.items("/runs", {"campaign_id": campaign, "state": "finished"})
+    failed = api.items("/runs", {"campaign_id": campaign, "state": "failed"})
+    found = [*finished, *(run for run in failed if run["reason_code"] in _UNREAD)]
     yield from sorted(int(run["id"]) for run in found if workload_name in {None, run["workload"]})
 
 
@@ -82,8 +92,11 @@ def read_run_again(api: Api, run_id: int) -> Reread:
 
 
 def _read(api: Api, run: ReadAgainRun) -> Reread:
-    if run.state != "finished":
-        raise UnreadableError(f"it is {run.state}; only finished runs are read again")
+    is_unread = run.state == "failed" and run.reason_code in _UNREAD
+    if run.state != "finished" and not is_unread:
+        raise UnreadableError(
+            f"it is {run.state}; read are runs that finished, or failed because of their parser alone"
+        )
     tool = workload(run.workload, {})
     current = {reading.order_id: reading for reading in sorted(run.readings, key=lambda reading: reading.ordinal)}
     if not current:
@@ -104,6 +117,7 @@ def _read(api: Api, run: ReadAgainRun) -> Reread:
         number_count=sum(len(one.samples) for one in before),
         flags_gone=gone,
         flags_new=new,
+        is_unread=is_unread,
         former_revision=max(reading.workload_revision for reading in before),
     )
 
