@@ -798,6 +798,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/counters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the counters of a run
+         * @description Of which there are curves, by name; a node has those that its kernel and file systems keep.
+         */
+        get: operations["list_run_counters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/readings": {
         parameters: {
             query?: never;
@@ -2565,6 +2585,13 @@ export interface components {
         Page_Workload_: {
             /** Items */
             items: components["schemas"]["Workload"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[str] */
+        Page_str_: {
+            /** Items */
+            items: string[];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -12486,6 +12513,8 @@ export interface operations {
             query?: {
                 /** @description Values in each curve at most */
                 max_points?: number;
+                /** @description These counters alone */
+                counter?: string[] | null;
             };
             header?: never;
             path: {
@@ -12524,6 +12553,156 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Page_Curve_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_run_counters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         "text"
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_str_"];
                 };
             };
             /** @description Unauthorized */

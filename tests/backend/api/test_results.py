@@ -7,11 +7,12 @@ from factories.announced import NOW
 from factories.measured import Measured, finish, sample
 from factories.people import Person
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database, Json
 from iotide_server.results import service
-from iotide_server.runs.models import Run
+from iotide_server.runs.models import Order, Run
 from iotide_server.trends.service import recompute_points
 from iotide_wire.messages import CurvePiece
 
@@ -126,6 +127,19 @@ def test_curves_keep_their_gaps_and_are_thinned(run: Run, get: Callable[..., Jso
     assert (whole["lows"], whole["highs"]) == (None, None)
 
 
+def test_the_curves_of_some_counters_are_read_without_the_others(
+    run: Run, get: Callable[..., Json], database: Database
+) -> None:
+    with database.transaction() as session:
+        order = session.scalars(select(Order).where(Order.run_id == run.id)).one()
+        load1 = CurvePiece(counter="load1", started_at=NOW, step_seconds=1.0, values=(7.0,))
+        service.store_curves(session, order.id, [load1])
+    assert get(f"/runs/{run.id}/counters")["items"] == ["load1", "write"]
+    (curve,) = get(f"/runs/{run.id}/curves", counter="load1")["items"]
+    assert (curve["counter"], curve["values"]) == ("load1", [7.0])
+    assert get(f"/runs/{run.id}/curves", counter="disk_busy_ratio")["items"] == []
+
+
 def test_a_campaign_says_what_its_figure_can_show(run: Run, get: Callable[..., Json]) -> None:
     measures = get(f"/campaigns/{run.campaign_id}/measures")
     assert [(metric["metric"], metric["labels"]) for metric in measures["metrics"]] == [
@@ -174,6 +188,7 @@ def test_raw_output_is_a_download_byte_by_byte(
         ("/series/999", "series_not_found"),
         ("/series/999/points", "series_not_found"),
         ("/runs/999/curves", "run_not_found"),
+        ("/runs/999/counters", "run_not_found"),
         ("/runs/999/artefacts", "run_not_found"),
         ("/artefacts/999", "artefact_not_found"),
     ],
@@ -196,6 +211,7 @@ def test_results_of_another_cluster_do_not_exist_for_a_viewer(
         f"/series/{series['id']}",
         f"/series/{series['id']}/points",
         f"/runs/{run.id}/curves",
+        f"/runs/{run.id}/counters",
         f"/runs/{run.id}/artefacts",
         f"/artefacts/{artefact['id']}",
     ):

@@ -23,9 +23,10 @@ _EVERY_ROW: Final = "write_bytes_per_second"
 """A counter that no row lacks."""
 STEP_SECONDS: Final = 1.0
 _logger = logging.getLogger(__name__)
-_PIECE_ENDS: Final = tuple(accumulate(chain(repeat(10, 60), repeat(60, 590), repeat(600, 7200))))
-"""Rows at which pieces end: 10 s long at first, for a live curve, and 10 min long after 10 h, for few rows.
+PIECE_ENDS: Final = tuple(accumulate(chain(repeat(10, 60), repeat(60, 50), repeat(300, 108), repeat(600, 7200))))
+"""Rows at which pieces end: 10 s long at first, for a live curve; 1 min from 10 min, 5 min from 1 h, 10 min from 10 h.
 
+The server appends each piece to a row of ten minutes, which PostgreSQL writes anew each time.
 They do not depend on what was acknowledged, so that a piece which is sent again is the same piece.
 """
 _PIECE_VALUES: Final = 600
@@ -165,7 +166,7 @@ def read_started_at(phase: dict[str, Any]) -> datetime | None:
 
 
 def _bounds(begin: int, rows: int) -> Iterator[tuple[int, int]]:
-    for end in islice(_PIECE_ENDS, bisect_right(_PIECE_ENDS, begin), None):
+    for end in islice(PIECE_ENDS, bisect_right(PIECE_ENDS, begin), None):
         if end > rows:
             break
         yield begin, end

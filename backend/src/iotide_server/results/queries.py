@@ -178,15 +178,28 @@ def environment(session: Session, sha256: str) -> Mapping[str, Any] | None:
     return session.scalar(select(Environment.facts).where(Environment.sha256 == sha256))
 
 
-def run_curves(session: Session, run_id: int) -> Iterator[tuple[int, str, Stretch]]:
-    """Every stored stretch of a run with its order and counter, counters together and in time order."""
+def run_counters(session: Session, run_id: int) -> Sequence[str]:
+    """The counters of which a run has curves, by name."""
+    statement = select(CurveChunk.counter).join(Order, Order.id == CurveChunk.order_id).where(Order.run_id == run_id)
+    return session.scalars(statement.distinct().order_by(CurveChunk.counter)).all()
+
+
+def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) -> Iterator[tuple[int, str, Stretch]]:
+    """The stored stretches of a run with order and counter, counters together and in time order.
+
+    Args:
+        counters: which ones; None for all.
+    """
+    columns = (CurveChunk.order_id, CurveChunk.counter, CurveChunk.started_at, CurveChunk.step_seconds)
     statement = (
-        select(CurveChunk)
+        select(*columns, CurveChunk.values)
         .join(Order, Order.id == CurveChunk.order_id)
         .where(Order.run_id == run_id)
         .order_by(CurveChunk.order_id, CurveChunk.counter, CurveChunk.started_at)
     )
-    for row in session.scalars(statement):
+    if counters is not None:
+        statement = statement.where(CurveChunk.counter.in_(counters))
+    for row in session.execute(statement):
         yield row.order_id, row.counter, Stretch(row.started_at, row.step_seconds, tuple(row.values))
 
 

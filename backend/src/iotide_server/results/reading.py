@@ -68,15 +68,36 @@ def environment(session: Session, sha256: str | None) -> Mapping[str, Any]:
     return (sha256 and queries.environment(session, sha256)) or {}
 
 
-def run_curves(session: Session, principal: Principal, run_id: int, max_points: int) -> list[Curve]:
-    """The curves of a run, each thinned to at most `max_points` means with their ranges.
+def run_counters(session: Session, principal: Principal, run_id: int) -> Sequence[str]:
+    """The counters of which a run has curves.
 
     Raises:
         RunNotFoundError: there is none that the caller may see.
     """
     _visible_run(session, principal, run_id)
+    return queries.run_counters(session, run_id)
+
+
+def run_curves(
+    session: Session, principal: Principal, run_id: int, max_points: int, counters: Sequence[str] | None
+) -> list[Curve]:
+    """The curves of a run, each thinned to at most `max_points` means with their ranges.
+
+    Args:
+        counters: of these alone; None for all.
+
+    Raises:
+        RunNotFoundError: there is none that the caller may see.
+    """
+    _visible_run(session, principal, run_id)
+    return thinned_curves(session, run_id, max_points, counters)
+
+
+def thinned_curves(session: Session, run_id: int, max_points: int, counters: Sequence[str] | None) -> list[Curve]:
+    """As `run_curves`, whoever asks."""
     curves = []
-    for (order_id, counter), rows in groupby(queries.run_curves(session, run_id), key=lambda row: row[:2]):
+    stretches = queries.run_curves(session, run_id, counters)
+    for (order_id, counter), rows in groupby(stretches, key=lambda row: row[:2]):
         thinned = thin([stretch for _, _, stretch in rows], max_points)
         curves.append(
             Curve(

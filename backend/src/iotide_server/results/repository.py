@@ -38,7 +38,7 @@ class MeasuredCell:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A stretch with the id of its row."""
+    """A stretch with the id of its row; each of its values reads 0, since only where it lies is of interest."""
 
     id: int
     stretch: Stretch
@@ -160,14 +160,15 @@ def chunks_between(
     session: Session, order_id: int, counters: Iterable[str], first: datetime, last: datetime
 ) -> dict[str, dict[datetime, StoredChunk]]:
     """The rows that start between two moments, by counter and start."""
-    statement = select(CurveChunk).where(
+    columns = (CurveChunk.id, CurveChunk.counter, CurveChunk.started_at, CurveChunk.step_seconds)
+    statement = select(*columns, func.cardinality(CurveChunk.values).label("size")).where(
         CurveChunk.order_id == order_id,
         CurveChunk.counter.in_(list(counters)),
         CurveChunk.started_at.between(first, last),
     )
     found: dict[str, dict[datetime, StoredChunk]] = defaultdict(dict)
-    for row in session.scalars(statement):
-        stretch = Stretch(row.started_at, row.step_seconds, tuple(row.values))
+    for row in session.execute(statement):
+        stretch = Stretch(row.started_at, row.step_seconds, (0.0,) * row.size)
         found[row.counter][row.started_at] = StoredChunk(row.id, stretch)
     return found
 

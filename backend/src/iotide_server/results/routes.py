@@ -10,6 +10,7 @@ from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.results import reading, rereading
 from iotide_server.results.schemas import (
     Artefact,
+    CounterName,
     Curve,
     OptionalId,
     ReadingDetail,
@@ -58,9 +59,18 @@ def list_run_curves(
     session: Tx,
     run_id: Id,
     max_points: Annotated[int, Query(ge=1, le=10_000, description="Values in each curve at most")] = 600,
+    counter: Annotated[
+        list[CounterName] | None, Query(max_length=100, description="These counters alone", examples=[["load1"]])
+    ] = None,
 ) -> Page[Curve]:
     """Per-second values of each counter, as means of equal spans where there are more than `max_points`."""
-    return Page(items=reading.run_curves(session, principal, run_id, max_points), next_cursor=None)
+    return Page(items=reading.run_curves(session, principal, run_id, max_points, counter), next_cursor=None)
+
+
+@router.get("/runs/{run_id}/counters", tags=["runs"], summary="List the counters of a run", responses=errors(404))
+def list_run_counters(principal: Viewer, session: Tx, run_id: Id) -> Page[str]:
+    """Of which there are curves, by name; a node has those that its kernel and file systems keep."""
+    return Page(items=list(reading.run_counters(session, principal, run_id)), next_cursor=None)
 
 
 @router.post("/runs/{run_id}/readings", summary="Read a run again", responses=errors(404, 409))

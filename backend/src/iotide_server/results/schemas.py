@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
@@ -20,6 +20,8 @@ Metric = Annotated[str, Field(examples=["write_rate"])]
 
 
 OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+CounterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+"""As `CurvePiece.counter` is."""
 
 
 @dataclass(frozen=True, slots=True)
