@@ -51,6 +51,32 @@ def read_all(workload: Workload[OptionsT], options: OptionsT, place: Place, outc
     return Parsed.of_all(parts)
 
 
+def run_together(workload: Workload[OptionsT], options: OptionsT, places: Sequence[Place]) -> Parsed:
+    """What a real run on several targets at once says."""
+    outcomes = run_groups(workload.plan(options, places), places[0])
+    assert [workload.failure(outcome) for outcome in outcomes] == [None] * len(outcomes)
+    place_of = {place.target_id: place for place in places}
+    reads = [workload.read(options, place_of[outcome.step.target_id], outcome) for outcome in outcomes]
+    return Parsed.of_all([*reads, workload.conclude(options, places, outcomes)])
+
+
+def two_places(place: Place) -> list[Place]:
+    """Two directories of a place, as if each were a target of its own."""
+    found = []
+    for target_id in (place.target_id, place.target_id + 1):
+        own = replace(
+            place,
+            target_id=target_id,
+            directory=place.directory / f"target-{target_id}",
+            scratch=place.scratch / f"target-{target_id}",
+            target_count=2,
+        )
+        own.directory.mkdir()
+        own.scratch.mkdir()
+        found.append(own)
+    return found
+
+
 def run_steps(steps: Sequence[Step], place: Place) -> list[StepOutcome]:
     """Runs every step to its end, as the runner does, but without a deadline and without dropping caches."""
     return [_run(step, place.scratch) for step in steps]
@@ -83,8 +109,9 @@ def _direct_works(directory: Path) -> bool:
 
 
 def _run(step: Step, scratch: Path) -> StepOutcome:
-    write_input_files([(step,)], scratch)
-    stdout, stderr = scratch / f"{step.name}.stdout", scratch / f"{step.name}.stderr"
+    write_input_files([(step,)], scratch.parent)
+    stem = f"{step.target_id}-{step.name}"
+    stdout, stderr = scratch / f"{stem}.stdout", scratch / f"{stem}.stderr"
     started_at, started = datetime.now(UTC), monotonic()
     with stdout.open("wb") as out, stderr.open("wb") as err:
         process = subprocess.Popen(step.argv, stdout=out, stderr=err, cwd=scratch, env={**os.environ, "LC_ALL": "C"})

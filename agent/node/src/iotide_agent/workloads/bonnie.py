@@ -3,7 +3,7 @@
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -25,6 +25,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bonnie_report import PHASES, TOO_FAST, Phase, Report, read_report
 from iotide_agent.workloads.sizes import size_bytes
+from iotide_agent.workloads.writers import RACE_METRICS, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
@@ -180,6 +181,7 @@ class BonnieWorkload(Workload[BonnieOptions]):
             better="lower",
             labels=(*_STREAM_LABELS, "order", "percentile"),
         ),
+        *(metric.model_copy(update={"labels": ("operation",)}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = _LARGE * Option.of("file_size_bytes") + _FILES_BYTES
     # Written, rewritten (read and written) and read by blocks.
@@ -210,6 +212,11 @@ class BonnieWorkload(Workload[BonnieOptions]):
         phases = list(_phases(options))
         samples = [sample for phase in phases for sample in _samples(options, place, phase, report)]
         return Parsed(samples, [flag for phase in phases for flag in _flags(options, place, phase, report)])
+
+    def conclude(self, options: BonnieOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """Which of several targets was done first and last with all phases."""
+        del options
+        return race(outcomes, {"operation": "all"}) if len(places) > 1 else Parsed()
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """By what it complains of: it ends with status 0 when an fsync failed."""

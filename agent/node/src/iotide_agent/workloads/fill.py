@@ -27,6 +27,7 @@ from iotide_agent.workloads.base import (
     in_turn,
 )
 from iotide_agent.workloads.dd import BlockSize, Flush, read_report, write_argv
+from iotide_agent.workloads.writers import RACE_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import (
     TARGET_COUNT,
@@ -145,7 +146,7 @@ class FillWorkload(Workload[FillOptions]):
         ),
         MetricSpec(
             name="total_throughput",
-            title="Throughput of all files",
+            title="Throughput of all files; of several targets together from the first start to the last end",
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=_LABELS,
@@ -164,6 +165,7 @@ class FillWorkload(Workload[FillOptions]):
             better="higher",
             labels=_LABELS,
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in RACE_METRICS),
         MetricSpec(
             name="used_ratio", title="Share of the target used at the end", unit=Unit.RATIO, better="neither", labels=()
         ),
@@ -205,6 +207,16 @@ class FillWorkload(Workload[FillOptions]):
         whole_lines = outcome.stdout[: outcome.stdout.rfind("\n") + 1]
         files, _ = _read_lines(outcome.step.name, whole_lines)
         return Parsed(_band_samples(options, place, [_written(options, outcome, file) for file in files]))
+
+    def conclude(self, options: FillOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """What several targets did together while all of them were filled."""
+        if len(places) == 1:
+            return Parsed()
+        counts = [len(_read_lines(outcome.step.name, outcome.stdout)[0]) for outcome in outcomes]
+        parts = [
+            Part(outcome, count * options.file_size_bytes) for outcome, count in zip(outcomes, counts, strict=True)
+        ]
+        return together(parts, _labels(options, places[0]))
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """The message of the dd that failed."""

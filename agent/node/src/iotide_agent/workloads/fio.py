@@ -3,19 +3,15 @@
 import errno
 import os
 import re
-import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import median
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final
 
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
-    Before,
     Counters,
     Group,
-    InputFile,
     OutputRefusedError,
     Parsed,
     Place,
@@ -25,14 +21,16 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.fio_job_file import Operation, files_bytes, write_job_file
+from iotide_agent.workloads.fio_job_file import Operation, files_bytes
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import MILLISECONDS, Direction, Job, merged_bins, percentile_seconds, read_report
-from iotide_agent.workloads.fio_series import LOG_ARGUMENTS, read_series
+from iotide_agent.workloads.fio_series import read_series
+from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_step
+from iotide_agent.workloads.writers import WRITER_METRICS, Part, race, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit, format_bytes
+from iotide_wire.units import Unit
 
 CLOCK_SECONDS: Final = MILLISECONDS
 """fio states run times in whole milliseconds."""
@@ -41,7 +39,6 @@ STRAGGLER_FACTOR: Final = 1.5
 PERCENTILES: Final = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
 ENDED_EARLY_RATIO: Final = 0.98
 
-_JOB_NAME: Final = "iotide"
 _COMPLAINT: Final = re.compile(r"^fio: (?!pid=).*", re.MULTILINE)
 _RUNTIME: Final = re.compile(r"--runtime=(\d+)ms")
 _LABELS: Final = ("job", "operation", "direct")
@@ -101,6 +98,7 @@ class FioWorkload(Workload[FioOptions]):
             better="lower",
             labels=(*_LABELS, "percentile"),
         ),
+        *(metric.model_copy(update={"labels": ("operation", "direct")}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = _HAS_NO_FILE * Option.of("file_size_bytes") * Option.of("num_jobs") + (
         Number.of(1) - _HAS_NO_FILE
@@ -112,9 +110,9 @@ class FioWorkload(Workload[FioOptions]):
     def groups(self, options: FioOptions, place: Place) -> list[Group]:
         """The measured jobs, after one that lays the files out where they must exist before."""
         if options.job_file:
-            return in_turn(_job_file_step(options, place))
-        measured = _step("measure", options, place)
-        return in_turn(measured) if options.rw == "write" else in_turn(_step("layout", options, place), measured)
+            return in_turn(job_file_step(options, place))
+        measured = option_step("measure", options, place)
+        return in_turn(measured) if options.rw == "write" else in_turn(option_step("layout", options, place), measured)
 
     def read(self, options: FioOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """Rates from bytes and milliseconds, percentiles from the latency bins of all clones of a job together."""
@@ -141,6 +139,23 @@ class FioWorkload(Workload[FioOptions]):
             if directions and all(direction.runtime and direction.total_ios for direction in directions):
                 samples += _samples(job, clones, place)
         return Parsed(samples)
+
+    def conclude(self, options: FioOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """What several targets did together; the sections of a job file have each a time of their own."""
+        if len(places) == 1:
+            return Parsed()
+        if options.job_file:
+            return race(outcomes, {"operation": "all"})
+        [plan] = _planned(options, places[0])
+        measured = [outcome for outcome in outcomes if outcome.step.name == "measure"]
+        jobs = [read_report(outcome.step.name, _output(outcome)).jobs for outcome in measured]
+        return Parsed.of_all(
+            together(
+                [_part(outcome, operation, clones) for outcome, clones in zip(measured, jobs, strict=True)],
+                {"operation": operation} | plan.labels,
+            )
+            for operation in plan.operations
+        )
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """By fio's JSON too: it can end with status 0 after errors that it was told to go on from."""
@@ -169,6 +184,12 @@ class FioWorkload(Workload[FioOptions]):
         return min(1.0, counters.elapsed_seconds / (int(runtime[1]) * MILLISECONDS))
 
 
+def _part(outcome: StepOutcome, operation: Operation, clones: Sequence[Job]) -> Part:
+    directions = [_direction(clone, operation) for clone in clones]
+    seconds = max(direction.runtime for direction in directions) * MILLISECONDS
+    return Part(outcome, sum(direction.io_bytes for direction in directions), seconds)
+
+
 def _wants_direct(options: FioOptions) -> bool:
     return any(job.is_direct for job in options.jobs()) if options.job_file else options.direct
 
@@ -193,7 +214,7 @@ def _planned(options: FioOptions, place: Place) -> tuple[_Planned, ...]:
     direct = options.direct and place.direct_works
     return (
         _Planned(
-            name=_JOB_NAME,
+            name=JOB_NAME,
             clones=options.num_jobs,
             operations=options.operations,
             labels={"direct": direct},
@@ -210,84 +231,6 @@ def _planned(options: FioOptions, place: Place) -> tuple[_Planned, ...]:
 def _layout(measured: _Planned) -> _Planned:
     moved_bytes = measured.data_bytes // measured.clones
     return replace(measured, operations=("write",), timed_seconds=0.0, moved_bytes=moved_bytes)
-
-
-def _job_file_step(options: FioOptions, place: Place) -> Step:
-    output, jobs = place.scratch / "fio-jobs.json", options.jobs()
-    file = InputFile(place.scratch / "jobs.fio", write_job_file(jobs, direct_works=place.direct_works))
-    common = ("--name=global", *_common_arguments(place), *_log_arguments(place, "jobs"))
-    return Step(
-        name="jobs",
-        phase=f"fio's jobs {', '.join(job.name for job in jobs)}",
-        argv=("fio", *common, f"--output={output}", str(file.path)),
-        target_id=place.target_id,
-        before=Before.SYNC,
-        threads=sum(job.clones for job in jobs),
-        declared_files=tuple(
-            place.directory / name for name in dict.fromkeys(name for job in jobs for name in job.files)
-        ),
-        input_files=(file,),
-        output_files=(output, _log_file(place, "jobs")),
-        stop_signal=signal.SIGINT,
-    )
-
-
-def _step(name: Literal["layout", "measure"], options: FioOptions, place: Place) -> Step:
-    total_bytes = options.file_size_bytes * options.num_jobs
-    output = place.scratch / f"fio-{name}.json"
-    measured = name == "measure"
-    arguments = _measured_arguments(options, place) if measured else _LAYOUT_ARGUMENTS
-    reads = "read" in options.operations
-    sizes = (f"--size={options.file_size_bytes}", f"--numjobs={options.num_jobs}")
-    return Step(
-        name=name,
-        phase=f"{options.rw if measured else 'laying out'} {format_bytes(total_bytes)}",
-        argv=("fio", f"--name={_JOB_NAME}", *_common_arguments(place), *sizes, *arguments, f"--output={output}"),
-        target_id=place.target_id,
-        bytes_moved=None if measured and options.runtime_seconds else total_bytes,
-        before=Before.DROP if measured and reads else Before.SYNC,
-        declared_files=tuple(place.directory / f"{_JOB_NAME}.{number}.0" for number in range(options.num_jobs)),
-        output_files=(output, _log_file(place, name)) if measured else (output,),
-        stop_signal=signal.SIGINT,
-        is_even=measured,
-        threads=options.num_jobs,
-    )
-
-
-def _common_arguments(place: Place) -> Iterator[str]:
-    """What all jobs share: their directory, one process with threads, no preallocation, JSON with latency bins."""
-    # fio splits a list of directories at colons; --directory, unlike --filename, makes no missing one.
-    yield "--directory=" + str(place.directory).replace(":", r"\:")
-    yield "--thread"
-    yield "--fallocate=none"
-    yield "--output-format=json+"
-    yield "--eta=never"
-
-
-_LAYOUT_ARGUMENTS: Final = ("--rw=write", "--bs=1048576", "--ioengine=psync", "--direct=0", "--end_fsync=1")
-
-
-def _log_arguments(place: Place, step: str) -> tuple[str, ...]:
-    return (f"--write_bw_log={place.scratch / f'fio-{step}'}", *LOG_ARGUMENTS)
-
-
-def _log_file(place: Place, step: str) -> Path:
-    return place.scratch / f"fio-{step}_bw.log"
-
-
-def _measured_arguments(options: FioOptions, place: Place) -> Iterator[str]:
-    yield f"--rw={options.rw}"
-    yield f"--bs={options.block_size_bytes}"
-    yield f"--ioengine={options.io_engine}"
-    yield f"--iodepth={options.io_depth}"
-    yield f"--direct={int(options.direct and place.direct_works)}"
-    yield f"--end_fsync={int(options.end_fsync)}"
-    yield from _log_arguments(place, "measure")
-    if len(options.operations) > 1:
-        yield f"--rwmixread={options.read_percent}"
-    if options.runtime_seconds:
-        yield "--time_based=1"
-        yield f"--runtime={round(options.runtime_seconds / MILLISECONDS)}ms"
 
 
 def _output(outcome: StepOutcome) -> str:
@@ -374,7 +317,7 @@ def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> li
 
 def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOutcome) -> list[Flag]:
     runtimes = [max(clone.read.runtime, clone.write.runtime) * MILLISECONDS for clone in clones]
-    what = "/".join(plan.operations) if plan.name == _JOB_NAME else f"job {plan.name}"
+    what = "/".join(plan.operations) if plan.name == JOB_NAME else f"job {plan.name}"
     flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS)
     flags += quality.judge_cache_size(place, plan.data_bytes, direct=plan.is_direct)
     if "read" in plan.operations:

@@ -1,7 +1,7 @@
 """iozone: throughput over file size and record size for thirteen operations, or of several processes side by side."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
@@ -34,7 +34,7 @@ from iotide_agent.workloads.iozone_report import (
     read_table,
 )
 from iotide_agent.workloads.sizes import count_between, size_bytes
-from iotide_agent.workloads.writers import WRITER_METRICS, fairness
+from iotide_agent.workloads.writers import WRITER_METRICS, fairness, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Operation, Option
 from iotide_wire.units import Unit, format_bytes
@@ -254,6 +254,11 @@ class IozoneWorkload(Workload[IozoneOptions]):
             return Parsed()
         blocks = read_cut_blocks(outcome.step.name, outcome.stdout)
         return Parsed([sample for block in blocks for sample in _block_samples(options, place, block)])
+
+    def conclude(self, options: IozoneOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """Which of several targets was done first."""
+        del options
+        return race(outcomes, {"operation": "all"}) if len(places) > 1 else Parsed()
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """By what it prints: iozone ends with status 0 after a signal and after an fsync that failed."""

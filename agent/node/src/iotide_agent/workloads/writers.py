@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from statistics import median
 from typing import Final
 
@@ -14,14 +13,7 @@ from iotide_wire.units import Unit
 STRAGGLER_FACTOR: Final = 1.5
 """A writer that takes so many times as long as the median one holds the others up."""
 
-WRITER_METRICS: Final = (
-    MetricSpec(
-        name="total_throughput",
-        title="Throughput of all writers: their bytes from the first start to the last end",
-        unit=Unit.BYTES_PER_SECOND,
-        better="higher",
-        labels=(),
-    ),
+RACE_METRICS: Final = (
     MetricSpec(name="first_done", title="First writer done after", unit=Unit.SECONDS, better="neither", labels=()),
     MetricSpec(name="last_done", title="Last writer done after", unit=Unit.SECONDS, better="lower", labels=()),
     MetricSpec(
@@ -32,38 +24,67 @@ WRITER_METRICS: Final = (
         labels=(),
     ),
 )
-"""To be announced with the labels that `together` is given."""
+WRITER_METRICS: Final = (
+    MetricSpec(
+        name="total_throughput",
+        title="Throughput of all writers: their bytes from the first start to the last end",
+        unit=Unit.BYTES_PER_SECOND,
+        better="higher",
+        labels=(),
+    ),
+    *RACE_METRICS,
+)
+"""To be announced with the labels that `together` is given; RACE_METRICS alone with those of `race`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one writer did."""
+    """What one writer did.
+
+    Attributes:
+        seconds: how long it moved data, from its start on, where its tool says so; else its own wall clock.
+    """
 
     outcome: StepOutcome
     moved_bytes: int
+    seconds: float | None = None
+
+    @property
+    def busy_seconds(self) -> float:
+        """From its start to the end of its data."""
+        return self.seconds or self.outcome.wall_seconds
 
     @property
     def rate(self) -> float:
-        """Bytes per second of its own wall clock."""
-        return self.moved_bytes / self.outcome.wall_seconds
+        """Bytes per second."""
+        return self.moved_bytes / self.busy_seconds
 
 
 def together(parts: Sequence[Part], labels: Mapping[str, str | int | float | bool]) -> Parsed:
-    """The samples and flags of writers that ran side by side."""
-    begin = min(part.outcome.started_at for part in parts)
-    done = sorted(_seconds_after(begin, part) for part in parts)
-    rates = [part.rate for part in parts]
-    values = {
-        "total_throughput": sum(part.moved_bytes for part in parts) / done[-1],
-        "first_done": done[0],
-        "last_done": done[-1],
-        "fairness": fairness(rates),
-    }
+    """The samples and flags of writers that ran side by side, on one target or on several."""
+    done = _done(parts)
     targets = {part.outcome.step.target_id for part in parts}
     target_id = targets.pop() if len(targets) == 1 else None
-    return Parsed(
-        [Sample(metric, value, labels, target_id) for metric, value in values.items()], _straggler(done, labels)
-    )
+    total = sum(part.moved_bytes for part in parts) / max(done)
+    race = _race(parts, done, labels, target_id)
+    return Parsed([Sample("total_throughput", total, labels, target_id), *race.samples], race.flags)
+
+
+def race(outcomes: Sequence[StepOutcome], labels: Mapping[str, str | int | float | bool]) -> Parsed:
+    """The same but for the total of commands that did the same on several targets, each in phases of its own.
+
+    What each does at a time is something else, so that their rates together would be the rate of nothing.
+    """
+    parts = [Part(outcome, 1) for outcome in outcomes]
+    return _race(parts, _done(parts), labels, None)
+
+
+def _race(
+    parts: Sequence[Part], done: Sequence[float], labels: Mapping[str, str | int | float | bool], target_id: int | None
+) -> Parsed:
+    values = {"first_done": min(done), "last_done": max(done), "fairness": fairness([part.rate for part in parts])}
+    samples = [Sample(metric, value, labels, target_id) for metric, value in values.items()]
+    return Parsed(samples, _straggler(parts, done, labels))
 
 
 def fairness(rates: Sequence[float]) -> float:
@@ -71,19 +92,26 @@ def fairness(rates: Sequence[float]) -> float:
     return sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates))
 
 
-def _seconds_after(begin: datetime, part: Part) -> float:
-    return (part.outcome.started_at - begin).total_seconds() + part.outcome.wall_seconds
+def _done(parts: Sequence[Part]) -> list[float]:
+    """When each was done, in seconds after the first of them began."""
+    begin = min(part.outcome.started_at for part in parts)
+    return [(part.outcome.started_at - begin).total_seconds() + part.busy_seconds for part in parts]
 
 
-def _straggler(done: Sequence[float], labels: Mapping[str, str | int | float | bool]) -> list[Flag]:
+def _straggler(
+    parts: Sequence[Part], done: Sequence[float], labels: Mapping[str, str | int | float | bool]
+) -> list[Flag]:
     middle = median(done)
-    if done[-1] <= STRAGGLER_FACTOR * middle:
+    if max(done) <= STRAGGLER_FACTOR * middle:
         return []
+    last = parts[done.index(max(done))].outcome.step
+    is_over_targets = any(part.outcome.step.target_id != last.target_id for part in parts)
+    who = f"last writer, on target {last.target_id}," if is_over_targets else "last writer"
     return [
         Flag(
             code=FlagCode.STRAGGLER,
             effect=FlagEffect.MARKED,
-            measured=f"last writer done after {done[-1]:.3g} s, the median after {middle:.3g} s",
+            measured=f"{who} done after {max(done):.3g} s, the median after {middle:.3g} s",
             limit=f"{STRAGGLER_FACTOR} x the median",
             labels=dict(labels),
         )
