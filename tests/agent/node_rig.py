@@ -1,5 +1,7 @@
 """The agent's own executor and runner on real targets, without a server: an order goes in, its result comes out."""
 
+import os
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -34,12 +36,10 @@ class NodeRig:
         self._config = parse_config(values)
         self.spool = Spool(self._config.state_directory)
         self.spool.prepare()
-        self._loop = Loop()
         self._bell = Doorbell(self.spool.wake_bell)
-        self._loop.watch(self._bell.fileno(), self._hear_bell)
-        self._events: list[Event] = []
+        self._former_children: list[subprocess.Popen[bytes]] = []
         self.executor = Executor(self._config, self.spool, take_inventory(self._config))
-        self.runs = self._new_runs()
+        self._begin_agent()
 
     def order(self, workload: str, options: Mapping[str, Any], target: Path, **changes: object) -> Order:
         """An order for a target as it is mounted now."""
@@ -93,6 +93,8 @@ class NodeRig:
             self.runs.collect(order.order_id)
         result = self.spool.result(order.order_id)
         self.runs.forget(order.order_id)
+        while self._former_children:
+            self._former_children.pop().wait(LIMIT_SECONDS)
         return result
 
     def cancel(self, order: Order) -> None:
@@ -115,8 +117,12 @@ class NodeRig:
         self.until(lambda: self.spool.leftovers() == [])
 
     def restart(self) -> None:
-        """Another agent process on the same disk."""
-        self.runs = self._new_runs()
+        """As if the agent had been killed and started again: what it knew is gone, its disk and its runners are not."""
+        known = [run.process for run in self.runs._active.values() if run.process]
+        for process in known:
+            os.close(process.pidfd)
+        self._former_children += [process.child for process in known if process.child]
+        self._begin_agent()
         self.runs.recover()
 
     def until(self, is_so: Callable[[], object]) -> None:
@@ -126,9 +132,11 @@ class NodeRig:
             assert processes.boottime() < ends_at, self._events
             self._loop.turn(processes.boottime() + 0.05)
 
-    def _new_runs(self) -> Runs:
-        self._events.clear()
-        return Runs(self.spool, self.executor, "instance-1", self._loop, self._events.append)
+    def _begin_agent(self) -> None:
+        self._loop = Loop()
+        self._loop.watch(self._bell.fileno(), self._hear_bell)
+        self._events: list[Event] = []
+        self.runs = Runs(self.spool, self.executor, "instance-1", self._loop, self._events.append)
 
     def _hear_bell(self) -> None:
         self._bell.quiet()

@@ -40,6 +40,12 @@ LONG: dict[str, dict[str, Any]] = {
 }
 """Runs that last longer than the latest moment."""
 
+
+def numbers(first: int, count: int) -> list[str]:
+    """Names of random moments; each has the workload whose turn it is."""
+    return [f"{SEED}-{number}" for number in range(first, first + count)]
+
+
 pytestmark = pytest.mark.xdist_group("made mounts: cancels")
 
 
@@ -61,7 +67,7 @@ def test_every_workload_has_its_turn() -> None:
     assert len(LONG) <= CANCELS
 
 
-@pytest.mark.parametrize("number", [f"{SEED}-{number}" for number in range(CANCELS)])
+@pytest.mark.parametrize("number", numbers(0, CANCELS))
 def test_cancel_at_a_random_moment_leaves_nothing(mount: MadeMount, node: NodeRig, number: str) -> None:
     order = begun(mount, node, number)
     seen = loads_until_a_random_moment(node, order, number)
@@ -71,11 +77,36 @@ def test_cancel_at_a_random_moment_leaves_nothing(mount: MadeMount, node: NodeRi
     assert_nothing_is_left(mount, node, seen)
 
 
-@pytest.mark.parametrize("number", [f"{SEED}-{number}" for number in range(KILLS)])
+@pytest.mark.parametrize("number", numbers(CANCELS, KILLS))
 def test_a_runner_killed_at_a_random_moment_is_cleaned_up_after(mount: MadeMount, node: NodeRig, number: str) -> None:
     order = begun(mount, node, number)
     seen = loads_until_a_random_moment(node, order, number)
     os.kill(node.runner_pid(order), signal.SIGKILL)
+    result = node.finish(order)
+    assert result.outcome is Outcome.FAILED
+    assert result.reason_code in {"runner_died", "start_unknown"}
+    assert_nothing_is_left(mount, node, seen)
+
+
+@pytest.mark.parametrize("number", numbers(CANCELS + KILLS, KILLS))
+def test_an_agent_killed_at_a_random_moment_finds_its_run_again(mount: MadeMount, node: NodeRig, number: str) -> None:
+    order = begun(mount, node, number)
+    seen = loads_until_a_random_moment(node, order, number)
+    node.restart()
+    node.cancel(order)
+    result = node.finish(order)
+    assert result.outcome is Outcome.CANCELLED
+    assert_nothing_is_left(mount, node, seen)
+
+
+@pytest.mark.parametrize("number", numbers(CANCELS + 2 * KILLS, KILLS))
+def test_an_agent_killed_with_its_runner_cleans_up_at_its_next_start(
+    mount: MadeMount, node: NodeRig, number: str
+) -> None:
+    order = begun(mount, node, number)
+    seen = loads_until_a_random_moment(node, order, number)
+    os.kill(node.runner_pid(order), signal.SIGKILL)
+    node.restart()
     result = node.finish(order)
     assert result.outcome is Outcome.FAILED
     assert result.reason_code in {"runner_died", "start_unknown"}

@@ -17,7 +17,6 @@ from iotide_agent.plan import Plan, Work, make_plan
 from iotide_agent.reading import Verdict
 from iotide_agent.runner import __file__ as runner_package
 from iotide_agent.runner import processes
-from iotide_agent.runner.aftermath import is_order_alive
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.record import read_phase
@@ -155,10 +154,10 @@ class Executor:
         phase = read_phase(files.directory)
         if phase.get("boot_id") == processes.boot_id() and processes.is_alive(phase["pid"], phase["start_ticks"]):
             return _adopted(phase["pid"])
-        if not phase and is_order_alive(files.directory):
-            # It was started so lately that it has not noted itself yet, and has no load that could hold its lock.
-            holders = processes.holders(files.directory / "lock")
-            return _adopted(holders[0]) if holders else None
+        if not phase:
+            # It was started so lately that it has not noted itself yet, and perhaps has not taken its lock either.
+            started = processes.started_with(str(_RUNNER), str(files.directory))
+            return _adopted(started[0]) if started else None
         return None
 
     def clean_up_after(self, directory: Path) -> RunnerProcess:

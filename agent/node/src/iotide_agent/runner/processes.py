@@ -106,6 +106,12 @@ def of_sessions(leaders: Mapping[int, int]) -> list[Stat]:
     return [stat for stat in present if stat.session in leaders.keys() - reused and stat.state not in "ZX"]
 
 
+def started_with(program: str, argument: str) -> list[int]:
+    """Processes in whose command line the argument follows the program."""
+    words = f"\0{program}\0{argument}\0".encode()
+    return [pid for pid in all_pids() if words in _command_line(pid)]
+
+
 def holders(file: Path) -> list[int]:
     """Processes other than this one that have `file` open: an inherited lock file marks all of a load.
 
@@ -166,3 +172,10 @@ def _wait_channel(pid: int) -> str:
     except OSError:
         return "an unknown place"
     return channel if channel not in {"", "0"} else "an unknown place"
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""  # it ended meanwhile
