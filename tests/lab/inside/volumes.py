@@ -1,0 +1,68 @@
+"""Volumes on the virtual machine's three spare disks, each mounted while a scenario lasts and gone after it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from lab.nodes import system
+
+DISKS: Final = ("/dev/vdc", "/dev/vdd", "/dev/vde")
+MOUNT_POINT: Final = Path("/mnt/volume")
+
+Volume = Callable[[], AbstractContextManager[str]]
+"""Makes a block device and says its path."""
+
+
+@contextmanager
+def disk() -> Iterator[str]:
+    """One disk as it is."""
+    yield DISKS[0]
+    system("wipefs", "--all", "--quiet", DISKS[0])
+
+
+@contextmanager
+def lvm_stripe() -> Iterator[str]:
+    """A logical volume with 256 KiB on each of the three disks in turn."""
+    system("vgcreate", "--yes", "lab", *DISKS)
+    try:
+        system("lvcreate", "--yes", "-n", "stripe", "-i", "3", "-I", "256", "-l", "100%FREE", "lab")
+        yield "/dev/lab/stripe"
+    finally:
+        system("vgremove", "--force", "--force", "lab")
+        system("wipefs", "--all", "--quiet", *DISKS)
+
+
+def raid(level: int, chunk_kib: int) -> Volume:
+    """Software RAID over the three disks; assumed to be clean, so that no resync competes with a run."""
+
+    @contextmanager
+    def made() -> Iterator[str]:
+        created = ("mdadm", "--create", "/dev/md0", "--run", "--metadata=1.2", f"--chunk={chunk_kib}")
+        clean = ("--assume-clean",) if level else ()
+        system(*created, f"--level={level}", "--raid-devices=3", *clean, *DISKS)
+        try:
+            yield "/dev/md0"
+        finally:
+            system("mdadm", "--stop", "/dev/md0")
+            system("wipefs", "--all", "--quiet", *DISKS)
+
+    return made
+
+
+def is_mounted(mount_point: Path) -> bool:
+    """By the kernel's list: to look at a dead mount itself would hang."""
+    return str(mount_point) in Path("/proc/self/mounts").read_text().split()
+
+
+@contextmanager
+def mounted(volume: Volume, mkfs: Sequence[str], options: str = "defaults") -> Iterator[str]:
+    """A fresh file system on a volume, mounted at MOUNT_POINT; says the device."""
+    MOUNT_POINT.mkdir(exist_ok=True)
+    with ExitStack() as stack:
+        device = stack.enter_context(volume())
+        system(*mkfs, device)
+        system("mount", "-o", options, device, str(MOUNT_POINT))
+        # A scenario may have unmounted it itself, to see what the agent makes of that.
+        stack.callback(lambda: is_mounted(MOUNT_POINT) and system("umount", str(MOUNT_POINT)))
+        yield device

@@ -1,0 +1,199 @@
+"""Runs iotide's agent on file systems that no container has: a virtual machine's, and GlusterFS beside it.
+
+Usage: python tests/lab/lab.py, as root. Exit status 0 when every scenario passed. The machine is built once below
+.dev/lab and again after a change of its recipe; its disks are made anew at each start.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Timer
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+OWN: Final = Path(__file__).parent
+BUILT: Final = ROOT / ".dev/lab"
+RECIPE: Final = (OWN / "build-vm.sh", OWN / "vm-init.sh")
+GUEST_PYTHON: Final = "3.11"
+"""Of the machine's Debian; the agent's packages are taken for it, whatever Python this is."""
+GUEST_TESTS: Final = ("pyproject.toml", "tests/agent/orders.py", "tests/agent/order_rig.py", "tests/lab")
+GUEST_RUN: Final = """\
+export PYTHONPATH=/lab/packages:/lab/tests PYTHONPYCACHEPREFIX=/tmp/bytecode PATH=/lab/packages/bin:$PATH
+exec python3 -m pytest {arguments} tests/lab/inside
+"""
+PYTEST: Final = (
+    "-q",
+    "--color=no",
+    "--confcutdir=tests/lab",
+    "--timeout=600",
+    "--durations=0",
+    "--no-summary",
+    "-p",
+    "no:cacheprovider",
+)
+DISKS: Final = 3
+DISK_BYTES: Final = 1024**3
+LIMIT_SECONDS: Final = 1800
+"""A guard against a machine that hangs; all takes a third of it where two processors are free."""
+_SCENARIO: Final = re.compile(r"^scenario: (passed|failed|skipped) ")
+_EXIT: Final = re.compile(r"^lab-exit: (\d+)$")
+_KVM_FLAGS: Final = re.compile(r"^flags\b.*\b(vmx|svm)\b", re.MULTILINE)
+
+
+class Tally:
+    """How many scenarios passed and failed, by the lines that they print."""
+
+    def __init__(self) -> None:
+        self.passed = 0
+        self.failed = 0
+        self._failed_before = 0
+
+    def take(self, line: str) -> None:
+        """Prints a line and counts what it says."""
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        scenario = _SCENARIO.match(line)
+        if scenario:
+            self.passed += scenario[1] == "passed"
+            self.failed += scenario[1] != "passed"
+
+    def end(self, went_well: bool) -> None:  # noqa: FBT001 - one that says so by its name
+        """A part has ended; one that failed without a failed scenario, as at collection, counts as one."""
+        self.failed += not went_well and self.failed == self._failed_before
+        self._failed_before = self.failed
+
+
+def build_machine() -> None:
+    """Makes the machine's kernel and root disk, unless they are there as the recipe says."""
+    stamp = BUILT / "recipe.sha256"
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in RECIPE)).hexdigest()
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    say("building the virtual machine, once; a few minutes")
+    BUILT.mkdir(parents=True, exist_ok=True)
+    subprocess.run([OWN / "build-vm.sh", BUILT], check=True)
+    stamp.write_text(digest)
+
+
+def install_agent(directory: Path) -> None:
+    """Puts the agent, pytest and the scenarios into a directory, as wheels for the machine's Python."""
+    locked = directory / "locked.txt"
+    uv("export", "--quiet", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--output-file", locked)
+    what = (ROOT / "agent/wire", ROOT / "agent/node", "pytest", "pytest-timeout")
+    guest = ("--python-version", GUEST_PYTHON, "--python-platform", "x86_64-unknown-linux-gnu")
+    # As wheels of what lies here now: uv would link the sources, and take a wheel of before for a later one.
+    anew = ("--no-sources", "--refresh-package=iotide-wire", "--refresh-package=iotide-agent")
+    constrained = ("--quiet", "--constraints", locked)
+    uv("pip", "install", "--target", directory / "packages", *guest, *anew, *constrained, *what)
+    for name in GUEST_TESTS:
+        source, copy = ROOT / name, directory / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, copy)
+
+
+def uv(*arguments: str | Path) -> None:
+    """Runs uv on the project."""
+    subprocess.run(["uv", *arguments], cwd=ROOT, check=True)
+
+
+def disk_of(directory: Path, image: Path) -> Path:
+    """A file system with the files of a directory."""
+    used_bytes = sum(file.lstat().st_size for file in directory.rglob("*"))
+    with image.open("wb") as file:
+        file.truncate(2 * used_bytes + 64 * 1024**2)
+    subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", "-O", "^has_journal", "-d", directory, image], check=True)
+    return image
+
+
+def machine(work: Path, disks: Sequence[Path]) -> list[str]:
+    """The command of the virtual machine: its own root disk as a throw-away copy, then the given ones."""
+    has_kvm = os.access("/dev/kvm", os.W_OK) and _KVM_FLAGS.search(Path("/proc/cpuinfo").read_text()) is not None
+    say("booting the virtual machine " + ("on KVM" if has_kvm else "under emulation, since KVM cannot be used here"))
+    words = "root=/dev/vda rw init=/usr/sbin/lab-init console=ttyS0 net.ifnames=0 mitigations=off panic=-1"
+    command = [
+        *("qemu-system-x86_64", "-accel", "kvm" if has_kvm else "tcg,thread=multi", "-cpu", "max", "-smp", "2"),
+        *("-m", "2048", "-nodefaults", "-display", "none", "-no-reboot", "-append", words),
+        *("-kernel", str(BUILT / "vmlinuz"), "-initrd", str(BUILT / "initrd.img")),
+        *("-serial", f"file:{work / 'console.log'}", "-serial", "stdio"),
+        *("-drive", f"file={BUILT / 'root.img'},format=raw,if=virtio,snapshot=on"),
+    ]
+    for number, disk in enumerate(disks):
+        read_only = "on" if number == 0 else "off"
+        command += ["-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,readonly={read_only}"]
+    return command
+
+
+def run_machine(work: Path, tally: Tally) -> None:
+    """Boots the machine with the agent on its second disk and lets it run the scenarios inside."""
+    shared = work / "shared"
+    shared.mkdir()
+    install_agent(shared)
+    (shared / "run.sh").write_text(GUEST_RUN.format(arguments=" ".join(PYTEST)))
+    disks = [disk_of(shared, work / "shared.img")]
+    for number in range(DISKS):
+        disks.append(work / f"disk-{number}.img")
+        with disks[-1].open("wb") as file:
+            file.truncate(DISK_BYTES)
+    printed, _ = follow(machine(work, disks), tally)
+    ending = _EXIT.search(printed)
+    if ending is None:
+        say(f"the machine ended without a word; its console ended with\n{(work / 'console.log').read_text()[-3000:]}")
+    tally.end(ending is not None and ending[1] == "0")
+
+
+def run_host(tally: Tally) -> None:
+    """Runs the scenarios on this machine, in namespaces whose end ends every process and mount of theirs."""
+    apart = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+    _, status = follow([*apart, sys.executable, "-m", "pytest", *PYTEST, str(OWN / "host")], tally)
+    tally.end(status == 0)
+
+
+def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
+    """Runs a command whose lines are printed and counted; its last line and its exit status.
+
+    It is ended after LIMIT_SECONDS, and whatever ends this program.
+    """
+    line = ""
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace"
+    ) as process:
+        assert process.stdout is not None
+        timer = Timer(LIMIT_SECONDS, process.kill)
+        timer.start()
+        try:
+            for line in process.stdout:
+                tally.take(line)
+            process.wait()
+        finally:
+            timer.cancel()
+            process.kill()
+    return line, process.returncode
+
+
+def say(sentence: str) -> None:
+    """Tells what goes on."""
+    sys.stderr.write(f"test-lab: {sentence}\n")
+
+
+def main() -> int:
+    """Everything."""
+    tally = Tally()
+    build_machine()
+    with tempfile.TemporaryDirectory(dir=BUILT) as work:
+        run_machine(Path(work), tally)
+    run_host(tally)
+    sys.stdout.write(f"test-lab: {tally.passed} scenarios passed, {tally.failed} failed\n")
+    return 0 if tally.passed and not tally.failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""The nodes of a lab scenario: agents on this machine, each in a network namespace of its own where it has one."""
+
+import ctypes
+import logging
+import multiprocessing
+import subprocess
+from collections.abc import Sequence
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Final, Self
+
+from lab.agents import Agent, Answer, Errand, Job
+
+from iotide_wire.messages import FlagCode, OrderTarget, Outcome
+
+JOBS: Final = (
+    Job("dd", {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}),
+    Job("create", {"file_count": 20}),
+)
+"""Small ones: emulation makes every rate meaningless, so nothing is asked of them but that they are there."""
+
+
+_orders = count(1)
+_CLONE_NEWNS: Final = 0x20000
+_CLONE_NEWNET: Final = 0x40000000
+
+
+def system(*argv: str) -> str:
+    """What a program of the system prints; its own words where it fails."""
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, f"{' '.join(argv)}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+class Errands:
+    """An agent at work, forked from here: to start Python anew takes an emulated processor many seconds."""
+
+    def __init__(self, namespace: str | None, errand: Errand) -> None:
+        context = multiprocessing.get_context("fork")
+        self._ours, theirs = context.Pipe()
+        self._process = context.Process(target=_be_agent, args=(theirs, namespace, errand))
+        self._process.start()
+        theirs.close()
+
+    def until_prepared(self) -> Self:
+        """Waits until the first order has its place, or was declined."""
+        assert self._ours.recv() is None
+        return self
+
+    def release(self) -> Self:
+        """Lets the first order start; the others follow by themselves."""
+        self._ours.send(None)
+        return self
+
+    def answer(self) -> Answer:
+        """What came of it."""
+        found = self._ours.recv()
+        assert isinstance(found, Answer)
+        self._process.join(30)
+        return found
+
+    def close(self) -> None:
+        """Ends it where a test failed before it had."""
+        self._process.kill()
+        self._process.join(30)
+        self._ours.close()
+
+
+def _be_agent(theirs: Connection, namespace: str | None, errand: Errand) -> None:
+    logging.basicConfig(level=logging.INFO, force=True)
+    if namespace:
+        _enter(namespace)
+
+    def wait_for_leave() -> None:
+        theirs.send(None)
+        theirs.recv()
+
+    theirs.send(Agent(errand).carry_out(wait_for_leave))
+
+
+def _enter(namespace: str) -> None:
+    """As `ip netns exec` does it: /sys shows the interfaces of the namespace in which it was mounted."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with Path("/run/netns", namespace).open() as file:
+        for failed in (libc.setns(file.fileno(), _CLONE_NEWNET), libc.unshare(_CLONE_NEWNS)):
+            if failed:
+                raise OSError(ctypes.get_errno(), f"network namespace {namespace} cannot be entered")
+    system("mount", "--make-rslave", "/")
+    system("mount", "-t", "sysfs", namespace, "/sys")
+
+
+class Node:
+    """A node with one approved directory.
+
+    Attributes:
+        directory: where its runs may write.
+    """
+
+    def __init__(self, base: Path, directory: Path, namespace: str | None = None) -> None:
+        self.directory = directory
+        self._base = base
+        self._namespace = namespace
+        self._started: list[Errands] = []
+
+    def start(
+        self, jobs: Sequence[Job] = JOBS, target: OrderTarget | None = None, time_limit_seconds: float = 90.0
+    ) -> Errands:
+        """An agent that begins to work; without a target it expects what is mounted."""
+        first_order = next(_orders) * 10
+        errand = Errand(self._base / "state", str(self.directory), first_order, tuple(jobs), target, time_limit_seconds)
+        self._started.append(Errands(self._namespace, errand))
+        return self._started[-1]
+
+    def look(self) -> Answer:
+        """What the agent says of its directory after it has recovered; no order."""
+        return self.start(()).answer()
+
+    def run(self, jobs: Sequence[Job] = JOBS, target: OrderTarget | None = None) -> Answer:
+        """All jobs, from the first to the last."""
+        return self.start(jobs, target).until_prepared().release().answer()
+
+    def files(self) -> list[str]:
+        """What lies in its directory."""
+        return sorted(file.name for file in self.directory.iterdir())
+
+    def unmount(self) -> None:
+        """As an administrator would: what is left is a plain directory on the disk of the system."""
+        system("umount", str(self.directory))
+
+    def close(self) -> None:
+        """Ends whatever a failed test left running."""
+        for errands in self._started:
+            errands.close()
+
+
+def assert_measured(answer: Answer) -> None:
+    """Each job finished with samples, on the target's own mount, and left nothing to remove."""
+    for result in answer.results:
+        assert result.outcome is Outcome.FINISHED, (result.reason_code, result.reason)
+        assert result.samples
+        assert FlagCode.WRONG_MOUNT not in {flag.code for flag in result.flags}
+    assert answer.leftovers == 0
+
+
+def assert_declined(answer: Answer, code: str) -> None:
+    """Nothing was measured, and the reason is the named one."""
+    [result] = answer.results
+    assert (result.outcome, result.reason_code) == (Outcome.DECLINED, code), result.reason
+    assert result.samples == ()
