@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -186,6 +187,9 @@ def say(sentence: str) -> None:
 
 def main() -> int:
     """Everything."""
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(143)
+    )  # the same way out as an interrupt: nothing goes on behind it
     tally = Tally()
     build_machine()
     with tempfile.TemporaryDirectory(dir=BUILT) as work:

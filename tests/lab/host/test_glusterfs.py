@@ -1,5 +1,6 @@
 """GlusterFS through FUSE on this machine: two bricks, one volume, in namespaces that take all of it with them."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,9 @@ _OWN: Final = ("/var/lib/glusterd", "/var/log/glusterfs", "/run")
 @pytest.fixture
 def mount_point(tmp_path: Path) -> Iterator[Path]:
     """A distributed volume, mounted."""
+    assert os.getpid() == 1, (
+        "this covers /run and takes an address; run ./dev test-lab, which gives it its own namespaces"
+    )
     system("ip", "link", "set", "lo", "up")
     system("ip", "address", "add", f"{ADDRESS}/24", "dev", "lo")
     for directory in _OWN:

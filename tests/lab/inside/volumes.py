@@ -7,6 +7,12 @@ from typing import Final
 
 from lab.nodes import system
 
+# Another machine may well have disks of these names, with something on them.
+if "init=/usr/sbin/lab-init" not in Path("/proc/cmdline").read_text().split():
+    raise RuntimeError(
+        "these scenarios overwrite /dev/vdc, /dev/vdd and /dev/vde; run ./dev test-lab, whose own they are"
+    )
+
 DISKS: Final = ("/dev/vdc", "/dev/vdd", "/dev/vde")
 MOUNT_POINT: Final = Path("/mnt/volume")
 
