@@ -104,6 +104,12 @@ def living_nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[i
     return {node.id: node for node in session.scalars(statement)}
 
 
+def living_nodes_of(session: Session, cluster_id: int) -> list[Node]:
+    """The cluster's nodes that are not retired, by name."""
+    statement = select(Node).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None)).order_by(Node.name)
+    return list(session.scalars(statement))
+
+
 def living_node_names(session: Session, cluster_id: int) -> set[str]:
     """The names of the cluster's nodes."""
     return set(session.scalars(select(Node.name).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None))))

@@ -174,6 +174,11 @@ def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *,
     return [found[node_id] for node_id in node_ids]
 
 
+def nodes_of(session: Session, cluster_id: int) -> list[Node]:
+    """The living nodes of a cluster, by name."""
+    return repository.living_nodes_of(session, cluster_id)
+
+
 def change_node(session: Session, principal: Principal, node_id: int, changes: Json, now: datetime) -> NodeView:
     """The node with another number of slots or another role.
 

@@ -16,7 +16,9 @@ from iotide_server.results.errors import ArtefactKeptError, TooManyArtefactsErro
 from iotide_server.results.keys import SeriesKey
 from iotide_server.results.repository import MeasuredCell
 from iotide_server.runs.models import Order, Run, RunEvent
+from iotide_server.targets.backing import backing_facts
 from iotide_server.workloads.service import series_options
+from iotide_wire.facts import Facts
 from iotide_wire.messages import (
     ArtefactFact,
     CurvePiece,
@@ -50,7 +52,7 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
     repository.replace_samples(session, order, sample_rows(session, cell, order, finish.samples))
     readings.put_first(session, order, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves)
-    _describe(session, run, order, finish)
+    _describe(session, run, order, finish, backing_facts(session, cell.target_ids, finish.environment))
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
 
@@ -116,14 +118,14 @@ def _series_row(cell: MeasuredCell, sample: SampleMessage, digest: str) -> Json:
     }
 
 
-def _describe(session: Session, run: Run, order: Order, finish: FinishRequest) -> None:
+def _describe(session: Session, run: Run, order: Order, finish: FinishRequest, environment: Facts) -> None:
     """Flags, validity and environment of the run; flags of the other nodes of the same attempt stay."""
     own = [flag.model_dump(mode="json") for flag in finish.flags]
     others = run.flags if repository.earlier_result_in_attempt(session, order) else []
     run.flags = others + [flag for flag in own if flag not in others]
     run.validity = "rejected" if is_rejected(run.flags, finish.samples) else "valid"
-    run.environment_sha256 = canonical_sha256(finish.environment)
-    repository.ensure_environment(session, run.environment_sha256, finish.environment)
+    run.environment_sha256 = canonical_sha256(environment)
+    repository.ensure_environment(session, run.environment_sha256, environment)
     session.flush()
 
 

@@ -1,7 +1,6 @@
 """Targets as agents find them and are told of them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -10,7 +9,7 @@ from iotide_server.live import service as live
 from iotide_server.targets import repository
 from iotide_server.targets.errors import TargetNotFoundError
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.targets.mounts import Frozen, guard_problem, mount_of
+from iotide_server.targets.mounts import Frozen, guard_problem, mount_of, stranger_problem
 from iotide_wire.facts import MountFacts
 from iotide_wire.messages import OrderTarget
 
@@ -19,13 +18,12 @@ def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts],
     """Compare what a node has mounted now with what its targets were made on; never adopt a difference."""
     for guarded, mount in repository.living_mounts_on(session, node_id):
         found = mount_of(mount.path, mounts)
-        problem = guard_problem(_frozen(mount), found)
+        problem = guard_problem(mount.frozen, found) or _stranger_problem(session, guarded, mount)
         if problem != mount.problem:
             mount.problem = problem
             live.publish(session, "target", guarded.id, guarded.cluster_id)
         if found is not None and problem is None:
-            for name, value in asdict(_frozen(mount).filled(Frozen.of(found))).items():
-                setattr(mount, name, value)
+            mount.freeze(mount.frozen.filled(Frozen.of(found)))
             mount.mount_options = found.mount_options
             mount.total_bytes = found.total_bytes
             mount.free_bytes = found.free_bytes
@@ -46,7 +44,7 @@ def order_targets(session: Session, node_id: int, target_ids: Sequence[int]) -> 
 
 
 def _order_target(guarded: Target, mount: TargetMount) -> OrderTarget:
-    frozen = _frozen(mount)
+    frozen = mount.frozen
     return OrderTarget(
         target_id=guarded.id,
         name=guarded.name,
@@ -60,5 +58,8 @@ def _order_target(guarded: Target, mount: TargetMount) -> OrderTarget:
     )
 
 
-def _frozen(mount: TargetMount) -> Frozen:
-    return Frozen(mount.fstype, mount.source, mount.mount_point, mount.root, mount.identity)
+def _stranger_problem(session: Session, guarded: Target, mount: TargetMount) -> str | None:
+    if guarded.scope != "shared":
+        return None
+    others = repository.mounts_of(session, [guarded.id])[guarded.id]
+    return stranger_problem(mount.node_id, {other.mount.node_id: other.mount.frozen for other in others})

@@ -31,6 +31,29 @@ class TargetNameTakenError(ConflictError):
         )
 
 
+class FileSystemIsTargetError(ConflictError):
+    """Another living target is the same directory of the same shared file system."""
+
+    code = "file_system_is_target"
+
+    def __init__(self, name: str, path: str, target_id: int) -> None:
+        super().__init__(
+            f"what is mounted at {path} is the target {name} already",
+            field="path",
+            value=path,
+            remedy=f"measure {name}; nodes that it lacks are added to it with PATCH /targets/{target_id}",
+        )
+
+
+class BackingError(ConflictError):
+    """A target cannot be backed by this one."""
+
+    code = "backing_refused"
+
+    def __init__(self, name: str, problem: str, remedy: str) -> None:
+        super().__init__(f"targets: {problem}", field="targets", value=name, remedy=remedy)
+
+
 class TargetBusyError(ConflictError):
     """Runs need the target."""
 

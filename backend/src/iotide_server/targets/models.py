@@ -1,5 +1,6 @@
 """Tables of file systems under test."""
 
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, func, text
@@ -7,6 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.clusters.models import ONE_OR_MANY, Leasable
 from iotide_server.kit.db import Base, Identified
+from iotide_server.targets.mounts import Frozen
 
 
 class Target(Identified, Leasable, Base):
@@ -40,10 +42,25 @@ class Target(Identified, Leasable, Base):
     )
 
 
+class TargetBacking(Base):
+    """A target of clients stands on a target of a storage node, whose facts go with its runs."""
+
+    __tablename__ = "target_backing"
+
+    target_id: Mapped[int] = mapped_column(ForeignKey("target.id", ondelete="CASCADE"), primary_key=True)
+    backing_id: Mapped[int] = mapped_column(ForeignKey("target.id", ondelete="CASCADE"), primary_key=True)
+
+    __table_args__ = (
+        CheckConstraint("target_id <> backing_id", name="itself"),
+        Index("ix_target_backing_backing_id", "backing_id"),
+    )
+
+
 class TargetMount(Base):
     """A target on one node, as the mount guard holds each run to it.
 
     Attributes:
+        path: may be another on each node.
         fstype, source: as the kernel shows them.
         mount_point, root: where it is mounted, and which directory of the file system; None until an agent said so.
         identity: the file system's own name, as in the fact `fs.identity`; None where no probe found one.
@@ -66,3 +83,18 @@ class TargetMount(Base):
     problem: Mapped[str | None]
 
     __table_args__ = (Index("ix_target_mount_node_id", "node_id"),)
+
+    @property
+    def frozen(self) -> Frozen:
+        """What the mount must be."""
+        return Frozen(self.fstype, self.source, self.mount_point, self.root, self.identity)
+
+    @property
+    def directory(self) -> str | None:
+        """Which directory of the file system it is; None where nobody said."""
+        return self.frozen.directory(self.path)
+
+    def freeze(self, mount: Frozen) -> None:
+        """Hold each run to this mount."""
+        for name, value in asdict(mount).items():
+            setattr(self, name, value)

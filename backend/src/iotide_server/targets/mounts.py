@@ -1,6 +1,7 @@
 """Which mount holds a path, and whether it is still the one that a target was made on; pure."""
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -78,6 +79,28 @@ class Frozen:
         is_local = self.fstype == "zfs" or (self.source.startswith("/dev/") and self.fstype != "gpfs")
         return self.identity if is_local else None
 
+    @property
+    def names(self) -> frozenset[tuple[str, ...]]:
+        """Under what the file system is known; two mounts are of the same one if they share a name.
+
+        A server and what it exports name it too, also where its address is another one each time it is asked for.
+        """
+        found: set[tuple[str, ...]] = {("identity", self.identity)} if self.identity else set()
+        if self.identity is None or self.names_server:
+            found.add(("source", self.fstype.removesuffix("4"), self.source))
+        return frozenset(found)
+
+    @property
+    def names_server(self) -> bool:
+        """Whether the source is a server and what it exports."""
+        return self.source.startswith("//") or ":/" in self.source
+
+    def directory(self, path: str) -> str | None:
+        """Which directory of the file system a path on the mount is; None where nobody said."""
+        if self.mount_point is None or self.root is None or not is_at_or_below(path, self.mount_point):
+            return None
+        return str(PurePosixPath(self.root, PurePosixPath(path).relative_to(self.mount_point)))
+
     def filled(self, now: "Frozen") -> "Frozen":
         """With what was not known yet and is now."""
         return replace(
@@ -86,6 +109,23 @@ class Frozen:
             root=self.root if self.root is not None else now.root,
             identity=self.identity if self.identity is not None else now.identity,
         )
+
+
+def stranger_problem(node_id: int, mounts: Mapping[int, Frozen]) -> str | None:
+    """Why a node's mount is not the one file system that the other nodes of a shared target have; None when it is.
+
+    Args:
+        mounts: by node, those of the target; what most have is the target's.
+    """
+    counted = Counter(name for mount in mounts.values() for name in mount.names)
+    first = min(mounts, key=lambda other: (-max(counted[name] for name in mounts[other].names), other))
+    own, meant = mounts[node_id], mounts[first]
+    if own.names & meant.names or None in {own.identity, meant.identity}:
+        return None
+    return (
+        f"{own.identity} is mounted there, and on other nodes of this shared target {meant.identity};"
+        " take the node off the target, and make one of scope node where each node has a file system of its own"
+    )
 
 
 def guard_problem(frozen: Frozen, now: MountFacts | None) -> str | None:

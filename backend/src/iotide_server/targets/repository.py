@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
-from iotide_server.targets.models import Target, TargetMount
+from iotide_server.targets.models import Target, TargetBacking, TargetMount
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,54 @@ def living_mounts_on(session: Session, node_id: int) -> list[tuple[Target, Targe
         .order_by(Target.id)
     )
     return [(target, mount) for target, mount in session.execute(statement)]
+
+
+def living_places(session: Session, cluster_id: int) -> list[tuple[Target, TargetMount]]:
+    """Every mount of every living target of a cluster, the oldest target first."""
+    statement = (
+        select(Target, TargetMount)
+        .join(TargetMount, TargetMount.target_id == Target.id)
+        .where(Target.cluster_id == cluster_id, Target.retired_at.is_(None))
+        .order_by(Target.id, TargetMount.node_id)
+    )
+    return [(target, mount) for target, mount in session.execute(statement)]
+
+
+def announced_mounts(session: Session, target_ids: Collection[int]) -> list[tuple[Target, TargetMount, Node]]:
+    """Every mount of these targets with its node, whose last word on it is in `Node.mounts`; by name of the node."""
+    statement = (
+        select(Target, TargetMount, Node)
+        .join(TargetMount, TargetMount.target_id == Target.id)
+        .join(Node, Node.id == TargetMount.node_id)
+        .where(Target.id.in_(target_ids))
+        .order_by(Target.id, Node.name)
+    )
+    return [(target, mount, node) for target, mount, node in session.execute(statement)]
+
+
+def backings(session: Session, target_ids: Collection[int] | None = None) -> list[TargetBacking]:
+    """What these targets, or all, stand on."""
+    statement = select(TargetBacking).order_by(TargetBacking.target_id, TargetBacking.backing_id)
+    if target_ids is not None:
+        statement = statement.where(TargetBacking.target_id.in_(target_ids))
+    return list(session.scalars(statement))
+
+
+def named(session: Session, target_ids: Collection[int]) -> dict[int, str]:
+    """The names of targets, retired ones too."""
+    statement = select(Target.id, Target.name).where(Target.id.in_(target_ids))
+    return {target_id: name for target_id, name in session.execute(statement)}  # noqa: C416 - rows are no tuples to mypy
+
+
+def lock_living_targets(session: Session, cluster_id: int) -> dict[int, Target]:
+    """The cluster's targets, their rows locked until the end of the transaction."""
+    statement = (
+        select(Target)
+        .where(Target.cluster_id == cluster_id, Target.retired_at.is_(None))
+        .order_by(Target.id)
+        .with_for_update(key_share=True)
+    )
+    return {target.id: target for target in session.scalars(statement)}
 
 
 def mounts_for_order(

@@ -7,8 +7,17 @@ from fastapi import APIRouter, Query
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.targets import service
-from iotide_server.targets.schemas import Target, TargetInput, TargetPatch
+from iotide_server.targets import backing, service
+from iotide_server.targets.schemas import (
+    BackingInput,
+    Candidate,
+    Target,
+    TargetFacts,
+    TargetInput,
+    TargetPatch,
+    TargetPlace,
+    TargetRef,
+)
 from iotide_server.targets.service import TargetFilter
 
 router = APIRouter(tags=["targets"])
@@ -33,6 +42,33 @@ def create_target(principal: Operator, session: Tx, now: Now, body: TargetInput)
     return Target.of(service.create_target(session, principal, body.plan(), now))
 
 
+@router.get("/clusters/{cluster_id}/candidates", summary="List what could become a target", responses=errors(404))
+def list_candidates(principal: Viewer, session: Tx, cluster_id: Id) -> list[Candidate]:
+    """Approved directories that belong to no target yet; those of one shared file system on many nodes together."""
+    found, names = service.candidates(session, principal, cluster_id)
+    return [Candidate.of(one, names) for one in found]
+
+
+@router.get("/targets/{target_id}/facts", summary="Show what a target is made of", responses=errors(404))
+def get_target_facts(principal: Viewer, session: Tx, target_id: Id) -> TargetFacts:
+    """Space, inodes, options and what the probes found on each node, also of what it stands on."""
+    view = service.target(session, principal, target_id)
+    below = [backing_id for backing_id, _ in view.backed_by]
+    suggested = backing.suggested_backing(session, view.target, [found.mount for found in view.mounts])
+    return TargetFacts(
+        places=[TargetPlace.of(place) for place in backing.places_of(session, [target_id])],
+        backing=[TargetPlace.of(place) for place in backing.places_of(session, below)],
+        suggested_backing=[TargetRef(id=one.id, name=one.name) for one in suggested],
+    )
+
+
+@router.put("/targets/{target_id}/backed-by", summary="Say what a target stands on", responses=errors(404, 409))
+def set_backing(principal: Operator, session: Tx, target_id: Id, body: BackingInput) -> Target:
+    """Targets of storage nodes whose facts go with its runs; refused where it would stand on itself."""
+    backing.set_backing(session, principal, target_id, list(dict.fromkeys(body.targets)))
+    return Target.of(service.target(session, principal, target_id))
+
+
 @router.get("/targets/{target_id}", summary="Show a target", responses=errors(404))
 def get_target(principal: Viewer, session: Tx, target_id: Id) -> Target:
     """One target with its mounts."""
@@ -44,11 +80,11 @@ def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, bod
     """Name, reserve and nodes; naming its nodes again accepts mounts that have changed."""
     changes = {
         field: value
-        for field, value in body.model_dump(exclude_unset=True, exclude={"nodes"}).items()
+        for field, value in body.model_dump(exclude_unset=True, exclude={"nodes", "elsewhere"}).items()
         if field != "name" or value is not None
     }
     if body.nodes is not None:
-        service.mount_on(session, principal, target_id, list(dict.fromkeys(body.nodes)), now)
+        service.mount_on(session, principal, target_id, body.places(), now)
     return Target.of(service.change_target(session, principal, target_id, changes))
 
 

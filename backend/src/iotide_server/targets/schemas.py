@@ -1,13 +1,15 @@
 """What the API takes and gives for targets."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from iotide_server.kit.web import Input, Output
-from iotide_server.targets import service
+from iotide_server.targets import backing, discovery, service
 from iotide_wire.base import Name
+from iotide_wire.facts import MountFacts
 
 TargetName = Annotated[Name, Field(examples=["nfs-home"])]
 Scope = Annotated[
@@ -26,14 +28,28 @@ ReserveBytes = Annotated[
 ]
 
 
+class NodePath(Input):
+    """Where a target is on one node."""
+
+    node_id: Annotated[int, Field(ge=1, le=2**63 - 1, examples=[3])]
+    path: Annotated[str, Field(min_length=1, max_length=4096, examples=["/work/bench"])]
+
+
+Elsewhere = Annotated[
+    list[NodePath],
+    Field(max_length=10_000, description="Nodes on which its path is another; they need not be among `nodes`"),
+]
+
+
 class TargetInput(Input):
-    """A new target; its path is the same on every node and below a directory that each agent approves."""
+    """A new target; its path is below a directory that the agent of each node approves."""
 
     cluster_id: Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])]
     name: TargetName
     path: Annotated[str, Field(min_length=1, max_length=4096, examples=["/mnt/nfs0/bench"])]
     scope: Scope
     nodes: NodeIds
+    elsewhere: Elsewhere = Field(default_factory=list)
     reserve_bytes: ReserveBytes = None
 
     def plan(self) -> service.TargetPlan:
@@ -45,6 +61,7 @@ class TargetInput(Input):
             scope=self.scope,
             node_ids=list(dict.fromkeys(self.nodes)),
             reserve_bytes=self.reserve_bytes,
+            elsewhere={place.node_id: place.path for place in self.elsewhere},
         )
 
 
@@ -57,6 +74,27 @@ class TargetPatch(Input):
     name: TargetName | None = None
     reserve_bytes: ReserveBytes = None
     nodes: NodeIds | None = None
+    elsewhere: Elsewhere = Field(default_factory=list)
+
+    def places(self) -> dict[int, str | None]:
+        """Its nodes, each with the path that is given for it."""
+        return dict.fromkeys(self.nodes or []) | {place.node_id: place.path for place in self.elsewhere}
+
+
+class BackingInput(Input):
+    """What a target stands on from now on."""
+
+    targets: Annotated[
+        list[Annotated[int, Field(ge=1, le=2**63 - 1)]],
+        Field(max_length=100, description="Targets of storage nodes", examples=[[7]]),
+    ]
+
+
+class TargetRef(Output):
+    """Another target."""
+
+    id: int
+    name: TargetName
 
 
 class TargetMount(Output):
@@ -67,6 +105,7 @@ class TargetMount(Output):
     path: Annotated[str, Field(examples=["/mnt/nfs0/bench"])]
     fstype: Annotated[str, Field(examples=["nfs4"])]
     source: Annotated[str, Field(examples=["filer:/export/home"])]
+    identity: Annotated[str | None, Field(description="The file system's own name", examples=["xfs:5f1d-0c2e"])]
     mount_options: str
     total_bytes: int | None
     free_bytes: int | None
@@ -85,6 +124,7 @@ class Target(Output):
     reserve_bytes: ReserveBytes
     retired_at: datetime | None
     mounts: list[TargetMount]
+    backed_by: Annotated[list[TargetRef], Field(description="Targets of storage nodes that it stands on")]
 
     @classmethod
     def of(cls, view: service.TargetView) -> "Target":
@@ -105,6 +145,7 @@ class Target(Output):
                     path=found.mount.path,
                     fstype=found.mount.fstype,
                     source=found.mount.source,
+                    identity=found.mount.identity,
                     mount_options=found.mount.mount_options,
                     total_bytes=found.mount.total_bytes,
                     free_bytes=found.mount.free_bytes,
@@ -113,4 +154,82 @@ class Target(Output):
                 )
                 for found in view.mounts
             ],
+            backed_by=[TargetRef(id=backing_id, name=name) for backing_id, name in view.backed_by],
         )
+
+
+class CandidatePlace(Output):
+    """A directory on a node that its agent lets runs write below."""
+
+    node_id: int
+    node_name: Annotated[str, Field(examples=["node07"])]
+    path: Annotated[str, Field(examples=["/mnt/nfs0"])]
+    source: Annotated[str, Field(examples=["filer:/export/home"])]
+    total_bytes: int | None
+    free_bytes: int | None
+
+
+class Candidate(Output):
+    """One file system, or alike directories of many nodes, that could become a target or join one."""
+
+    scope: Scope
+    fstype: Annotated[str, Field(examples=["nfs4"])]
+    identity: Annotated[str | None, Field(description="The file system's own name, where all places have the same")]
+    places: list[CandidatePlace]
+    joins: Annotated[TargetRef | None, Field(description="The target that it is on other nodes")]
+    suggested_name: TargetName
+
+    @classmethod
+    def of(cls, found: discovery.Candidate, names: Mapping[int, str]) -> "Candidate":
+        """As the API shows it."""
+        identities = {seen.mount.facts.get("fs.identity") for seen in found.seen}
+        identity = identities.pop() if len(identities) == 1 else None
+        return cls(
+            scope="shared" if found.scope == "shared" else "node",
+            fstype=found.seen[0].mount.fstype,
+            identity=None if identity is None else str(identity),
+            places=[
+                CandidatePlace(
+                    node_id=seen.node_id,
+                    node_name=seen.node_name,
+                    path=seen.path,
+                    source=seen.mount.source,
+                    total_bytes=seen.mount.total_bytes,
+                    free_bytes=seen.mount.free_bytes,
+                )
+                for seen in found.seen
+            ],
+            joins=None if found.joins is None else TargetRef(id=found.joins, name=names[found.joins]),
+            suggested_name=found.suggested_name,
+        )
+
+
+class TargetPlace(Output):
+    """A target on a node, as its agent said last."""
+
+    target: TargetRef
+    node_id: int
+    node_name: Annotated[str, Field(examples=["node07"])]
+    path: str
+    mount: Annotated[MountFacts | None, Field(description="null where nothing is mounted")]
+
+    @classmethod
+    def of(cls, place: backing.Place) -> "TargetPlace":
+        """As the API shows the place."""
+        return cls(
+            target=TargetRef(id=place.target.id, name=place.target.name),
+            node_id=place.node.id,
+            node_name=place.node.name,
+            path=place.path,
+            mount=place.mount,
+        )
+
+
+class TargetFacts(Output):
+    """What a target is made of, by the last word of the agents."""
+
+    places: list[TargetPlace]
+    backing: Annotated[list[TargetPlace], Field(description="Those of the targets that it stands on")]
+    suggested_backing: Annotated[
+        list[TargetRef], Field(description="Targets on which a server that is a node has what it exports")
+    ]

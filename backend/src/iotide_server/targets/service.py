@@ -1,7 +1,7 @@
 """Targets as people make and change them."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
@@ -17,7 +17,9 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.live import service as live
 from iotide_server.targets import repository
+from iotide_server.targets.discovery import Candidate, Sighting, find_candidates
 from iotide_server.targets.errors import (
+    FileSystemIsTargetError,
     NothingMountedError,
     PathNotApprovedError,
     TargetBusyError,
@@ -25,7 +27,7 @@ from iotide_server.targets.errors import (
     TargetNotFoundError,
 )
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.targets.mounts import Frozen, clean_path, is_approved, mount_of
+from iotide_server.targets.mounts import Frozen, clean_path, is_approved, mount_of, stranger_problem
 from iotide_server.targets.repository import MountOnNode
 from iotide_wire.facts import MountFacts
 
@@ -35,7 +37,9 @@ class TargetPlan:
     """A target to be made.
 
     Attributes:
+        path: on each of `node_ids`.
         scope: `node` or `shared`, see `models.Target`.
+        elsewhere: by node, another path.
     """
 
     cluster_id: int
@@ -44,14 +48,20 @@ class TargetPlan:
     scope: str
     node_ids: Sequence[int]
     reserve_bytes: int | None
+    elsewhere: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetView:
-    """A target with its mounts."""
+    """A target with its mounts.
+
+    Attributes:
+        backed_by: ids and names of the targets of storage nodes that it stands on.
+    """
 
     target: Target
     mounts: Sequence[MountOnNode]
+    backed_by: Sequence[tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +110,36 @@ def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, fi
     return _views(session, [found[name] for name in names])
 
 
+def candidates(session: Session, principal: Principal, cluster_id: int) -> tuple[list[Candidate], Mapping[int, str]]:
+    """What could become a target of the cluster or join one, and the names of its living targets.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+    """
+    clusters.cluster(session, principal, cluster_id)
+    places = repository.living_places(session, cluster_id)
+    taken = {(mount.node_id, mount.path): found.id for found, mount in places}
+    announced = {
+        node.id: (node.name, [MountFacts.model_validate(mount) for mount in node.mounts])
+        for node in clusters.nodes_of(session, cluster_id)
+    }
+    approved = {
+        (node_id, mount.path): mount for node_id, (_, mounts) in announced.items() for mount in mounts if mount.approved
+    }
+    # A target may lie below an approved directory, and is none that an agent announces.
+    below = {
+        (node_id, path): mount
+        for node_id, path in taken.keys() - approved.keys()
+        if node_id in announced and (mount := mount_of(path, announced[node_id][1]))
+    }
+    sightings = [
+        Sighting(node_id, announced[node_id][0], path, mount, taken.get((node_id, path)))
+        for (node_id, path), mount in (approved | below).items()
+    ]
+    names = {found.id: found.name for found, _ in places}
+    return find_candidates(sightings, names.values()), names
+
+
 def create_target(session: Session, principal: Principal, plan: TargetPlan, now: datetime) -> TargetView:
     """A new target; what is mounted there now on each node is what every run must find.
 
@@ -108,11 +148,12 @@ def create_target(session: Session, principal: Principal, plan: TargetPlan, now:
         NodeNotFoundError: a node is not in the cluster.
         PathNotApprovedError: a node does not let runs write there.
         NothingMountedError: a node has not announced a file system there.
+        FileSystemIsTargetError: the same directory of the same shared file system is a living target.
         TargetNameTakenError: a living target of the cluster has the name.
     """
     clusters.cluster(session, principal, plan.cluster_id, Role.OPERATOR)
     path = clean_path(plan.path)
-    nodes = clusters.nodes_by_id(session, plan.cluster_id, plan.node_ids, field="nodes")
+    places = _places(session, plan.cluster_id, plan.node_ids, plan.elsewhere, path)
     created = Target(
         cluster_id=plan.cluster_id,
         name=plan.name,
@@ -126,8 +167,10 @@ def create_target(session: Session, principal: Principal, plan: TargetPlan, now:
             session.add(created)
     except IntegrityError as error:
         raise TargetNameTakenError(plan.name) from error
-    session.add_all(_freeze(created, node, now) for node in nodes)
-    after: Json = {"name": plan.name, "path": path, "scope": plan.scope, "nodes": [node.name for node in nodes]}
+    mounts = _freeze(created, places, now)
+    _refuse_twice(session, created, mounts)
+    session.add_all(mounts)
+    after: Json = {"name": plan.name, "path": path, "scope": plan.scope, "nodes": [node.name for node, _ in places]}
     _tell(session, principal, Action("target_created", "target", created.id, created.cluster_id, after=after))
     return _views(session, [created])[0]
 
@@ -158,9 +201,16 @@ def change_target(session: Session, principal: Principal, target_id: int, change
 
 
 def mount_on(
-    session: Session, principal: Principal, target_id: int, node_ids: Sequence[int], now: datetime
+    session: Session,
+    principal: Principal,
+    target_id: int,
+    wanted: Mapping[int, str | None],
+    now: datetime,
 ) -> TargetView:
     """The target on exactly these nodes, each mount taken as it is now; this accepts a mount that has changed.
+
+    Args:
+        wanted: by node, its path; None for the one that it has, or where it is new, for the target's.
 
     Raises:
         TargetNotFoundError: there is none that the caller may see, or it is retired.
@@ -168,16 +218,18 @@ def mount_on(
         NodeNotFoundError, PathNotApprovedError, NothingMountedError: as `create_target`.
     """
     changed = _own_target(session, principal, target_id)
-    nodes = clusters.nodes_by_id(session, changed.cluster_id, node_ids, field="nodes")
     mounts = {found.mount.node_id: found for found in repository.mounts_of(session, [target_id])[target_id]}
-    left_out = set(mounts) - {node.id for node in nodes}
+    kept = {node_id: mounts[node_id].mount.path for node_id in wanted if node_id in mounts}
+    elsewhere = kept | {node_id: path for node_id, path in wanted.items() if path is not None}
+    places = _places(session, changed.cluster_id, list(wanted), elsewhere, changed.path)
+    left_out = set(mounts) - {node.id for node, _ in places}
     run_count = repository.runs_that_load(session, target_id, left_out)
     if run_count:
         raise TargetBusyError(changed.name, run_count)
     for found in mounts.values():
         session.delete(found.mount)
     session.flush()
-    session.add_all(_freeze(changed, node, now) for node in nodes)
+    session.add_all(_freeze(changed, places, now))
     before = {"mounts": [_shown(found.node_name, found.mount) for found in mounts.values()]}
     view = _views(session, [changed])[0]
     after = {"mounts": [_shown(found.node_name, found.mount) for found in view.mounts]}
@@ -208,23 +260,53 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
     )
 
 
-def _freeze(guarded: Target, node: Node, now: datetime) -> TargetMount:
-    """The target's mount on the node as the agent announced it last."""
-    if not is_approved(guarded.path, node.approved_directories):
-        raise PathNotApprovedError(guarded.path, node.name, node.approved_directories)
-    mount = mount_of(guarded.path, map(MountFacts.model_validate, node.mounts))
-    if mount is None:
-        raise NothingMountedError(guarded.path, node.name)
-    return TargetMount(
+def _places(
+    session: Session, cluster_id: int, node_ids: Sequence[int], elsewhere: Mapping[int, str], path: str
+) -> list[tuple[Node, str]]:
+    """Each node with the path of the target on it."""
+    every = list(dict.fromkeys((*node_ids, *elsewhere)))
+    nodes = clusters.nodes_by_id(session, cluster_id, every, field="nodes")
+    return [(node, clean_path(elsewhere[node.id]) if node.id in elsewhere else path) for node in nodes]
+
+
+def _freeze(guarded: Target, places: Sequence[tuple[Node, str]], now: datetime) -> list[TargetMount]:
+    """The target's mount on each node as the agent announced it last."""
+    mounts = [_freeze_one(guarded, node, path, now) for node, path in places]
+    if guarded.scope == "shared":
+        frozen = {mount.node_id: mount.frozen for mount in mounts}
+        for mount in mounts:
+            mount.problem = stranger_problem(mount.node_id, frozen)
+    return mounts
+
+
+def _freeze_one(guarded: Target, node: Node, path: str, now: datetime) -> TargetMount:
+    if not is_approved(path, node.approved_directories):
+        raise PathNotApprovedError(path, node.name, node.approved_directories)
+    found = mount_of(path, map(MountFacts.model_validate, node.mounts))
+    if found is None:
+        raise NothingMountedError(path, node.name)
+    mount = TargetMount(
         target_id=guarded.id,
         node_id=node.id,
-        path=guarded.path,
-        mount_options=mount.mount_options,
-        total_bytes=mount.total_bytes,
-        free_bytes=mount.free_bytes,
+        path=path,
+        mount_options=found.mount_options,
+        total_bytes=found.total_bytes,
+        free_bytes=found.free_bytes,
         seen_at=now,
-        **asdict(Frozen.of(mount)),
     )
+    mount.freeze(Frozen.of(found))
+    return mount
+
+
+def _refuse_twice(session: Session, created: Target, mounts: Sequence[TargetMount]) -> None:
+    """Two targets of one file system would be loaded beside each other as if they were two file systems."""
+    if created.scope != "shared":
+        return
+    for other, mount in repository.living_places(session, created.cluster_id):
+        for own in mounts:
+            is_same = own.frozen.names & mount.frozen.names
+            if is_same and other.scope == "shared" and own.directory is not None and own.directory == mount.directory:
+                raise FileSystemIsTargetError(other.name, own.path, other.id)
 
 
 def _own_target(session: Session, principal: Principal, target_id: int) -> Target:
@@ -237,8 +319,18 @@ def _own_target(session: Session, principal: Principal, target_id: int) -> Targe
 
 
 def _views(session: Session, targets: Collection[Target]) -> list[TargetView]:
-    mounts = repository.mounts_of(session, [found.id for found in targets])
-    return [TargetView(found, mounts.get(found.id, [])) for found in targets]
+    target_ids = [found.id for found in targets]
+    mounts = repository.mounts_of(session, target_ids)
+    backings = repository.backings(session, target_ids)
+    names = repository.named(session, {backing.backing_id for backing in backings})
+    return [
+        TargetView(
+            found,
+            mounts.get(found.id, []),
+            [(link.backing_id, names[link.backing_id]) for link in backings if link.target_id == found.id],
+        )
+        for found in targets
+    ]
 
 
 def _shown(node_name: str, mount: TargetMount) -> Json:

@@ -97,7 +97,7 @@ def test_a_person_may_accept_the_new_mount(session: Session) -> None:
     moved = mount("/mnt/nfs", "nfs4", "filer2:/export")
     node.mounts = [mounted.model_dump(mode="json") for mounted in (ROOT, moved)]
     agents.refresh_mounts(session, node.id, [ROOT, moved], NOW)
-    service.mount_on(session, ADMIN, target_id, [node.id], NOW)
+    service.mount_on(session, ADMIN, target_id, {node.id: None}, NOW)
     assert guarded(session).source == "filer2:/export"
     assert guarded(session).problem is None
 
