@@ -404,6 +404,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/candidates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what could become a target
+         * @description Approved directories that belong to no target yet; those of one shared file system on many nodes together.
+         */
+        get: operations["list_candidates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/targets/{target_id}/facts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what a target is made of
+         * @description Space, inodes, options and what the probes found on each node, also of what it stands on.
+         */
+        get: operations["get_target_facts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/targets/{target_id}/backed-by": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say what a target stands on
+         * @description Targets of storage nodes whose facts go with its runs; refused where it would stand on itself.
+         */
+        put: operations["set_backing"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/targets/{target_id}": {
         parameters: {
             query?: never;
@@ -1191,6 +1251,20 @@ export interface components {
             } | null;
         };
         /**
+         * BackingInput
+         * @description What a target stands on from now on.
+         */
+        BackingInput: {
+            /**
+             * Targets
+             * @description Targets of storage nodes
+             * @example [
+             *       7
+             *     ]
+             */
+            targets: number[];
+        };
+        /**
          * BeatReply
          * @description The server's answer.
          *
@@ -1421,6 +1495,65 @@ export interface components {
          * @enum {string}
          */
         CampaignState: "waiting" | "active" | "finished" | "failed" | "cancelled";
+        /**
+         * Candidate
+         * @description One file system, or alike directories of many nodes, that could become a target or join one.
+         */
+        Candidate: {
+            /**
+             * Scope
+             * @description `node`: private to each node; `shared`: one file system behind many mounts
+             * @example shared
+             * @enum {string}
+             */
+            scope: "node" | "shared";
+            /**
+             * Fstype
+             * @example nfs4
+             */
+            fstype: string;
+            /**
+             * Identity
+             * @description The file system's own name, where all places have the same
+             */
+            identity: string | null;
+            /** Places */
+            places: components["schemas"]["CandidatePlace"][];
+            /** @description The target that it is on other nodes */
+            joins: components["schemas"]["TargetRef"] | null;
+            /**
+             * Suggested Name
+             * @example nfs-home
+             */
+            suggested_name: string;
+        };
+        /**
+         * CandidatePlace
+         * @description A directory on a node that its agent lets runs write below.
+         */
+        CandidatePlace: {
+            /** Node Id */
+            node_id: number;
+            /**
+             * Node Name
+             * @example node07
+             */
+            node_name: string;
+            /**
+             * Path
+             * @example /mnt/nfs0
+             */
+            path: string;
+            /**
+             * Source
+             * @example filer:/export/home
+             */
+            source: string;
+            /** Total Bytes */
+            total_bytes: number | null;
+            /** Free Bytes */
+            free_bytes: number | null;
+        };
         /**
          * Caution
          * @description Something to know before submitting.
@@ -2236,6 +2369,22 @@ export interface components {
             /** Slots */
             slots?: number | null;
             role?: components["schemas"]["NodeRole"] | null;
+        };
+        /**
+         * NodePath
+         * @description Where a target is on one node.
+         */
+        NodePath: {
+            /**
+             * Node Id
+             * @example 3
+             */
+            node_id: number;
+            /**
+             * Path
+             * @example /work/bench
+             */
+            path: string;
         };
         /**
          * NodeRole
@@ -3265,10 +3414,33 @@ export interface components {
             retired_at: string | null;
             /** Mounts */
             mounts: components["schemas"]["TargetMount"][];
+            /**
+             * Backed By
+             * @description Targets of storage nodes that it stands on
+             */
+            backed_by: components["schemas"]["TargetRef"][];
+        };
+        /**
+         * TargetFacts
+         * @description What a target is made of, by the last word of the agents.
+         */
+        TargetFacts: {
+            /** Places */
+            places: components["schemas"]["TargetPlace"][];
+            /**
+             * Backing
+             * @description Those of the targets that it stands on
+             */
+            backing: components["schemas"]["TargetPlace"][];
+            /**
+             * Suggested Backing
+             * @description Targets on which a server that is a node has what it exports
+             */
+            suggested_backing: components["schemas"]["TargetRef"][];
         };
         /**
          * TargetInput
-         * @description A new target; its path is the same on every node and below a directory that each agent approves.
+         * @description A new target; its path is below a directory that the agent of each node approves.
          */
         TargetInput: {
             /**
@@ -3303,6 +3475,11 @@ export interface components {
              */
             nodes: number[];
             /**
+             * Elsewhere
+             * @description Nodes on which its path is another; they need not be among `nodes`
+             */
+            elsewhere?: components["schemas"]["NodePath"][];
+            /**
              * Reserve Bytes
              * @description Space that runs leave free; null: a tenth of what a run needs
              */
@@ -3335,6 +3512,12 @@ export interface components {
              * @example filer:/export/home
              */
             source: string;
+            /**
+             * Identity
+             * @description The file system's own name
+             * @example xfs:5f1d-0c2e
+             */
+            identity: string | null;
             /** Mount Options */
             mount_options: string;
             /** Total Bytes */
@@ -3368,6 +3551,42 @@ export interface components {
             reserve_bytes?: number | null;
             /** Nodes */
             nodes?: number[] | null;
+            /**
+             * Elsewhere
+             * @description Nodes on which its path is another; they need not be among `nodes`
+             */
+            elsewhere?: components["schemas"]["NodePath"][];
+        };
+        /**
+         * TargetPlace
+         * @description A target on a node, as its agent said last.
+         */
+        TargetPlace: {
+            target: components["schemas"]["TargetRef"];
+            /** Node Id */
+            node_id: number;
+            /**
+             * Node Name
+             * @example node07
+             */
+            node_name: string;
+            /** Path */
+            path: string;
+            /** @description null where nothing is mounted */
+            mount: components["schemas"]["MountFacts"] | null;
+        };
+        /**
+         * TargetRef
+         * @description Another target.
+         */
+        TargetRef: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example nfs-home
+             */
+            name: string;
         };
         /**
          * Tier
@@ -8071,11 +8290,18 @@ export interface operations {
                      *               "path": "/mnt/nfs0/bench",
                      *               "fstype": "nfs4",
                      *               "source": "filer:/export/home",
+                     *               "identity": "xfs:5f1d-0c2e",
                      *               "mount_options": "text",
                      *               "total_bytes": 1,
                      *               "free_bytes": 1,
                      *               "seen_at": "2026-11-21T10:00:00Z",
                      *               "problem": "text"
+                     *             }
+                     *           ],
+                     *           "backed_by": [
+                     *             {
+                     *               "id": 1,
+                     *               "name": "nfs-home"
                      *             }
                      *           ]
                      *         }
@@ -8207,6 +8433,12 @@ export interface operations {
                  *         1,
                  *         2
                  *       ],
+                 *       "elsewhere": [
+                 *         {
+                 *           "node_id": 3,
+                 *           "path": "/work/bench"
+                 *         }
+                 *       ],
                  *       "reserve_bytes": 0
                  *     }
                  */
@@ -8236,11 +8468,629 @@ export interface operations {
                      *           "path": "/mnt/nfs0/bench",
                      *           "fstype": "nfs4",
                      *           "source": "filer:/export/home",
+                     *           "identity": "xfs:5f1d-0c2e",
                      *           "mount_options": "text",
                      *           "total_bytes": 1,
                      *           "free_bytes": 1,
                      *           "seen_at": "2026-11-21T10:00:00Z",
                      *           "problem": "text"
+                     *         }
+                     *       ],
+                     *       "backed_by": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "nfs-home"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Target"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_candidates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "scope": "shared",
+                     *         "fstype": "nfs4",
+                     *         "identity": "text",
+                     *         "places": [
+                     *           {
+                     *             "node_id": 1,
+                     *             "node_name": "node07",
+                     *             "path": "/mnt/nfs0",
+                     *             "source": "filer:/export/home",
+                     *             "total_bytes": 1,
+                     *             "free_bytes": 1
+                     *           }
+                     *         ],
+                     *         "joins": {
+                     *           "id": 1,
+                     *           "name": "nfs-home"
+                     *         },
+                     *         "suggested_name": "nfs-home"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Candidate"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_target_facts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "places": [
+                     *         {
+                     *           "target": {
+                     *             "id": 1,
+                     *             "name": "nfs-home"
+                     *           },
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "path": "text",
+                     *           "mount": {
+                     *             "path": "text",
+                     *             "mount_point": "text",
+                     *             "fstype": "text",
+                     *             "source": "text",
+                     *             "mount_options": "text",
+                     *             "total_bytes": 0,
+                     *             "free_bytes": 0,
+                     *             "total_inodes": 0,
+                     *             "free_inodes": 0,
+                     *             "approved": true,
+                     *             "facts": {}
+                     *           }
+                     *         }
+                     *       ],
+                     *       "backing": [
+                     *         {
+                     *           "target": {
+                     *             "id": 1,
+                     *             "name": "nfs-home"
+                     *           },
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "path": "text",
+                     *           "mount": {
+                     *             "path": "text",
+                     *             "mount_point": "text",
+                     *             "fstype": "text",
+                     *             "source": "text",
+                     *             "mount_options": "text",
+                     *             "total_bytes": 0,
+                     *             "free_bytes": 0,
+                     *             "total_inodes": 0,
+                     *             "free_inodes": 0,
+                     *             "approved": true,
+                     *             "facts": {}
+                     *           }
+                     *         }
+                     *       ],
+                     *       "suggested_backing": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "nfs-home"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TargetFacts"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    set_backing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "targets": [
+                 *         7
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BackingInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "nfs-home",
+                     *       "path": "text",
+                     *       "scope": "shared",
+                     *       "reserve_bytes": 0,
+                     *       "retired_at": "2026-11-21T10:00:00Z",
+                     *       "mounts": [
+                     *         {
+                     *           "node_id": 1,
+                     *           "node_name": "node07",
+                     *           "path": "/mnt/nfs0/bench",
+                     *           "fstype": "nfs4",
+                     *           "source": "filer:/export/home",
+                     *           "identity": "xfs:5f1d-0c2e",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 1,
+                     *           "free_bytes": 1,
+                     *           "seen_at": "2026-11-21T10:00:00Z",
+                     *           "problem": "text"
+                     *         }
+                     *       ],
+                     *       "backed_by": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "nfs-home"
                      *         }
                      *       ]
                      *     }
@@ -8463,11 +9313,18 @@ export interface operations {
                      *           "path": "/mnt/nfs0/bench",
                      *           "fstype": "nfs4",
                      *           "source": "filer:/export/home",
+                     *           "identity": "xfs:5f1d-0c2e",
                      *           "mount_options": "text",
                      *           "total_bytes": 1,
                      *           "free_bytes": 1,
                      *           "seen_at": "2026-11-21T10:00:00Z",
                      *           "problem": "text"
+                     *         }
+                     *       ],
+                     *       "backed_by": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "nfs-home"
                      *         }
                      *       ]
                      *     }
@@ -8775,6 +9632,12 @@ export interface operations {
                  *       "nodes": [
                  *         1,
                  *         2
+                 *       ],
+                 *       "elsewhere": [
+                 *         {
+                 *           "node_id": 3,
+                 *           "path": "/work/bench"
+                 *         }
                  *       ]
                  *     }
                  */
@@ -8804,11 +9667,18 @@ export interface operations {
                      *           "path": "/mnt/nfs0/bench",
                      *           "fstype": "nfs4",
                      *           "source": "filer:/export/home",
+                     *           "identity": "xfs:5f1d-0c2e",
                      *           "mount_options": "text",
                      *           "total_bytes": 1,
                      *           "free_bytes": 1,
                      *           "seen_at": "2026-11-21T10:00:00Z",
                      *           "problem": "text"
+                     *         }
+                     *       ],
+                     *       "backed_by": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "nfs-home"
                      *         }
                      *       ]
                      *     }

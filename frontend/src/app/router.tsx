@@ -129,6 +129,13 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("./pages/RunRoute")),
 });
 
+const target = createRoute({
+  getParentRoute: () => shell,
+  path: "targets/$targetId",
+  params: { parse: ({ targetId }) => ({ targetId: idIn(targetId) }) },
+  component: lazyRouteComponent(() => import("./pages/TargetRoute")),
+});
+
 const trend = createRoute({
   getParentRoute: () => shell,
   path: "clusters/$clusterId/trend",
@@ -157,7 +164,17 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("./pages/SettingsRoute")),
 });
 
-const pages = shell.addChildren([overview, campaigns, builder, campaign, run, trend, trends, settings]);
+const pages = shell.addChildren([
+  overview,
+  campaigns,
+  builder,
+  campaign,
+  run,
+  target,
+  trend,
+  trends,
+  settings,
+]);
 
 export function createAppRouter(context: Context) {
   return createRouter({

@@ -35,16 +35,17 @@ it("keeps the join command when the first node has joined", async () => {
 });
 
 it("shows why the second of several targets was refused, with the form still open", async () => {
-  const mount = { fstype: "xfs", source: "/dev/vdb", approved: true, free_bytes: 1 };
+  const place = { node_id: 4, node_name: "node-1", source: "/dev/vdb", total_bytes: 2, free_bytes: 1 };
+  const candidate = { scope: "node", fstype: "xfs", identity: null, joins: null };
   const targets: object[] = [];
   server.use(
-    http.get("*/api/v1/nodes", () =>
-      listOf([
-        node([
-          { ...mount, path: "/a" },
-          { ...mount, path: "/b" },
-        ]),
-      ]),
+    http.get("*/api/v1/nodes", () => listOf([node()])),
+    http.get("*/api/v1/clusters/1/candidates", () =>
+      HttpResponse.json(
+        ["a", "b"]
+          .slice(targets.length)
+          .map((name) => ({ ...candidate, suggested_name: name, places: [{ ...place, path: `/${name}` }] })),
+      ),
     ),
     http.get("*/api/v1/targets", () => listOf(targets)),
     http.post("*/api/v1/targets", async ({ request }) => {
@@ -52,7 +53,16 @@ it("shows why the second of several targets was refused, with the form still ope
       if (name === "b")
         return HttpResponse.json({ error: { code: "conflict", message: "b is taken" } }, { status: 409 });
       const mounts = [{ node_id: 4, node_name: "node-1", path: "/a", fstype: "xfs", free_bytes: 1 }];
-      targets.push({ id: 1, cluster_id: 1, name, path: "/a", scope: "node", mounts, retired_at: null });
+      targets.push({
+        id: 1,
+        cluster_id: 1,
+        name,
+        path: "/a",
+        scope: "node",
+        mounts,
+        backed_by: [],
+        retired_at: null,
+      });
       return HttpResponse.json(targets[0], { status: 201 });
     }),
   );

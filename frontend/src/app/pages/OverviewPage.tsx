@@ -100,7 +100,7 @@ function ClusterSection({ cluster }: { cluster: Cluster }) {
           openNodeId={node}
         />
         <Divider />
-        <TargetsPanel clusterId={cluster.id} nodes={nodes.data ?? []} />
+        <TargetsPanel clusterId={cluster.id} hasNodes={(nodes.data ?? []).length > 0} />
       </Stack>
     </Section>
   );

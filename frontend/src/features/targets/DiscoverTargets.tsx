@@ -1,18 +1,18 @@
-/** Ticking discovered mounts makes targets of them. */
+/** Ticking discovered mounts makes targets of them, or puts a target on the nodes that mount it too. */
 
 import { Button, Checkbox, Group, Stack, Text, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
-import type { Node, Target } from "@/api/types";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Candidate, Target, TargetInput } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
+import { Loaded } from "@/components/Loaded";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
-import { type Candidate, findCandidates } from "./discovery";
-import { createTarget } from "./queries";
+import { candidatesQuery, createTarget, joinTarget } from "./queries";
 
 interface DiscoverTargetsProps {
   readonly clusterId: number;
-  readonly nodes: readonly Node[];
+  readonly hasNodes: boolean;
   readonly targets: readonly Target[];
   readonly onStart: () => void;
   readonly onDone: () => void;
@@ -20,56 +20,85 @@ interface DiscoverTargetsProps {
 
 export default function DiscoverTargets({
   clusterId,
-  nodes,
+  hasNodes,
   targets,
   onStart,
   onDone,
 }: DiscoverTargetsProps) {
-  const candidates = useMemo(() => findCandidates(nodes, targets), [nodes, targets]);
+  const candidates = useQuery(candidatesQuery(clusterId));
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   const create = useMutation(createTarget);
+  const join = useMutation(joinTarget);
+  const isPending = create.isPending || join.isPending;
 
-  async function createTicked(): Promise<void> {
+  async function makeTicked(): Promise<void> {
     onStart();
     const left = new Map(names);
-    for (const candidate of candidates) {
-      const name = left.get(candidate.key);
+    for (const candidate of candidates.data ?? []) {
+      const name = left.get(keyOf(candidate));
       if (name === undefined) continue;
-      await create.mutateAsync(toTarget(clusterId, candidate, name));
-      left.delete(candidate.key);
+      if (candidate.joins) await join.mutateAsync(toJoining(candidate, candidate.joins.id, targets));
+      else await create.mutateAsync(toTarget(clusterId, candidate, name));
+      left.delete(keyOf(candidate));
       setNames(new Map(left));
     }
     onDone();
   }
 
-  if (candidates.length === 0 && !create.isPending) return <NoCandidates hasNodes={nodes.length > 0} />;
   return (
-    <Stack gap="xs">
-      <CandidateTable candidates={candidates} names={names} onNames={setNames} />
-      {create.error && <ErrorNotice error={create.error} />}
-      <Group>
-        <Button
-          disabled={names.size === 0}
-          loading={create.isPending}
-          // A refusal stays visible through create.error; what was made before it is no longer offered.
-          onClick={() => void createTicked().catch(() => undefined)}
-        >
-          {names.size > 1 ? `Make ${names.size} targets` : "Make target"}
-        </Button>
-      </Group>
-    </Stack>
+    <Loaded
+      empty={<NoCandidates hasNodes={hasNodes} />}
+      isEmpty={(rows) => rows.length === 0 && !isPending}
+      query={candidates}
+    >
+      {(rows) => (
+        <Stack gap="xs">
+          <CandidateTable candidates={rows} names={names} onNames={setNames} />
+          {create.error && <ErrorNotice error={create.error} />}
+          {join.error && <ErrorNotice error={join.error} />}
+          <Group>
+            <Button
+              disabled={names.size === 0}
+              loading={isPending}
+              // A refusal stays visible through the error; what was made before it is no longer offered.
+              onClick={() => void makeTicked().catch(() => undefined)}
+            >
+              {names.size > 1 ? `Make ${names.size} targets` : "Make target"}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Loaded>
   );
 }
 
-function toTarget(clusterId: number, candidate: Candidate, name: string) {
+function keyOf({ places, fstype }: Candidate): string {
+  return `${places[0]?.node_id} ${places[0]?.path} ${fstype}`;
+}
+
+function pathOf({ places }: Candidate): string {
+  return places[0]?.path ?? "";
+}
+
+function toTarget(clusterId: number, candidate: Candidate, name: string): TargetInput {
+  const path = pathOf(candidate);
   return {
     cluster_id: clusterId,
     name,
-    path: candidate.path,
+    path,
     scope: candidate.scope,
-    nodes: candidate.nodes.map(({ id }) => id),
+    nodes: candidate.places.filter((place) => place.path === path).map(({ node_id }) => node_id),
+    elsewhere: candidate.places
+      .filter((place) => place.path !== path)
+      .map((place) => ({ node_id: place.node_id, path: place.path })),
     reserve_bytes: null,
   };
+}
+
+function toJoining(candidate: Candidate, targetId: number, targets: readonly Target[]) {
+  const mounts = targets.find(({ id }) => id === targetId)?.mounts ?? [];
+  const elsewhere = candidate.places.map(({ node_id, path }) => ({ node_id, path }));
+  return { targetId, nodes: mounts.map(({ node_id }) => node_id), elsewhere };
 }
 
 function NoCandidates({ hasNodes }: { hasNodes: boolean }) {
@@ -98,43 +127,63 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
   }
   return (
     <ScrollTable
-      head={["Directory", "File system", "Nodes", "Free", "Target name"]}
+      head={["Directory", "File system", "Nodes", "Size", "Free", "Target name"]}
       label="Discovered mounts"
     >
       {candidates.map((candidate) => (
-        <tr key={candidate.key}>
+        <tr key={keyOf(candidate)}>
           <td>
             <Checkbox
-              checked={names.has(candidate.key)}
-              label={candidate.path}
+              checked={names.has(keyOf(candidate))}
+              label={pathOf(candidate)}
               onChange={(event) =>
-                setName(candidate.key, event.currentTarget.checked ? candidate.suggestedName : undefined)
+                setName(keyOf(candidate), event.currentTarget.checked ? candidate.suggested_name : undefined)
               }
             />
           </td>
-          <td>
-            {candidate.fstype} on {candidate.source}
+          <td className="iotide-wrap">
+            {candidate.fstype} on {[...new Set(candidate.places.map(({ source }) => source))].join(", ")}
             <Text c="dimmed" size="xs">
               {candidate.scope === "shared"
                 ? "shared: one file system behind its mounts"
                 : "private to each node"}
+              {candidate.identity && `, ${candidate.identity}`}
             </Text>
           </td>
-          <td className="iotide-wrap">{candidate.nodes.map(({ name }) => name).join(", ")}</td>
-          <td>
-            <Quantity unit="bytes" value={candidate.smallestFreeBytes} />
+          <td className="iotide-wrap">
+            {candidate.places.map((place) => placeName(place, candidate)).join(", ")}
           </td>
           <td>
-            <TextInput
-              aria-label={`Name of the target for ${candidate.path}`}
-              disabled={!names.has(candidate.key)}
-              onChange={(event) => setName(candidate.key, event.currentTarget.value)}
-              size="xs"
-              value={names.get(candidate.key) ?? candidate.suggestedName}
-            />
+            <Quantity unit="bytes" value={least(candidate.places.map(({ total_bytes }) => total_bytes))} />
+          </td>
+          <td>
+            <Quantity unit="bytes" value={least(candidate.places.map(({ free_bytes }) => free_bytes))} />
+          </td>
+          <td>
+            {candidate.joins ? (
+              <Text size="sm">joins {candidate.joins.name}</Text>
+            ) : (
+              <TextInput
+                aria-label={`Name of the target for ${pathOf(candidate)}`}
+                disabled={!names.has(keyOf(candidate))}
+                onChange={(event) => setName(keyOf(candidate), event.currentTarget.value)}
+                size="xs"
+                value={names.get(keyOf(candidate)) ?? candidate.suggested_name}
+              />
+            )}
           </td>
         </tr>
       ))}
     </ScrollTable>
   );
+}
+
+/** A node, with the path where that is another than the row's. */
+function placeName(place: Candidate["places"][number], candidate: Candidate): string {
+  return place.path === pathOf(candidate) ? place.node_name : `${place.node_name} at ${place.path}`;
+}
+
+function least(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length > 0 ? Math.min(...known) : null;
 }

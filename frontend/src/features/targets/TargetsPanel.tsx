@@ -3,10 +3,11 @@
 import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import type { Node, Target } from "@/api/types";
+import type { Target } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Icon } from "@/components/Icon";
 import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -14,7 +15,7 @@ import { retireTarget, targetsQuery } from "./queries";
 
 const DiscoverTargets = lazy(() => import("./DiscoverTargets"));
 
-export function TargetsPanel({ clusterId, nodes }: { clusterId: number; nodes: readonly Node[] }) {
+export function TargetsPanel({ clusterId, hasNodes }: { clusterId: number; hasNodes: boolean }) {
   const targets = useQuery(targetsQuery(clusterId));
   const mayCreate = useMay("admin", clusterId);
   const [isAdding, setIsAdding] = useState(false);
@@ -52,7 +53,7 @@ export function TargetsPanel({ clusterId, nodes }: { clusterId: number; nodes: r
         <Suspense>
           <DiscoverTargets
             clusterId={clusterId}
-            nodes={nodes}
+            hasNodes={hasNodes}
             onDone={() => setIsAdding(false)}
             // The first target makes the list no longer empty; the others are still to come.
             onStart={() => setIsAdding(true)}
@@ -80,7 +81,11 @@ function TargetRow({ target }: { target: Target }) {
   const problems = target.mounts.filter(({ problem }) => problem);
   return (
     <tr>
-      <td className="iotide-strong">{target.name}</td>
+      <td className="iotide-strong">
+        <TextLink params={{ targetId: target.id }} to="/targets/$targetId">
+          {target.name}
+        </TextLink>
+      </td>
       <td>{target.path}</td>
       <td>
         {kinds.join(", ")}

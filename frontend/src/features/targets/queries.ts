@@ -1,6 +1,6 @@
 /** Requests of targets: the file systems and directories under test. */
 
-import { mutationOptions, queryOptions } from "@tanstack/react-query";
+import { mutationOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { everyItem } from "@/api/pages";
 import type { TargetInput } from "@/api/types";
@@ -18,14 +18,79 @@ export function targetsQuery(clusterId: number) {
   });
 }
 
+/** What the nodes have mounted that could become a target or join one; each word of a node may change it. */
+export function candidatesQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: ["node", "candidates", clusterId],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/clusters/{cluster_id}/candidates", {
+          params: { path: { cluster_id: clusterId } },
+          signal,
+        }),
+      ),
+  });
+}
+
+export function targetQuery(targetId: number) {
+  return queryOptions({
+    queryKey: ["target", "one", targetId],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/api/v1/targets/{target_id}", { params: { path: { target_id: targetId } }, signal })),
+  });
+}
+
+export function targetFactsQuery(targetId: number) {
+  return queryOptions({
+    queryKey: ["target", "facts", targetId],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/targets/{target_id}/facts", { params: { path: { target_id: targetId } }, signal }),
+      ),
+  });
+}
+
+async function refetch(client: QueryClient): Promise<void> {
+  await Promise.all([
+    client.invalidateQueries({ queryKey: ["target"] }),
+    client.invalidateQueries({ queryKey: ["node", "candidates"] }),
+  ]);
+}
+
 export const createTarget = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (body: TargetInput) => answer(api.POST("/api/v1/targets", { body })),
-  onSuccess: (_target, _body, _result, { client }) => client.invalidateQueries({ queryKey: ["target"] }),
+  onSuccess: (_target, _body, _result, { client }) => refetch(client),
+});
+
+interface Joining {
+  readonly targetId: number;
+  readonly nodes: number[];
+  readonly elsewhere: { node_id: number; path: string }[];
+}
+
+/** Puts a target on more nodes; `nodes` has those that it is on already too. */
+export const joinTarget = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ targetId, ...body }: Joining) =>
+    answer(api.PATCH("/api/v1/targets/{target_id}", { params: { path: { target_id: targetId } }, body })),
+  onSuccess: (_target, _body, _result, { client }) => refetch(client),
+});
+
+export const setBacking = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ targetId, targets }: { targetId: number; targets: number[] }) =>
+    answer(
+      api.PUT("/api/v1/targets/{target_id}/backed-by", {
+        params: { path: { target_id: targetId } },
+        body: { targets },
+      }),
+    ),
+  onSuccess: (_target, _body, _result, { client }) => refetch(client),
 });
 
 export const retireTarget = mutationOptions({
   mutationFn: (targetId: number) =>
     answer(api.DELETE("/api/v1/targets/{target_id}", { params: { path: { target_id: targetId } } })),
-  onSuccess: (_done, _id, _result, { client }) => client.invalidateQueries({ queryKey: ["target"] }),
+  onSuccess: (_done, _id, _result, { client }) => refetch(client),
 });

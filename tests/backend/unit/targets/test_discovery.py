@@ -5,16 +5,17 @@ from factories.announced import mount
 
 from iotide_server.targets.discovery import Candidate, Sighting, find_candidates, suggest_name
 from iotide_server.targets.mounts import Frozen, stranger_problem
-from iotide_wire.facts import FactValue
+from iotide_wire.facts import Facts
 
 
 def seen(
-    node_id: int, path: str, fstype: str, source: str, *, target: int | None = None, **facts: FactValue
+    node_id: int, path: str, fstype: str, source: str, facts: Facts | None = None, *, target: int | None = None
 ) -> Sighting:
-    return Sighting(node_id, f"n{node_id}", path, mount(path, fstype, source, **facts), target)
+    found = mount(path, fstype, source).model_copy(update={"facts": facts or {}})
+    return Sighting(node_id, f"n{node_id}", path, found, target)
 
 
-def shared(identity: str) -> dict[str, FactValue]:
+def shared(identity: str) -> Facts:
     return {"fs.identity": identity, "fs.identity_scope": "shared"}
 
 
@@ -25,9 +26,9 @@ def shown(found: list[Candidate]) -> list[tuple[str, list[int], int | None]]:
 def test_one_shared_file_system_is_one_candidate_wherever_and_from_whatever_name_it_is_mounted() -> None:
     found = find_candidates(
         [
-            seen(1, "/scratch", "nfs4", "filer:/a", **shared("nfs:10.0.0.1:/a")),
-            seen(2, "/mnt/scratch", "nfs4", "filer.site:/a", **shared("nfs:10.0.0.1:/a")),
-            seen(3, "/other", "nfs4", "filer:/b", **shared("nfs:10.0.0.1:/b")),
+            seen(1, "/scratch", "nfs4", "filer:/a", shared("nfs:10.0.0.1:/a")),
+            seen(2, "/mnt/scratch", "nfs4", "filer.site:/a", shared("nfs:10.0.0.1:/a")),
+            seen(3, "/other", "nfs4", "filer:/b", shared("nfs:10.0.0.1:/b")),
         ],
         [],
     )
@@ -37,8 +38,8 @@ def test_one_shared_file_system_is_one_candidate_wherever_and_from_whatever_name
 def test_a_server_with_several_addresses_is_one_by_its_name_and_export() -> None:
     found = find_candidates(
         [
-            seen(1, "/s", "nfs4", "filer:/a", **shared("nfs:10.0.0.1:/a")),
-            seen(2, "/s", "nfs", "filer:/a", **shared("nfs:10.0.0.2:/a")),
+            seen(1, "/s", "nfs4", "filer:/a", shared("nfs:10.0.0.1:/a")),
+            seen(2, "/s", "nfs", "filer:/a", shared("nfs:10.0.0.2:/a")),
             seen(3, "/s", "nfs4", "filer:/a"),
         ],
         [],
@@ -47,8 +48,8 @@ def test_a_server_with_several_addresses_is_one_by_its_name_and_export() -> None
 
 
 def test_two_directories_of_a_file_system_are_two_candidates() -> None:
-    one = seen(1, "/l/wide", "lustre", "mgs@tcp:/l", **shared("lustre:l"))
-    two = seen(1, "/l/one", "lustre", "mgs@tcp:/l", **shared("lustre:l"))
+    one = seen(1, "/l/wide", "lustre", "mgs@tcp:/l", shared("lustre:l"))
+    two = seen(1, "/l/one", "lustre", "mgs@tcp:/l", shared("lustre:l"))
     on_root = [
         Sighting(place.node_id, place.node_name, place.path, place.mount.model_copy(update={"mount_point": "/l"}), None)
         for place in (one, two)
@@ -59,8 +60,8 @@ def test_two_directories_of_a_file_system_are_two_candidates() -> None:
 def test_private_file_systems_at_one_path_are_one_candidate_of_scope_node_and_types_stay_apart() -> None:
     found = find_candidates(
         [
-            seen(1, "/srv", "xfs", "/dev/sda1", **{"fs.identity": "xfs:1", "fs.identity_scope": "node"}),
-            seen(2, "/srv", "xfs", "/dev/sdb1", **{"fs.identity": "xfs:2", "fs.identity_scope": "node"}),
+            seen(1, "/srv", "xfs", "/dev/sda1", {"fs.identity": "xfs:1", "fs.identity_scope": "node"}),
+            seen(2, "/srv", "xfs", "/dev/sdb1", {"fs.identity": "xfs:2", "fs.identity_scope": "node"}),
             seen(3, "/srv", "ext4", "/dev/sdb1"),
         ],
         [],
@@ -71,8 +72,8 @@ def test_private_file_systems_at_one_path_are_one_candidate_of_scope_node_and_ty
 def test_a_node_that_mounts_it_later_is_offered_to_join_and_what_is_a_target_is_not_offered_again() -> None:
     found = find_candidates(
         [
-            seen(1, "/scratch", "nfs4", "filer:/a", target=7, **shared("nfs:10.0.0.1:/a")),
-            seen(2, "/mnt/x", "nfs4", "filer:/a", **shared("nfs:10.0.0.1:/a")),
+            seen(1, "/scratch", "nfs4", "filer:/a", shared("nfs:10.0.0.1:/a"), target=7),
+            seen(2, "/mnt/x", "nfs4", "filer:/a", shared("nfs:10.0.0.1:/a")),
         ],
         ["scratch"],
     )
