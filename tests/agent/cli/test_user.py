@@ -119,7 +119,8 @@ def test_submit_sends_the_plan_with_token_and_idempotency_key(server: FakeServer
     [request] = server.requests
     assert request.headers["Authorization"] == "Bearer iot_test"
     assert len(request.headers["Idempotency-Key"]) >= 32
-    assert request.body["workloads"] == [{"workload": "dd", "options": {}, "sweep": {}}]
+    unsaid = {"options": {}, "sweep": {}, "targets": None, "targets_at_once": None}
+    assert request.body["workloads"] == [{"workload": "dd", **unsaid}]
 
 
 def test_lost_answer_is_asked_for_again_with_the_same_key(server: FakeServer, iotide: Iotide, plan: str) -> None:
