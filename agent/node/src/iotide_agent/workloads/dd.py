@@ -329,6 +329,7 @@ def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: Repor
     flags = quality.judge_direct(place, wanted=options.flush == "direct")
     flags += quality.judge_cache_size(place, report.copied_bytes * options.writers, direct=direct)
     flags += quality.judge_duration(outcome.step.name, report.seconds, CLOCK_SECONDS)
+    flags += quality.judge_clock(outcome, report.seconds)
     if _operation(outcome.step) == "read":
         flags += quality.judge_cache_drop(outcome, direct=direct)
     else:

@@ -318,7 +318,7 @@ def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> li
 def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOutcome) -> list[Flag]:
     runtimes = [max(clone.read.runtime, clone.write.runtime) * MILLISECONDS for clone in clones]
     what = "/".join(plan.operations) if plan.name == JOB_NAME else f"job {plan.name}"
-    flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS)
+    flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS) + quality.judge_clock(outcome, max(runtimes))
     flags += quality.judge_cache_size(place, plan.data_bytes, direct=plan.is_direct)
     if "read" in plan.operations:
         flags += quality.judge_cache_drop(outcome, direct=plan.is_direct)

@@ -283,6 +283,7 @@ def _flags(options: IorOptions, place: Place, outcome: StepOutcome, result: Resu
     operation, direct = _operation(outcome), _is_direct(options, place)
     flags = quality.judge_direct(place, wanted=options.direct)
     flags += quality.judge_duration(operation, result.total_seconds, CLOCK_SECONDS)
+    flags += quality.judge_clock(outcome, result.total_seconds)
     flags += quality.judge_cache_size(place, moved_bytes, direct=direct)
     if operation == "read":
         flags += quality.judge_cache_drop(outcome, direct=direct)

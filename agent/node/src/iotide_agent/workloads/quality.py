@@ -17,6 +17,9 @@ PUBLISHABLE_SECONDS: Final = 300.0
 SHORT_METADATA_SECONDS: Final = 1.0
 CLOCK_TICKS: Final = 1000
 """A figure from fewer ticks of its clock has an error above one per mille and is rejected."""
+CLOCK_RATIO: Final = 0.01
+CLOCK_SLACK_SECONDS: Final = 0.01
+"""Some tools count milliseconds and round up."""
 SOURCE_BUSY_RATIO: Final = 0.8
 """A source of data that waited less than the rest of the time was about as slow as what it feeds."""
 
@@ -58,6 +61,18 @@ def judge_metadata_duration(phase: str, seconds: float, clock_seconds: float) ->
     if seconds < SHORT_METADATA_SECONDS:
         return [_duration(phase, seconds, FlagEffect.MARKED, f"{SHORT_METADATA_SECONDS:g} s; raise the file count")]
     return []
+
+
+def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Flag]:
+    """CLOCK: a tool that says that its work took longer than the process lived; shorter is what its start-up makes it.
+
+    Tools that take the time of day are wrong by whatever it was set meanwhile; the agent's clock is never set.
+    """
+    limit = max(CLOCK_RATIO * outcome.wall_seconds, CLOCK_SLACK_SECONDS)
+    if tool_seconds - outcome.wall_seconds <= limit:
+        return []
+    measured = f"{outcome.step.name} took {tool_seconds:.4g} s by its tool, {outcome.wall_seconds:.4g} s by the agent"
+    return [_marked(FlagCode.CLOCK, measured, f"{CLOCK_RATIO:.0%} longer than the process")]
 
 
 def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Flag]:

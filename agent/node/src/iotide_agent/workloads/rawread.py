@@ -274,6 +274,7 @@ def _samples(options: RawreadOptions, place: Place, outcome: StepOutcome, done: 
 
 def _flags(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Flag]:
     flags = quality.judge_duration(outcome.step.name, done.runtime * CLOCK_SECONDS, CLOCK_SECONDS)
+    flags += quality.judge_clock(outcome, done.runtime * CLOCK_SECONDS)
     flags += quality.judge_cache_size(place, done.io_bytes, direct=options.direct)
     flags += quality.judge_cache_drop(outcome, direct=options.direct)
     return [quality.about(flag, {"pattern": outcome.step.name}, place) for flag in flags]

@@ -1,0 +1,32 @@
+"""Flags that a workload judges from its own steps: what trips each, and what nearly does."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from agent.judging.rows import done
+from factories.outcomes import MEMORY_BYTES, make_place
+
+from iotide_agent.workloads.quality import judge_cache_size, judge_clock
+from iotide_wire.messages import FlagCode
+
+
+@pytest.mark.parametrize(
+    ("tool_seconds", "wall_seconds", "is_wrong"),
+    [(60.5, 60.0, False), (60.7, 60.0, True), (10.0, 60.0, False), (0.108, 0.1, False), (0.112, 0.1, True)],
+)
+def test_a_tool_cannot_have_worked_longer_than_its_process_lived(
+    tool_seconds: float, wall_seconds: float, *, is_wrong: bool
+) -> None:
+    flags = judge_clock(done(seconds=wall_seconds), tool_seconds)
+    assert [flag.code for flag in flags] == ([FlagCode.CLOCK] if is_wrong else [])
+
+
+@pytest.mark.parametrize(("place_bytes", "is_small"), [(MEMORY_BYTES, False), (MEMORY_BYTES - 1, True)])
+def test_what_goes_to_other_targets_at_once_fills_the_same_memory(
+    tmp_path: Path, place_bytes: int, *, is_small: bool
+) -> None:
+    place = replace(make_place(tmp_path), target_count=2)
+    flags = judge_cache_size(place, place_bytes, direct=False)
+    assert [flag.code for flag in flags] == ([FlagCode.CACHE_SIZE] if is_small else [])
+    assert judge_cache_size(place, place_bytes, direct=True) == []
