@@ -119,7 +119,7 @@ def test_submit_sends_the_plan_with_token_and_idempotency_key(server: FakeServer
     [request] = server.requests
     assert request.headers["Authorization"] == "Bearer iot_test"
     assert len(request.headers["Idempotency-Key"]) >= 32
-    unsaid = {"options": {}, "sweep": {}, "targets": None, "targets_at_once": None}
+    unsaid: dict[str, Any] = {"options": {}, "sweep": {}, "targets": None, "targets_at_once": None}
     assert request.body["workloads"] == [{"workload": "dd", **unsaid}]
 
 
