@@ -24,7 +24,7 @@ export function FlagsSection({ run }: { run: RunDetail }) {
           </tr>
         ))}
       </ScrollTable>
-      <DataList mt="md" size="sm">
+      <DataList mt="md" orientation="vertical" size="sm">
         {[...new Set(run.flags.map(({ code }) => code))].map((code) => (
           <Definition key={code} label={`${code}: ${FLAG_WORDS[code].title}`}>
             <Text size="sm">
