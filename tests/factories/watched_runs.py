@@ -50,7 +50,9 @@ class _Watch:
         self.fractions: list[float] = []
         self._workload = workload
         self._step = _together(group)
-        self._printed = [scratch / f"{step.name}.{stream}" for step in group for stream in ("stdout", "stderr")]
+        self._printed = [
+            scratch / f"{step.target_id}-{step.name}.{stream}" for step in group for stream in ("stdout", "stderr")
+        ]
         self._tree = LoadTree()
         self._ended = threading.Event()
 

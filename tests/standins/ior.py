@@ -24,9 +24,11 @@ def main() -> None:
     path, operation = Path(value("-o")), "write" if "-w" in sys.argv else "read"
     for task in range(tasks if "-F" in sys.argv else 1):
         file = path.with_name(f"{path.name}.{task:08}") if "-F" in sys.argv else path
-        with file.open("ab" if operation == "write" else "rb") as opened:
-            if operation == "write":
-                opened.truncate(per_task if "-F" in sys.argv else per_task * tasks)
+        size = per_task if "-F" in sys.argv else per_task * tasks
+        if operation == "write":
+            file.write_bytes(bytes(size))
+        elif len(file.read_bytes()) != size:
+            raise SystemExit(f"{file} is not what was written")
     report: dict[str, Any] = json.loads(RECORDED.read_text())
     report["tests"][0]["Parameters"] |= {
         "fsync": int("-e" in sys.argv),
