@@ -20,13 +20,16 @@ _LATE_SECONDS: Final = 0.8 * RUN_SECONDS
 _MOMENT_SECONDS: Final = 60.0
 """The server starts a part that died often only after a while, at most 30 s."""
 _GLANCE_SECONDS: Final = 0.001
-LOAD: Final = {
-    "rw": "write",
-    "block_size_bytes": 4096,
-    "file_size_bytes": 4 * 1024**2,
-    "runtime_seconds": RUN_SECONDS,
+LOADS: Final[dict[str, dict[str, Any]]] = {
+    "fio": {
+        "rw": "write",
+        "block_size_bytes": 4096,
+        "file_size_bytes": 4 * 1024**2,
+        "runtime_seconds": RUN_SECONDS,
+    },
+    "dd": {"operations": ["write"], "file_size_bytes": 2 * 1024**2, "block_size_bytes": 512, "flush": "dsync"},
 }
-"""One step, which lasts as long as it says wherever it runs."""
+"""Of one step each; fio lasts as long as it says wherever it runs, dd about as long."""
 
 
 class Victim(StrEnum):
@@ -66,13 +69,16 @@ class Aftermath:
     load_starts: int
 
 
-def live_through(rig: Rig, victim: Victim, moment: Moment, *, delay_seconds: float = 0.0) -> Aftermath:
+def live_through(
+    rig: Rig, victim: Victim, moment: Moment, *, workload: str = "fio", delay_seconds: float = 0.0
+) -> Aftermath:
     """Submit a run, kill the victim at the moment, put things right as an operator would, and check every rule.
 
     Args:
+        workload: one of `LOADS`.
         delay_seconds: added to the moment.
     """
-    run_id = rig.submit_one("fio", LOAD, attempts_allowed=2)
+    run_id = rig.submit_one(workload, LOADS[workload], attempts_allowed=2)
     _wait_moment(rig, moment, run_id)
     time.sleep(delay_seconds)
     strike(rig, victim)
@@ -109,8 +115,8 @@ def strike(rig: Rig, victim: Victim) -> None:
 
 def _starts_of(rig: Rig, run_id: int) -> list[LoadStart]:
     """The loads that worked in the run's directory, which is named after it."""
-    place = f"--directory={rig.target}/iotide-run-{run_id}-"
-    return [start for start in rig.loads.starts() if any(word.startswith(place) for word in start.arguments)]
+    place = f"={rig.target}/iotide-run-{run_id}-"
+    return [start for start in rig.loads.starts() if any(place in word for word in start.arguments)]
 
 
 def _wait_moment(rig: Rig, moment: Moment, run_id: int) -> None:

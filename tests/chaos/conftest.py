@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from made_mounts import FILE_SYSTEMS, made_mount
 from rig import Rig, add_rig, running_stack
 
 SEED = int(os.environ.get("IOTIDE_CHAOS_SEED") or random.SystemRandom().randrange(10**6))
@@ -16,8 +17,9 @@ _TALLY = pytest.StashKey[Counter[str]]()
 
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Rig]:
-    with running_stack() as stack:
-        yield add_rig(stack, "chaos")
+    """Its target is on an ext4 of its own, which is unmounted plainly in the end: nothing may use it then."""
+    with running_stack() as stack, made_mount(FILE_SYSTEMS["ext4"], stack.directory / "mount") as mount:
+        yield add_rig(stack, "chaos", target=mount.point / "target")
 
 
 @pytest.fixture(scope="session")

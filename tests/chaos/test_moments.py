@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import product
 
 import pytest
-from faults import RUN_SECONDS, Aftermath, Moment, Victim, live_through
+from faults import LOADS, RUN_SECONDS, Aftermath, Moment, Victim, live_through
 from rig import Rig
 
 RANDOM_ROUNDS = 30
@@ -23,7 +23,8 @@ def test_every_moment(rig: Rig, tally: Counter[str], moment: Moment, victim: Vic
 def test_random_moments(rig: Rig, tally: Counter[str], seed: int, number: int) -> None:
     chance = random.Random(f"{seed}-{number}")  # noqa: S311 - no secret
     victim, moment = chance.choice(list(Victim)), chance.choice(list(Moment))
-    count(tally, victim, live_through(rig, victim, moment, delay_seconds=chance.uniform(0, RUN_SECONDS / 2)))
+    workload, delay_seconds = chance.choice(list(LOADS)), chance.uniform(0, RUN_SECONDS / 2)
+    count(tally, victim, live_through(rig, victim, moment, workload=workload, delay_seconds=delay_seconds))
 
 
 def count(tally: Counter[str], victim: Victim, aftermath: Aftermath) -> None:
