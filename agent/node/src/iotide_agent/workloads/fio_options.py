@@ -2,12 +2,13 @@
 
 from typing import Final, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from iotide_agent.workloads.base import Options
 from iotide_agent.workloads.fio_job_file import Job, Operation, read_job_file
 
 _SYNCHRONOUS: Final = ("psync", "sync", "mmap")
+_ANY_SPACE_BYTES: Final = 2**63
 
 
 class FioOptions(Options):
@@ -106,8 +107,15 @@ class FioOptions(Options):
             )
         return self
 
+    @field_validator("job_file")
+    @classmethod
+    def _job_file_is_allowed(cls, text: str) -> str:
+        if text:
+            read_job_file(text, _ANY_SPACE_BYTES)
+        return text
+
     @model_validator(mode="after")
-    def _job_file_is_allowed(self) -> Self:
+    def _job_file_fits(self) -> Self:
         self.jobs()
         return self
 
