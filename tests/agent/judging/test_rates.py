@@ -60,6 +60,9 @@ def test_a_cache_that_takes_bytes_in_bursts_is_judged_at_the_disk_behind_it() ->
     assert judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": uneven})) != []
     # Where the disk saw little of it, the cache answered, and the load's own calls count.
     assert judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": 10 * MEGABYTE})) != []
+    # Where it saw far more, others were there, and the load's own calls count as well.
+    crowd = {"disk_write_bytes_per_second": lambda second: 20 * MEGABYTE * second}
+    assert judge_steady(phase(moved, {**wrote(100 * MEGABYTE), **crowd})) == []
 
 
 @pytest.mark.parametrize(("system", "is_bound"), [(53.0, False), (55.0, True)])

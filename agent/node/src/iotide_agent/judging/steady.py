@@ -18,7 +18,8 @@ _STORAGE: Final = tuple(
     f"{kind}_{direction}_bytes_per_second" for kind in ("disk", "nfs", "lustre") for direction in ("read", "write")
 )
 _LOAD: Final = ("read_bytes_per_second", "write_bytes_per_second")
-_MOST_OF: Final = 0.5
+_ALIKE: Final = 2.0
+"""Journals may double what is written; beyond that, somebody else's bytes are among those of the disk."""
 
 
 def judge_steady(phase: Phase) -> list[Flag]:
@@ -28,8 +29,8 @@ def judge_steady(phase: Phase) -> list[Flag]:
     rounds in a row are so alike and reports their mean. A tool's figure is of its whole phase, so the windows here
     divide all of it. Below 25 whole seconds there are no five windows, and DURATION says that the phase was short.
 
-    What is compared is the rate at the disk or server where that carried most of the phase's bytes, since a page cache
-    takes bytes in bursts and a final fsync moves none that the load could see; else the load's own calls.
+    What is compared is the rate at the disk or server where its bytes are about those of the phase, since a page cache
+    takes them in bursts and a final fsync moves none that the load could see; else the load's own calls.
     """
     rows = len(phase.rows)
     if rows < WINDOWS * WINDOW_SECONDS or not all(outcome.step.is_even for outcome in phase.outcomes):
@@ -51,7 +52,8 @@ def judge_steady(phase: Phase) -> list[Flag]:
 def _rates(phase: Phase) -> list[float] | None:
     load, storage = phase.values(*_LOAD), phase.values(*_STORAGE)
     expected_bytes = phase.expected_bytes or sum(load or [])
-    return load if storage is None or sum(storage) < _MOST_OF * expected_bytes else storage
+    is_of_load = storage is not None and expected_bytes / _ALIKE <= sum(storage) <= expected_bytes * _ALIKE
+    return storage if is_of_load else load
 
 
 def _windows(rates: Sequence[float]) -> list[float]:
