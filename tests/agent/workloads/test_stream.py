@@ -164,20 +164,6 @@ def test_target_of_a_striped_stream_takes_no_more_than_is_foreseen(tmp_path: Pat
     assert max(json.loads(outcomes[0].stdout)["written_bytes"]) <= limit + 9_000_000
 
 
-def test_each_second_of_a_stream_is_a_curve(place: Place) -> None:
-    asked = options(duration_seconds=2, files="single")
-    [receive, _] = run_groups(STREAM.plan(asked, [place]), place)
-    curves = {curve.counter: curve.values for curve in STREAM.read(asked, place, receive).curves}
-    assert curves.keys() == {
-        "stream_received_bytes_per_second",
-        "stream_missing_datagrams_per_second",
-        "stream_ring_bytes",
-    }
-    assert curves["stream_received_bytes_per_second"][0] == pytest.approx(16_000_000, rel=0.05)
-    assert set(curves["stream_missing_datagrams_per_second"]) == {0.0}
-    assert all(value > 0 for value in curves["stream_ring_bytes"])
-
-
 def test_ring_of_files_keeps_only_the_newest(place: Place) -> None:
     asked = options(
         rate_bytes_per_second=1024 * MEGABIT, file_size_bytes=32 * 1024**2, kept_files=2, files="recycle", verify=True
