@@ -27,9 +27,14 @@ def assert_good(plan: CampaignPlan) -> None:
             options_type.model_validate(to_base_units(options_type.model_json_schema(), options))
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda path: str(path.relative_to(EXAMPLES)))
 def test_example_is_a_good_plan(path: Path) -> None:
     assert_good(read_plan(path))
+
+
+def test_each_experiment_can_be_tried_in_small() -> None:
+    in_small = {path.name for path in (EXAMPLES / "small").glob("*.yaml")}
+    assert {path.name for path in EXAMPLES.glob("experiment-*.yaml")} == in_small
 
 
 def test_example_of_the_rest_interface_is_a_good_plan() -> None:

@@ -100,7 +100,7 @@ const NUMBERS_FIRST = [
   "record_size_bytes",
   "file_size_bytes",
 ];
-const PLACES_FIRST = ["target", "loaded", "node"];
+const PLACES_FIRST = ["variant", "target", "loaded", "node"];
 const PARTS = ["user", "sys", "wait"];
 export const STACKED = { whole: "real", parts: PARTS } as const;
 const LONG_SERIES = 8;

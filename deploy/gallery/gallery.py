@@ -1,0 +1,123 @@
+"""`./dev gallery`: runs the experiments in small on loop devices and takes a picture of each one's figure.
+
+Needs root for the loop devices. The pictures go to docs/gallery, where the README shows them.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from experiments import DISKS, EXPERIMENTS, Experiment
+from local_stack import LocalStack, StackError
+from loop_disks import Disk, loop_mount
+
+from iotide_agent.cli.plan_file import read_plan
+
+ROOT = Path(__file__).parents[2]
+PLANS = ROOT / "examples/small"
+PICTURES = ROOT / "docs/gallery"
+PACKAGES = ROOT / "frontend/node_modules"
+CLUSTER, NODE = "gallery", "node07"
+LONGEST_CAMPAIGN_SECONDS = 900.0
+
+
+def main() -> int:
+    """Run the experiments; the exit status is 0 only where every run of all of them finished."""
+    parser = argparse.ArgumentParser(description="The experiments of examples/ in small, each with its picture.")
+    parser.add_argument("numbers", nargs="*", type=int, help="of the experiments; all where none is named")
+    numbers = parser.parse_args().numbers
+    chosen = [experiment for experiment in EXPERIMENTS if not numbers or experiment.number in numbers]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    directory = Path(tempfile.mkdtemp(prefix="iotide-"))
+    directory.chmod(0o755)
+    try:
+        return run_all(directory, chosen)
+    except StackError as error:
+        print(f"gallery: {error}", file=sys.stderr)  # noqa: T201 - for the person who started it
+        return 1
+    finally:
+        shutil.rmtree(directory)
+
+
+def run_all(directory: Path, chosen: Sequence[Experiment]) -> int:
+    """Everything from the loop devices to the pictures."""
+    mount_points = directory / "mnt"
+    mount_points.mkdir(mode=0o755)
+    with ExitStack() as stays:
+        mounts = {
+            name: stays.enter_context(loop_mount(mount_points / name, disk))
+            for name, disk in needed_disks(chosen).items()
+        }
+        stack = stays.enter_context(LocalStack(directory))
+        cluster_id = stack.add_cluster(CLUSTER)
+        agent = stack.add_agent(cluster_id, NODE, [mount_points])
+        for name, mount in mounts.items():
+            stack.add_target(cluster_id, name, mount.mount_point, [agent.node_id])
+        return sum(show(stack, directory, experiment) for experiment in chosen) and 1
+
+
+def show(stack: LocalStack, directory: Path, experiment: Experiment) -> int:
+    """Run an experiment and take its pictures; the number of failed runs."""
+    campaign = run_campaign(stack, experiment)
+    finished, failed = campaign["counts"]["finished"], campaign["counts"]["failed"]
+    say(f"experiment {experiment.number}: {finished} runs finished, {failed} failed")
+    pictures = [
+        {"path": f"/campaigns/{campaign['id']}?figure={json.dumps(view)}", "file": str(PICTURES / f"{name}.png")}
+        for name, view in experiment.figures.items()
+    ]
+    take_pictures(directory, stack, pictures)
+    return int(failed)
+
+
+def say(text: str) -> None:
+    """One line of progress."""
+    print(f"gallery: {text}", flush=True)  # noqa: T201 - the only output of this program
+
+
+def needed_disks(chosen: Sequence[Experiment]) -> dict[str, Disk]:
+    """The file systems that the experiments load, by target."""
+    names = {name for experiment in chosen for name in read_plan(plan_file(experiment)).targets}
+    return {name: disk for name, disk in DISKS.items() if name in names}
+
+
+def plan_file(experiment: Experiment) -> Path:
+    """Its plan in small."""
+    return PLANS / f"experiment-{experiment.number}.yaml"
+
+
+def run_campaign(stack: LocalStack, experiment: Experiment) -> dict[str, Any]:
+    """The campaign when it has ended."""
+    plan = read_plan(plan_file(experiment)).model_dump(mode="json")
+    campaign_id = stack.post("/campaigns", plan)["id"]
+    return stack.wait_campaign(campaign_id, seconds=LONGEST_CAMPAIGN_SECONDS)
+
+
+def take_pictures(directory: Path, stack: LocalStack, pictures: Sequence[Mapping[str, str]]) -> None:
+    """Let Chromium draw each figure and keep it as PNG.
+
+    Raises:
+        StackError: it could not.
+    """
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    wanted = directory / "pictures.json"
+    wanted.write_text(
+        json.dumps({"address": stack.url, "session": stack.browser_session(), "pictures": list(pictures)})
+    )
+    environment = {**os.environ, "NODE_PATH": str(PACKAGES), "IOTIDE_CHROMIUM": shutil.which("chromium") or ""}
+    command = ["node", str(Path(__file__).with_name("shoot.mjs")), str(wanted)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise StackError(f"no pictures: {done.stdout}{done.stderr}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
