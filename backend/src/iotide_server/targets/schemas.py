@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from iotide_server.kit.web import Input, Output
 from iotide_server.targets import backing, discovery, service
@@ -75,6 +75,13 @@ class TargetPatch(Input):
     reserve_bytes: ReserveBytes = None
     nodes: NodeIds | None = None
     elsewhere: Elsewhere = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _name_all_nodes(self) -> Self:
+        if self.elsewhere and self.nodes is None:
+            message = "elsewhere: give `nodes` too, since the target is on exactly these from then on"
+            raise ValueError(message)
+        return self
 
     def places(self) -> dict[int, str | None]:
         """Its nodes, each with the path that is given for it."""

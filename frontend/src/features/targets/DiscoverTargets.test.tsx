@@ -1,0 +1,53 @@
+import { screen } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { expect, it, vi } from "vitest";
+import type { Target } from "@/api/types";
+import { renderWithApp } from "@/testing/render";
+import { server } from "@/testing/server";
+import DiscoverTargets from "./DiscoverTargets";
+
+function place(node_id: number, path: string) {
+  return { node_id, node_name: `n${node_id}`, path, source: "filer:/a", total_bytes: 2, free_bytes: 1 };
+}
+
+const SHARED = { scope: "shared", fstype: "nfs4", identity: "nfs:10.0.0.1:/a", suggested_name: "scratch" };
+
+it("makes one target of a file system at its path on each node, and puts nodes that mount it later on theirs", async () => {
+  const said: unknown[] = [];
+  const candidates = [
+    { ...SHARED, joins: null, places: [place(1, "/scratch"), place(2, "/work")] },
+    { ...SHARED, joins: { id: 7, name: "home" }, places: [place(3, "/home3")] },
+  ];
+  server.use(
+    http.get("*/api/v1/clusters/1/candidates", () => HttpResponse.json(candidates)),
+    http.post("*/api/v1/targets", async ({ request }) => {
+      said.push(await request.json());
+      return HttpResponse.json({}, { status: 201 });
+    }),
+    http.patch("*/api/v1/targets/7", async ({ request }) => {
+      said.push(await request.json());
+      return HttpResponse.json({});
+    }),
+  );
+  const onDone = vi.fn();
+  const targets = [{ id: 7, mounts: [{ node_id: 1 }] }] as unknown as Target[];
+  const { user } = renderWithApp(
+    <DiscoverTargets clusterId={1} hasNodes onDone={onDone} onStart={() => undefined} targets={targets} />,
+  );
+  await user.click(await screen.findByRole("checkbox", { name: "/scratch" }));
+  expect(screen.getByText("n1, n2 at /work")).toBeInTheDocument();
+  await user.click(screen.getByRole("checkbox", { name: "/home3" }));
+  expect(screen.getByText("joins home")).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Make 2 targets" }));
+  await vi.waitFor(() => expect(onDone).toHaveBeenCalled());
+  expect(said).toEqual([
+    expect.objectContaining({
+      name: "scratch",
+      path: "/scratch",
+      scope: "shared",
+      nodes: [1],
+      elsewhere: [{ node_id: 2, path: "/work" }],
+    }),
+    { nodes: [1], elsewhere: [{ node_id: 3, path: "/home3" }] },
+  ]);
+});
