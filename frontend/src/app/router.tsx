@@ -126,6 +126,7 @@ const run = createRoute({
   getParentRoute: () => shell,
   path: "runs/$runId",
   params: { parse: ({ runId }) => ({ runId: idIn(runId) }) },
+  validateSearch: z.object({ curves: optional(z.readonly(z.array(z.string()))) }),
   component: lazyRouteComponent(() => import("./pages/RunRoute")),
 });
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { counterTitle, counterUnit, curveFigure } from "./curve";
+import { groupsOf } from "./counters";
+import { type CurveLine, type CurvePanel, counterTitle, counterUnit, curvesFigure } from "./curve";
 
 it("reads the unit of a counter from its name", () => {
   expect(counterUnit("write_bytes_per_second")).toBe("bytes_per_second");
@@ -10,59 +11,84 @@ it("reads the unit of a counter from its name", () => {
   expect(counterTitle("cpu_user_ratio")).toBe("cpu user");
 });
 
+function line(values: CurveLine["values"], changes: Partial<CurveLine> = {}): CurveLine {
+  return { name: "node-a", firstSecond: 0, kind: 0, stepSeconds: 1, values, range: null, ...changes };
+}
+
+function panel(lines: readonly CurveLine[], changes: Partial<CurvePanel> = {}): CurvePanel {
+  return { title: "Processors", unit: "ratio", lines, ...changes };
+}
+
 it("draws seconds since the start against the counter with its unit", () => {
-  const figure = curveFigure(
-    "cpu_user_ratio",
-    [{ name: "node-a", stepSeconds: 2, values: [0.5, 1], range: null }],
-    "dark",
+  const figure = curvesFigure([panel([line([0.5, 1], { stepSeconds: 2, firstSecond: 1 })])], [], "dark");
+  expect(figure.data[0]).toMatchObject({ x: [1, 3], y: [50, 100], yaxis: "y" });
+  expect(figure.layout.annotations).toMatchObject([{ text: "<b>Processors (%)</b>" }]);
+});
+
+it("stacks panels on one axis of time, none over another", () => {
+  const { data, layout } = curvesFigure(
+    [panel([line([1])]), panel([line([1])]), panel([line([1])])],
+    [],
+    "light",
   );
-  expect(figure.data[0]).toMatchObject({ x: [0, 2], y: [50, 100] });
-  expect(figure.layout.yaxis?.title).toEqual({ text: "Cpu user (%)" });
+  expect(data.map((trace) => "yaxis" in trace && trace.yaxis)).toEqual(["y", "y2", "y3"]);
+  expect(layout.xaxis?.anchor).toBe("y3");
+  const domains = [layout.yaxis, layout.yaxis2, layout.yaxis3].flatMap((axis) => axis?.domain ?? []);
+  expect(domains).toHaveLength(6);
+  expect(domains[1]).toBe(1);
+  expect(domains[4]).toBeCloseTo(0);
+  expect(domains[0]).toBeGreaterThan(domains[3] ?? 1);
+  expect(domains[2]).toBeGreaterThan(domains[5] ?? 1);
+});
+
+it("names a counter of several nodes once", () => {
+  const lines = [line([1], { kind: 0 }), line([1], { kind: 0, name: "b" }), line([1], { kind: 1 })];
+  const { data } = curvesFigure([panel(lines)], [], "light");
+  expect(data.map((trace) => "showlegend" in trace && trace.showlegend)).toEqual([true, false, true]);
+});
+
+it("marks where steps began, and names those that stand apart", () => {
+  const marks = [
+    { second: 0, name: "write" },
+    { second: 50, name: "read" },
+    { second: 51, name: "remove" },
+  ];
+  const { layout } = curvesFigure([panel([line(Array<number>(100).fill(1))])], marks, "light");
+  expect(layout.shapes).toHaveLength(3);
+  expect(layout.annotations?.map(({ text }) => text).slice(1)).toEqual(["write", "read"]);
 });
 
 it("leaves a gap where nothing was measured", () => {
-  const figure = curveFigure(
-    "cpu_user_ratio",
-    [{ name: "node-a", stepSeconds: 1, values: [0.5, null, 1], range: null }],
-    "light",
-  );
+  const figure = curvesFigure([panel([line([0.5, null, 1])])], [], "light");
   expect(figure.data[0]).toMatchObject({ y: [50, null, 100] });
 });
 
 it("makes a value between gaps visible, also in a long curve without dots", () => {
-  const values = [...Array<number>(100).fill(0.5), null, 1, null];
-  const figure = curveFigure(
-    "cpu_user_ratio",
-    [{ name: "node-a", stepSeconds: 1, values, range: null }],
-    "light",
-  );
+  const figure = curvesFigure([panel([line([...Array<number>(100).fill(0.5), null, 1, null])])], [], "light");
   expect(figure.data[0]).toMatchObject({ mode: "lines+markers" });
   const { marker } = figure.data[0] as { marker: { size: number[] } };
   expect(marker.size.slice(-4)).toEqual([0, 0, 5, 0]);
 });
 
 it("draws a long curve without gaps as a line alone", () => {
-  const values = Array<number>(100).fill(0.5);
-  const figure = curveFigure(
-    "cpu_user_ratio",
-    [{ name: "node-a", stepSeconds: 1, values, range: null }],
-    "light",
-  );
+  const figure = curvesFigure([panel([line(Array<number>(100).fill(0.5))])], [], "light");
   expect(figure.data[0]).toMatchObject({ mode: "lines" });
 });
 
 it("draws the range behind means as a band, on the scale of its largest value", () => {
-  const line = {
-    name: "node-a",
-    stepSeconds: 52,
-    values: [1e6, 1e6],
-    range: { low: [0, 1e6], high: [2e9, 1e6] },
-  };
-  const figure = curveFigure("write_bytes_per_second", [line], "light");
+  const thinned = line([1e6, 1e6], { stepSeconds: 52, range: { low: [0, 1e6], high: [2e9, 1e6] } });
+  const figure = curvesFigure([panel([thinned], { unit: "bytes_per_second" })], [], "light");
   expect(figure.data).toMatchObject([
     { y: [0, 0.001] },
     { y: [2, 0.001], fill: "tonexty" },
     { y: [0.001, 0.001], name: "node-a" },
   ]);
-  expect(figure.layout.showlegend).toBe(false);
+});
+
+it("groups the counters that a run has, and shows those that nobody knows by name", () => {
+  const groups = groupsOf(["cpu_user_ratio", "lost_datagrams", "read_bytes_per_second"]);
+  expect(groups.map(({ key }) => key)).toEqual(["load", "own", "cpu"]);
+  expect(groups[1]?.panels).toMatchObject([
+    { title: "Lost datagrams", lines: { lost_datagrams: "lost datagrams" } },
+  ]);
 });

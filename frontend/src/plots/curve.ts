@@ -1,6 +1,6 @@
-/** The per-second curve of a run: how a counter went while the load ran. */
+/** The per-second curves of a run: how counters went while the load ran, one panel above the other on one axis of time. */
 
-import type { Data } from "plotly.js";
+import type { Annotation, Data, Layout, Shape } from "plotly.js";
 import type { Scale, Unit } from "@/lib/units";
 import { axisScale, axisTitle, baseLayout, type Figure, type Scheme, traceColour } from "./figure";
 
@@ -9,11 +9,35 @@ type Values = readonly (number | null)[];
 /** Values of one counter of one order, `stepSeconds` apart, in the counter's base unit; null where none was taken. */
 export interface CurveLine {
   readonly name: string;
+  /** Since the load began. */
+  readonly firstSecond: number;
+  /** Lines of one kind, as of several nodes, share a colour and are named once. */
+  readonly kind: number;
   readonly stepSeconds: number;
   readonly values: Values;
   /** The smallest and the largest of the values that each mean stands for; null where each stands for itself. */
   readonly range: { readonly low: Values; readonly high: Values } | null;
 }
+
+export interface CurvePanel {
+  readonly title: string;
+  readonly unit: Unit;
+  readonly lines: readonly CurveLine[];
+}
+
+/** Where a step of the load began. */
+export interface StepMark {
+  readonly second: number;
+  readonly name: string;
+}
+
+const PANEL_PX = 150;
+/** Room above a panel for its title and the names of its lines. */
+const HEAD_PX = 58;
+const FOOT_PX = 48;
+const MOST_MARKS = 60;
+/** Names of steps that began closer together, as a share of the time, would run into each other. */
+const NEAREST_NAMES = 0.15;
 
 /** Up to so many values are shown as dots too; more would run into each other. */
 const MOST_DOTS = 60;
@@ -35,37 +59,108 @@ export function counterTitle(counter: string): string {
   return title || counter.replaceAll("_", " ");
 }
 
-export function curveFigure(counter: string, lines: readonly CurveLine[], scheme: Scheme): Figure {
-  const scale = axisScale(
-    counterUnit(counter),
-    lines.flatMap((line) => (line.range?.high ?? line.values).map((value) => value ?? 0)),
-  );
+/** Pixels that so many panels need. */
+export function curvesHeight(panels: number): number {
+  return panels * (PANEL_PX + HEAD_PX) + FOOT_PX;
+}
+
+export function curvesFigure(
+  panels: readonly CurvePanel[],
+  marks: readonly StepMark[],
+  scheme: Scheme,
+): Figure {
   const layout = baseLayout(scheme);
-  const title = counterTitle(counter);
+  const drawn = panels.map((panel, index) => drawnPanel(panel, index, panels.length, scheme));
+  const names = stepNames(marks, lastSecond(panels), layout);
   return {
-    data: lines.flatMap((line, index) => {
-      const colour = traceColour(scheme, index);
-      return [...bandTraces(line, colour, scale), curveTrace(line, colour, scale)];
-    }),
+    data: drawn.flatMap(({ data }) => data),
     layout: {
       ...layout,
-      showlegend: lines.length > 1,
-      xaxis: { ...layout.xaxis, title: { text: "Time since the start (s)" } },
-      yaxis: {
-        ...layout.yaxis,
-        title: { text: axisTitle(title.charAt(0).toUpperCase() + title.slice(1), scale) },
-        rangemode: "tozero",
+      margin: { ...layout.margin, t: HEAD_PX, b: FOOT_PX },
+      showlegend: true,
+      ...Object.assign({}, ...drawn.map((panel) => panel.layout)),
+      xaxis: {
+        ...layout.xaxis,
+        anchor: axisOf(panels.length - 1),
+        title: { text: "Time since the start (s)" },
       },
+      shapes:
+        marks.length > 1 && marks.length <= MOST_MARKS ? marks.map((mark) => stepLine(mark, layout)) : [],
+      annotations: [...drawn.map((panel) => panel.title), ...names],
     },
   };
 }
 
-function curveTrace(line: CurveLine, colour: string, scale: Scale): Data {
+function axisOf(index: number): "y" | `y${number}` {
+  return index === 0 ? "y" : `y${index + 1}`;
+}
+
+function drawnPanel({ title, unit, lines }: CurvePanel, index: number, count: number, scheme: Scheme) {
+  const layout = baseLayout(scheme);
+  const high = lines.flatMap((line) => (line.range?.high ?? line.values).map((value) => value ?? 0));
+  const scale = axisScale(unit, high);
+  const number = index === 0 ? "" : String(index + 1);
+  const each = 1 / (count * (PANEL_PX + HEAD_PX) - HEAD_PX);
+  const top = 1 - index * (PANEL_PX + HEAD_PX) * each;
+  const place = { yaxis: axisOf(index), legend: `legend${number}` };
+  const seen = new Set<number>();
+  const data = lines.flatMap((line) => {
+    const colour = traceColour(scheme, line.kind);
+    const showlegend = lines.length > 1 && !seen.has(line.kind);
+    seen.add(line.kind);
+    const traces = [...bandTraces(line, colour, scale), { ...curveTrace(line, colour, scale), showlegend }];
+    return traces.map((trace) => ({ ...trace, ...place }) as Data);
+  });
+  return {
+    data,
+    title: {
+      text: `<b>${axisTitle(title, scale)}</b>`,
+      ...{ showarrow: false, xref: "paper", yref: "paper", x: 0, xanchor: "left" },
+      ...{ y: top, yanchor: "bottom", yshift: lines.length > 1 ? 24 : 4 },
+    } as const,
+    layout: {
+      [`yaxis${number}`]: {
+        ...layout.yaxis,
+        domain: [Math.max(0, top - PANEL_PX * each), top],
+        rangemode: "tozero",
+      },
+      [`legend${number}`]: { ...layout.legend, y: top, font: { size: 12 } },
+    },
+  };
+}
+
+function lastSecond(panels: readonly CurvePanel[]): number {
+  const ends = panels.flatMap(({ lines }) =>
+    lines.map(({ firstSecond, stepSeconds, values }) => firstSecond + stepSeconds * values.length),
+  );
+  return Math.max(1, ...ends);
+}
+
+function stepLine({ second }: StepMark, { font }: Partial<Layout>): Partial<Shape> {
+  const line = { color: font?.color ?? "#888888", width: 1, dash: "dot" } as const;
+  return { type: "line", xref: "x", yref: "paper", x0: second, x1: second, y0: 0, y1: 1, opacity: 0.5, line };
+}
+
+/** Names stand inside the uppermost panel, those too close to the one before left out. */
+function stepNames(marks: readonly StepMark[], seconds: number, { font }: Partial<Layout>) {
+  const named: StepMark[] = [];
+  for (const mark of marks.length > 1 && marks.length <= MOST_MARKS ? marks : []) {
+    const before = named.at(-1);
+    if (!before || mark.second - before.second >= NEAREST_NAMES * seconds) named.push(mark);
+  }
+  return named.map(({ second, name }) => ({
+    ...{ text: name, x: second, xref: "x", xanchor: "left", xshift: 2, textangle: 0 },
+    ...{ y: 1, yref: "paper", yanchor: "top", showarrow: false, opacity: 0.8, font: { ...font, size: 11 } },
+  })) as Annotation[];
+}
+
+function curveTrace(line: CurveLine, colour: string, scale: Scale): Partial<Data> {
   const isDot = line.values.map((_, index) => line.values.length <= MOST_DOTS || isAlone(line.values, index));
   return {
     type: "scatter",
     mode: isDot.includes(true) ? "lines+markers" : "lines",
     name: line.name,
+    legendgroup: String(line.kind),
     x: seconds(line),
     y: scaled(line.values, scale),
     line: { color: colour, width: 1.5 },
@@ -98,8 +193,12 @@ function bandTraces({ range, ...line }: CurveLine, colour: string, scale: Scale)
   ];
 }
 
-function seconds({ values, stepSeconds }: Pick<CurveLine, "values" | "stepSeconds">): number[] {
-  return values.map((_, index) => index * stepSeconds);
+function seconds({
+  values,
+  firstSecond,
+  stepSeconds,
+}: Pick<CurveLine, "values" | "firstSecond" | "stepSeconds">): number[] {
+  return values.map((_, index) => firstSecond + index * stepSeconds);
 }
 
 function scaled(values: Values, { divisor }: Scale): (number | null)[] {

@@ -10,10 +10,19 @@ const route = getRouteApi("/shell/runs/$runId");
 
 export default function RunRoute() {
   const { runId } = route.useParams();
+  const { curves } = route.useSearch();
+  const navigate = route.useNavigate();
   const run = useQuery(runQuery(runId));
   return (
     <ClusterTitles clusterId={run.data?.cluster_id}>
-      <RunPage key={runId} runId={runId} />
+      <RunPage
+        curves={curves}
+        key={runId}
+        onCurves={(chosen) =>
+          void navigate({ search: { curves: chosen }, replace: true, resetScroll: false })
+        }
+        runId={runId}
+      />
     </ClusterTitles>
   );
 }

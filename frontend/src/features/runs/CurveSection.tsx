@@ -1,31 +1,106 @@
-/** How the load went second by second. */
+/** How the load and its node went second by second. */
 
-import { Group, NativeSelect, SegmentedControl, Text } from "@mantine/core";
+import { Chip, Group, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { Curve, RunDetail } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
-import { ScrollTable } from "@/components/ScrollTable";
 import { useScheme } from "@/components/scheme";
-import { formatDuration, type Unit } from "@/lib/units";
-import { type CurveLine, counterTitle, counterUnit, curveFigure } from "@/plots/curve";
+import { formatDuration } from "@/lib/units";
+import { type CounterGroup, type CounterPanel, groupsOf } from "@/plots/counters";
+import { curvesFigure, curvesHeight } from "@/plots/curve";
 import { Plot } from "@/plots/Plot";
-import { curvesQuery } from "./queries";
+import { CurveTable } from "./CurveTable";
+import { curvePanels, stepMarks } from "./curvePanels";
+import { countersQuery, curvesQuery } from "./queries";
 
-export function CurveSection({ run }: { run: RunDetail }) {
-  const curves = useQuery(curvesQuery(run.id));
+interface CurveSectionProps {
+  readonly run: RunDetail;
+  /** Keys of the groups that are shown; undefined for the first. */
+  readonly shown: readonly string[] | undefined;
+  readonly onShow: (keys: readonly string[]) => void;
+}
+
+export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
+  const counters = useQuery(countersQuery(run.id));
   return (
-    <Section description={describeSteps(curves.data ?? [])} title="Curve">
+    <Section description="What the node's own counters said while the load ran." title="Curves">
       <Loaded
         empty={<Text c="dimmed">No curve: the run was too short or has not started.</Text>}
-        isEmpty={(rows) => rows.length === 0}
-        query={curves}
+        isEmpty={(names) => names.length === 0}
+        query={counters}
       >
-        {(rows) => <CurveChart curves={rows} run={run} />}
+        {(names) => <CounterGroups groups={groupsOf(names)} onShow={onShow} run={run} shown={shown} />}
       </Loaded>
     </Section>
+  );
+}
+
+function CounterGroups({
+  groups,
+  run,
+  shown,
+  onShow,
+}: CurveSectionProps & { readonly groups: readonly CounterGroup[] }) {
+  const keys = shown ?? groups.slice(0, 1).map(({ key }) => key);
+  const panels = groups.filter(({ key }) => keys.includes(key)).flatMap((group) => group.panels);
+  return (
+    <Stack>
+      <Chip.Group multiple onChange={onShow} value={[...keys]}>
+        <Group aria-label="Counters" gap="xs" role="group">
+          {groups.map(({ key, title }) => (
+            <Chip key={key} size="xs" value={key}>
+              {title}
+            </Chip>
+          ))}
+        </Group>
+      </Chip.Group>
+      {panels.length > 0 ? (
+        <ShownCurves panels={panels} run={run} />
+      ) : (
+        <Text c="dimmed">Choose what to see.</Text>
+      )}
+    </Stack>
+  );
+}
+
+function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: RunDetail }) {
+  const curves = useQuery(
+    curvesQuery(
+      run.id,
+      panels.flatMap(({ lines }) => Object.keys(lines)),
+    ),
+  );
+  const [view, setView] = useState("Chart");
+  return (
+    <Loaded
+      empty={<Text c="dimmed">No value of these yet.</Text>}
+      isEmpty={(rows) => rows.length === 0}
+      query={curves}
+    >
+      {(rows) => (
+        <>
+          <Group justify="space-between">
+            <Text c="dimmed" size="sm">
+              {describeSteps(rows)}
+            </Text>
+            <SegmentedControl
+              aria-label="View of the curves"
+              data={["Chart", "Table"]}
+              onChange={setView}
+              size="xs"
+              value={view}
+            />
+          </Group>
+          {view === "Chart" ? (
+            <CurveChart curves={rows} panels={panels} run={run} />
+          ) : (
+            <CurveTable curves={rows} run={run} />
+          )}
+        </>
+      )}
+    </Loaded>
   );
 }
 
@@ -33,116 +108,47 @@ export function CurveSection({ run }: { run: RunDetail }) {
 function describeSteps(curves: readonly Curve[]): string {
   const stepSeconds = curves.reduce((longest, { step_seconds }) => Math.max(longest, step_seconds), 0);
   const isThinned = curves.some(({ lows }) => lows !== null);
-  const values = isThinned
-    ? `Means over ${formatDuration(stepSeconds)}, in a band from the smallest to the largest value`
-    : "Values of each second";
-  return `${values}, as the node's own counters gave them.`;
+  return isThinned
+    ? `Means over ${formatDuration(stepSeconds)}, in a band from the smallest to the largest value.`
+    : "Values of each second.";
 }
 
-function CurveChart({ curves, run }: { curves: readonly Curve[]; run: RunDetail }) {
-  const counters = useMemo(() => [...new Set(curves.map(({ counter }) => counter))], [curves]);
-  const [chosen, setChosen] = useState<string>();
-  const [view, setView] = useState("Chart");
-  const counter = chosen ?? busiestCounter(curves);
-  const lines = useMemo(() => linesOf(curves, counter, run), [curves, counter, run]);
+interface CurveChartProps {
+  readonly curves: readonly Curve[];
+  readonly panels: readonly CounterPanel[];
+  readonly run: RunDetail;
+}
+
+function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
+  const scheme = useScheme();
+  const { panels, still } = useMemo(() => curvePanels(wanted, curves, run), [wanted, curves, run]);
+  const figure = useMemo(
+    () => curvesFigure(panels, stepMarks(run, curves), scheme),
+    [panels, curves, run, scheme],
+  );
+  const titles = panels.map(({ title }) => title);
   return (
     <>
-      <Group mb="xs">
-        <NativeSelect
-          aria-label="Counter"
-          data={counters.map((name) => ({ value: name, label: counterTitle(name) }))}
-          onChange={(event) => setChosen(event.currentTarget.value)}
-          value={counter}
+      {panels.length > 0 && (
+        <Plot
+          figure={figure}
+          height={curvesHeight(panels.length)}
+          label={`${titles.join(", ")} over time`}
+          viewKey={`${run.id} ${titles.join()}`}
         />
-        <SegmentedControl
-          aria-label="View of the curve"
-          data={["Chart", "Table"]}
-          onChange={setView}
-          value={view}
-        />
-      </Group>
-      {view === "Chart" ? (
-        <CurvePlot counter={counter} lines={lines} runId={run.id} />
-      ) : (
-        <CurveTable counter={counter} lines={lines} />
+      )}
+      {wanted
+        .filter(({ title }) => titles.includes(title))
+        .map(({ title, says }) => (
+          <Text c="dimmed" key={title} size="sm">
+            <b>{title}:</b> {says}
+          </Text>
+        ))}
+      {still.length > 0 && (
+        <Text c="dimmed" size="sm">
+          0 throughout, so not drawn: {still.join(", ")}.
+        </Text>
       )}
     </>
   );
-}
-
-/** The transfer that moved most, or whatever there is. */
-function busiestCounter(curves: readonly Curve[]): string {
-  const moved = ({ values }: Curve) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
-  const transfers = curves.filter(({ counter }) => counter.endsWith("bytes_per_second"));
-  const [busiest = curves[0]] = transfers.sort((a, b) => moved(b) - moved(a));
-  return busiest?.counter ?? "";
-}
-
-function CurvePlot({
-  counter,
-  lines,
-  runId,
-}: {
-  counter: string;
-  lines: readonly CurveLine[];
-  runId: number;
-}) {
-  const scheme = useScheme();
-  const figure = useMemo(() => curveFigure(counter, lines, scheme), [counter, lines, scheme]);
-  return (
-    <Plot
-      figure={figure}
-      height={300}
-      label={`${counterTitle(counter)} over time`}
-      viewKey={`${runId} ${counter}`}
-    />
-  );
-}
-
-function CurveTable({ counter, lines }: { counter: string; lines: readonly CurveLine[] }) {
-  const hasRange = lines.some(({ range }) => range !== null);
-  return (
-    <ScrollTable
-      head={["Second", ...(hasRange ? ["Mean", "Lowest", "Highest"] : ["Value"]), "Node"]}
-      label={`${counterTitle(counter)} by second`}
-      maxHeight={300}
-    >
-      {lines.flatMap((line) => line.values.map((_, index) => curveRow(line, index, counterUnit(counter))))}
-    </ScrollTable>
-  );
-}
-
-function curveRow({ name, values, range, stepSeconds }: CurveLine, index: number, unit: Unit): ReactNode {
-  const second = index * stepSeconds;
-  return (
-    <tr key={`${name} ${second}`}>
-      <td>{second}</td>
-      {[values, ...(range ? [range.low, range.high] : [])].map((column, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
-        <td key={place}>
-          <Quantity unit={unit} value={column[index] ?? null} />
-        </td>
-      ))}
-      <td>{name}</td>
-    </tr>
-  );
-}
-
-function linesOf(curves: readonly Curve[], counter: string, run: RunDetail): CurveLine[] {
-  const nodeOf = new Map(
-    run.attempts.flatMap(({ ordinal, orders }) =>
-      orders.map((order) => [
-        order.id,
-        ordinal > 1 ? `${order.node_name}, attempt ${ordinal}` : order.node_name,
-      ]),
-    ),
-  );
-  return curves
-    .filter((curve) => curve.counter === counter)
-    .map((curve) => ({
-      name: nodeOf.get(curve.order_id) ?? `order ${curve.order_id}`,
-      stepSeconds: curve.step_seconds,
-      values: curve.values,
-      range: curve.lows && curve.highs && { low: curve.lows, high: curve.highs },
-    }));
 }

@@ -23,7 +23,14 @@ import { ReadingsSection } from "./ReadingsSection";
 import { RunState } from "./RunsTable";
 import { StepsSection } from "./StepsSection";
 
-export function RunPage({ runId }: { runId: number }) {
+interface RunPageProps {
+  readonly runId: number;
+  /** Groups of counters whose curves are shown. */
+  readonly curves: readonly string[] | undefined;
+  readonly onCurves: (keys: readonly string[]) => void;
+}
+
+export function RunPage({ runId, curves, onCurves }: RunPageProps) {
   const run = useQuery(runQuery(runId));
   return (
     <LoadedPage query={run} title={`Run ${runId}`}>
@@ -44,7 +51,7 @@ export function RunPage({ runId }: { runId: number }) {
           <ReadingsSection run={found} />
           {found.flags.length > 0 && <FlagsSection run={found} />}
           <StepsSection run={found} />
-          <CurveSection run={found} />
+          <CurveSection onShow={onCurves} run={found} shown={curves} />
           <ArtefactsSection runId={found.id} />
           <EventLog runId={found.id} />
           <Section title="Environment">

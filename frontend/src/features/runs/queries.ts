@@ -95,11 +95,26 @@ export function readingQuery(readingId: number) {
   });
 }
 
-export function curvesQuery(runId: number) {
+/** The counters of which a run has curves. */
+export function countersQuery(runId: number) {
   return queryOptions({
-    queryKey: ["run", runId, "curves"],
+    queryKey: ["run", runId, "counters"],
+    queryFn: async ({ signal }) =>
+      (
+        await answer(
+          api.GET("/api/v1/runs/{run_id}/counters", { params: { path: { run_id: runId } }, signal }),
+        )
+      ).items,
+  });
+}
+
+/** The curves of these counters; those of all of a long run would be megabytes. */
+export function curvesQuery(runId: number, counters: readonly string[]) {
+  return queryOptions({
+    queryKey: ["run", runId, "curves", counters],
     queryFn: async ({ signal }) => {
-      const params = { path: { run_id: runId }, query: { max_points: CURVE_POINTS } };
+      const query = { max_points: CURVE_POINTS, counter: [...counters] };
+      const params = { path: { run_id: runId }, query };
       return (await answer(api.GET("/api/v1/runs/{run_id}/curves", { params, signal }))).items;
     },
   });

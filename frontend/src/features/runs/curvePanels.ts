@@ -1,0 +1,91 @@
+/** From the curves of a run to what is drawn: panels, lines on one clock, and where the steps began. */
+
+import type { Curve, RunDetail } from "@/api/types";
+import type { CounterPanel } from "@/plots/counters";
+import { type CurveLine, type CurvePanel, counterUnit, type StepMark } from "@/plots/curve";
+
+export interface CurvePanels {
+  readonly panels: readonly CurvePanel[];
+  /** Titles of panels in which every value is zero; they would show nothing. */
+  readonly still: readonly string[];
+}
+
+export function curvePanels(
+  wanted: readonly CounterPanel[],
+  curves: readonly Curve[],
+  run: RunDetail,
+): CurvePanels {
+  const all = wanted.map((panel) => drawable(panel, curves, run)).filter(({ lines }) => lines.length > 0);
+  return {
+    panels: all.filter((panel) => !isStill(panel)),
+    still: all.filter(isStill).map(({ title }) => title),
+  };
+}
+
+function drawable({ title, lines }: CounterPanel, curves: readonly Curve[], run: RunDetail): CurvePanel {
+  const counters = Object.keys(lines).filter((counter) => curves.some((curve) => curve.counter === counter));
+  const orders = new Set(curves.map(({ order_id }) => order_id));
+  return {
+    title,
+    unit: counterUnit(counters[0] ?? ""),
+    lines: counters.flatMap((counter, kind) =>
+      linesOf(curves, counter, run).map((line, order) => ({
+        ...line,
+        name: nameOf(
+          counters.length > 1 ? lines[counter] : undefined,
+          orders.size > 1 ? line.name : undefined,
+        ),
+        kind: counters.length > 1 ? kind : order,
+      })),
+    ),
+  };
+}
+
+function nameOf(counter: string | undefined, node: string | undefined): string {
+  return [counter, node].filter((part) => part !== undefined).join(", ") || "value";
+}
+
+function isStill({ lines }: CurvePanel): boolean {
+  return lines.every(({ values }) => values.every((value) => !value));
+}
+
+/** The curves of one counter, each with the node that it is of. */
+export function linesOf(curves: readonly Curve[], counter: string, run: RunDetail): CurveLine[] {
+  const nodeOf = new Map(
+    run.attempts.flatMap(({ ordinal, orders }) =>
+      orders.map((order) => [
+        order.id,
+        ordinal > 1 ? `${order.node_name}, attempt ${ordinal}` : order.node_name,
+      ]),
+    ),
+  );
+  return curves
+    .filter((curve) => curve.counter === counter)
+    .map((curve, kind) => ({
+      name: nodeOf.get(curve.order_id) ?? `order ${curve.order_id}`,
+      firstSecond: (Date.parse(curve.started_at) - beganAt(curves, curve.order_id)) / 1000,
+      kind,
+      stepSeconds: curve.step_seconds,
+      values: curve.values,
+      range: curve.lows && curve.highs && { low: curve.lows, high: curve.highs },
+    }));
+}
+
+/** When an order's load began, by its earliest curve: some counters come later. */
+function beganAt(curves: readonly Curve[], orderId: number): number {
+  return Math.min(
+    ...curves.filter(({ order_id }) => order_id === orderId).map((curve) => Date.parse(curve.started_at)),
+  );
+}
+
+/** The steps of the order that has most of them; nodes of a run go through the same ones. */
+export function stepMarks(run: RunDetail, curves: readonly Curve[]): StepMark[] {
+  const orders = run.attempts.flatMap((attempt) => attempt.orders);
+  const [longest] = orders.toSorted((a, b) => b.steps.length - a.steps.length);
+  if (!longest || !curves.some(({ order_id }) => order_id === longest.id)) return [];
+  const began = beganAt(curves, longest.id);
+  return longest.steps.map(({ name, started_at }) => ({
+    name,
+    second: Math.max(0, (Date.parse(started_at) - began) / 1000),
+  }));
+}

@@ -1,0 +1,191 @@
+/** What the per-second counters say, and which of them are read together; the table of docs/counters.md in short. */
+
+import { counterTitle } from "./curve";
+
+export interface CounterPanel {
+  readonly title: string;
+  /** A sentence for those who do not know the counter. */
+  readonly says: string;
+  /** In the order of their lines, by the name that the line gets. */
+  readonly lines: Readonly<Record<string, string>>;
+}
+
+export interface CounterGroup {
+  readonly key: string;
+  readonly title: string;
+  readonly panels: readonly CounterPanel[];
+}
+
+export const COUNTER_GROUPS: readonly CounterGroup[] = [
+  {
+    key: "load",
+    title: "Throughput",
+    panels: [
+      {
+        title: "Throughput of the load",
+        says: "What the load's own processes wrote and read, by /proc/PID/io.",
+        lines: { write_bytes_per_second: "write", read_bytes_per_second: "read" },
+      },
+    ],
+  },
+  {
+    key: "cpu",
+    title: "Processors",
+    panels: [
+      {
+        title: "Processors",
+        says: "Shares of all processors. Waiting is idle time in which a task waited for storage.",
+        lines: {
+          cpu_user_ratio: "user",
+          cpu_system_ratio: "system",
+          cpu_iowait_ratio: "waiting",
+          load_cpu_ratio: "the load itself",
+        },
+      },
+      {
+        title: "Load average",
+        says: "Tasks that ran or waited for storage, over about a minute.",
+        lines: { load1: "load average" },
+      },
+      {
+        title: "iotide's sampler",
+        says: "What this very looking cost, as a share of one core.",
+        lines: { sampler_cpu_ratio: "sampler" },
+      },
+    ],
+  },
+  {
+    key: "pressure",
+    title: "Pressure",
+    panels: [
+      {
+        title: "Pressure of I/O",
+        says: "Share of time in which some task, or all that were not idle (full), waited for storage: PSI of the kernel.",
+        lines: { psi_io_some_ratio: "some", psi_io_full_ratio: "full" },
+      },
+      {
+        title: "Pressure of processors and memory",
+        says: "Share of time in which tasks waited for a processor, or for memory to be freed.",
+        lines: {
+          psi_cpu_some_ratio: "processors",
+          psi_memory_some_ratio: "memory",
+          psi_memory_full_ratio: "memory, full",
+        },
+      },
+    ],
+  },
+  {
+    key: "memory",
+    title: "Memory",
+    panels: [
+      {
+        title: "Not yet written",
+        says: "Pages that wait in memory (dirty) or are just being written (writeback): what a fast buffered write has still before it.",
+        lines: { memory_dirty_bytes: "dirty", memory_writeback_bytes: "writeback" },
+      },
+      {
+        title: "Memory",
+        says: "What programs could still get, and what of it caches files now.",
+        lines: { memory_available_bytes: "available", memory_cached_bytes: "cached" },
+      },
+    ],
+  },
+  {
+    key: "disk",
+    title: "Disk",
+    panels: [
+      {
+        title: "Disk",
+        says: "The block device below the target, all programs together. More than the load moved is foreign.",
+        lines: { disk_write_bytes_per_second: "write", disk_read_bytes_per_second: "read" },
+      },
+      {
+        title: "Disk busy",
+        says: "Share of time in which the busiest device had any work; an array or an SSD may do more at 100 %.",
+        lines: { disk_busy_ratio: "busy" },
+      },
+    ],
+  },
+  {
+    key: "network",
+    title: "Network",
+    panels: [
+      {
+        title: "Network",
+        says: "All interfaces with hardware; RDMA goes past them.",
+        lines: { net_send_bytes_per_second: "send", net_receive_bytes_per_second: "receive" },
+      },
+      {
+        title: "Fullest link",
+        says: "The busier direction of the fullest link, of its nominal speed.",
+        lines: { net_link_ratio: "fullest link" },
+      },
+    ],
+  },
+  {
+    key: "nfs",
+    title: "NFS",
+    panels: [
+      {
+        title: "NFS over the wire",
+        says: "What the client wrote to and read from the server for the target's mount.",
+        lines: { nfs_write_bytes_per_second: "write", nfs_read_bytes_per_second: "read" },
+      },
+      {
+        title: "NFS requests",
+        says: "Requests to the server, and those that had to be sent again.",
+        lines: { nfs_operations_per_second: "requests", nfs_retransmissions_per_second: "sent again" },
+      },
+    ],
+  },
+  {
+    key: "lustre",
+    title: "Lustre",
+    panels: [
+      {
+        title: "Lustre",
+        says: "What programs wrote to and read from the mount; what the client's cache answers is in it.",
+        lines: { lustre_write_bytes_per_second: "write", lustre_read_bytes_per_second: "read" },
+      },
+      {
+        title: "Lustre calls",
+        says: "Calls of programs on the mount.",
+        lines: { lustre_operations_per_second: "calls" },
+      },
+    ],
+  },
+  {
+    key: "raid",
+    title: "RAID",
+    panels: [
+      {
+        title: "Software RAID",
+        says: "Processor time of the kernel threads of md and device mapper, as a share of all processors.",
+        lines: { raid_cpu_ratio: "md and dm" },
+      },
+    ],
+  },
+];
+
+/** Those groups of which a run has counters; what none knows, as of a plug-in, stands by its name behind the first. */
+export function groupsOf(counters: readonly string[]): CounterGroup[] {
+  const isKnown = new Set(
+    COUNTER_GROUPS.flatMap(({ panels }) => panels.flatMap(({ lines }) => Object.keys(lines))),
+  );
+  const known = COUNTER_GROUPS.map((group) => ({
+    ...group,
+    panels: group.panels.filter(({ lines }) => counters.some((counter) => counter in lines)),
+  }));
+  const others = counters
+    .filter((counter) => !isKnown.has(counter))
+    .map((counter) => {
+      const name = counterTitle(counter);
+      return {
+        title: name.charAt(0).toUpperCase() + name.slice(1),
+        says: `${counter}, as the tool itself told it.`,
+        lines: { [counter]: name },
+      };
+    });
+  const own = { key: "own", title: "Of the tool", panels: others };
+  return [...known.slice(0, 1), own, ...known.slice(1)].filter(({ panels }) => panels.length > 0);
+}
