@@ -39,7 +39,7 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
           cpu_user_ratio: "user",
           cpu_system_ratio: "system",
           cpu_iowait_ratio: "waiting",
-          load_cpu_ratio: "the load itself",
+          load_cpu_ratio: "the load",
         },
       },
       {
@@ -64,7 +64,7 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
         lines: { psi_io_some_ratio: "some", psi_io_full_ratio: "full" },
       },
       {
-        title: "Pressure of processors and memory",
+        title: "Pressure of CPU and memory",
         says: "Share of time in which tasks waited for a processor, or for memory to be freed.",
         lines: {
           psi_cpu_some_ratio: "processors",

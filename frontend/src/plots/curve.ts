@@ -32,9 +32,11 @@ export interface StepMark {
 }
 
 const PANEL_PX = 150;
-/** Room above a panel for its title and the names of its lines. */
-const HEAD_PX = 58;
+/** Room above a panel for its title and the names of its lines, which take two rows on a telephone. */
+const HEAD_PX = 70;
 const FOOT_PX = 48;
+/** How far a title stands above its panel, by the names below it. */
+const TITLE_SHIFTS_PX = [4, 24, 44];
 const MOST_MARKS = 60;
 /** Names of steps that began closer together, as a share of the time, would run into each other. */
 const NEAREST_NAMES = 0.15;
@@ -103,6 +105,7 @@ function drawnPanel({ title, unit, lines }: CurvePanel, index: number, count: nu
   const each = 1 / (count * (PANEL_PX + HEAD_PX) - HEAD_PX);
   const top = 1 - index * (PANEL_PX + HEAD_PX) * each;
   const place = { yaxis: axisOf(index), legend: `legend${number}` };
+  const kinds = new Set(lines.map(({ kind }) => kind)).size;
   const seen = new Set<number>();
   const data = lines.flatMap((line) => {
     const colour = traceColour(scheme, line.kind);
@@ -116,7 +119,11 @@ function drawnPanel({ title, unit, lines }: CurvePanel, index: number, count: nu
     title: {
       text: `<b>${axisTitle(title, scale)}</b>`,
       ...{ showarrow: false, xref: "paper", yref: "paper", x: 0, xanchor: "left" },
-      ...{ y: top, yanchor: "bottom", yshift: lines.length > 1 ? 24 : 4 },
+      ...{
+        y: top,
+        yanchor: "bottom",
+        yshift: TITLE_SHIFTS_PX[Math.min(kinds, TITLE_SHIFTS_PX.length) - 1] ?? 4,
+      },
     } as const,
     layout: {
       [`yaxis${number}`]: {
