@@ -27,14 +27,7 @@ TINY: dict[str, list[dict[str, object]]] = {
     ],
     "bonnie": [
         {"tests": ["files"], "file_count": 1024},
-        # Large blocks and a flush for each file take long enough to be shown.
-        {
-            "tests": ["char", "files"],
-            "file_size_bytes": 2 * MIB,
-            "block_size_bytes": MIB,
-            "file_count": 1024,
-            "sync_files": True,
-        },
+        {"tests": ["char"], "file_size_bytes": 2 * MIB, "block_size_bytes": MIB},
     ],
     "iozone": [
         {"file_size_bytes": MIB, "min_record_size_bytes": 262144, "tests": ["write", "read"]},

@@ -46,9 +46,6 @@ def numbers(first: int, count: int) -> list[str]:
     return [f"{SEED}-{number}" for number in range(first, first + count)]
 
 
-pytestmark = pytest.mark.xdist_group("made mounts: cancels")
-
-
 @pytest.fixture(scope="module")
 def mount(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeMount]:
     with made_mount(FILE_SYSTEMS["ext4"], tmp_path_factory.mktemp("mounts") / "target") as made:

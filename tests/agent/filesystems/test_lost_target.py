@@ -20,8 +20,6 @@ LONG: dict[str, dict[str, Any]] = {
 }
 """Loads of seconds: through one open file, by the path of each new file, and with several threads."""
 
-pytestmark = pytest.mark.xdist_group("made mounts: lost")
-
 
 @pytest.fixture
 def mount(tmp_path: Path) -> Iterator[MadeMount]:

@@ -31,8 +31,6 @@ OPTIONS = {name: tiny[0] for name, tiny in TINY.items()} | {
 }
 DATA_MODES = {"ext3-ordered": "ordered", "ext3-writeback": "writeback", "ext3-journal": "journal", "ext4": "ordered"}
 
-pytestmark = pytest.mark.xdist_group("made mounts: all kinds")
-
 
 @pytest.fixture(scope="module")
 def mounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, MadeMount]]:

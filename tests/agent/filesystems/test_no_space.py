@@ -33,8 +33,6 @@ the free bytes before each file, but not at the free inodes."""
 KEPT = {"dd": {"throughput"}, "fill": {"throughput"}}
 """What is known of the part before, by tools that tell it."""
 
-pytestmark = pytest.mark.xdist_group("made mounts: small")
-
 
 @pytest.fixture(scope="module")
 def mount(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeMount]:

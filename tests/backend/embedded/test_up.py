@@ -25,10 +25,7 @@ from iotide_server.embedded.tls import fingerprint
 
 from .conftest import wait_until
 
-pytestmark = [
-    pytest.mark.timeout(300),  # starts whole servers, on a machine that may be busy
-    pytest.mark.xdist_group("up"),  # in one process, for the start that they share
-]
+pytestmark = pytest.mark.timeout(300)  # starts whole servers, on a machine that may be busy
 
 COMMAND = (sys.executable, "-P", "-m", "iotide_server.cli")
 PARTS = ("api", "scheduler", "worker")
