@@ -179,7 +179,8 @@ function describeMarks({ kind, axes, rows }: Layout, runs: string): string {
     ? " A hollow dot carries a flag."
     : "";
   if (kind === "map") return `Each field is the median of ${runs}.`;
-  if (kind === "ratio") return `Each field is a ratio of medians of ${runs}; no interval is known for it.`;
+  if (kind === "ratio")
+    return `Each field is a ratio of medians of ${runs}, without an interval; where one run stands alone, none is drawn.`;
   if (kind === "parts") return `Bars are medians of ${runs}, each part for itself; dots are the runs.`;
   if (axes[0] === "run") return `Each dot is a run.${hollow}`;
   return `Each dot is a run; bars and lines are at medians of ${runs}.${hollow}`;

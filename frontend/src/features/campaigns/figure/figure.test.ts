@@ -66,12 +66,12 @@ function draw(cells: MeasuredCell[], view: FigureView = {}) {
 }
 
 const SIZES = [1024, 2048, 4096];
-const surface = (labels: object, factor = 1) =>
+const surface = (labels: object, factor = 1, runs = [1, 2]) =>
   SIZES.flatMap((file) =>
     SIZES.filter((record) => record <= file).map((record) =>
       cell({
         labels: { file_size_bytes: file, record_size_bytes: record, ...labels },
-        values: [factor * record],
+        values: runs.map(() => factor * record),
       }),
     ),
   );
@@ -147,6 +147,18 @@ it("divides one map by another, field by field", () => {
       [1, null, null],
       [1, 1, null],
       [1, 1, 1],
+    ],
+  });
+});
+
+it("divides nothing by one run alone", () => {
+  const cells = [...surface({ operation: "write" }, 1, [1]), ...surface({ operation: "read" }, 2)];
+  const { panels } = draw(cells, { kind: "ratio", against: "write" });
+  expect(panels[0]?.figure.data[0]).toMatchObject({
+    z: [
+      [null, null, null],
+      [null, null, null],
+      [null, null, null],
     ],
   });
 });

@@ -135,13 +135,15 @@ function countRuns(count: number): string {
   return count === 1 ? "1 run" : `median of ${count} runs`;
 }
 
+/** One run is no ground for a ratio. */
 function ratioPanels(groups: readonly FigureRow[][], layout: Layout, look: Look): Panels {
   const { split = "", against } = layout;
+  const several = (rows: readonly FigureRow[]) => rows.filter(({ measured }) => measured.n > 1);
   const isBase = (rows: readonly FigureRow[]) => rows[0] !== undefined && textOf(rows[0], split) === against;
-  const base = mapOf(groups.find(isBase) ?? [], layout);
+  const base = mapOf(several(groups.find(isBase) ?? []), layout);
   const others = groups.filter((rows) => !isBase(rows));
   const drawn = others.slice(0, MOST_PANELS);
-  const maps = drawn.map((rows) => divide(mapOf(rows, layout), base));
+  const maps = drawn.map((rows) => divide(mapOf(several(rows), layout), base));
   const span = ratioSpan(maps);
   const panels = maps.map((map, index) => ({
     title: `${drawn[index]?.[0] ? textOf(drawn[index][0], split) : ""} ÷ ${against}`,
