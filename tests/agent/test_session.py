@@ -273,4 +273,4 @@ def test_changed_facts_are_told() -> None:
 
 def test_hello_is_said_again_when_the_server_lost_the_facts() -> None:
     talk = Talk().greeted()
-    assert Greet(()) in talk.answer(hello_wanted=True)
+    assert Greet((), look=True) in talk.answer(hello_wanted=True)

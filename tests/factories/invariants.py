@@ -39,8 +39,10 @@ _VIOLATIONS: Final = {
             <> (SELECT count(*) FROM cell_node WHERE cell_id = run.cell_id)""",
     "a run waits outside its lines, or stands in one without waiting": """
         SELECT run.id FROM run WHERE (SELECT count(*) FROM line_place WHERE run_id = run.id)
-            <> CASE run.state WHEN 'waiting' THEN
-                (SELECT count(*) FROM cell_node WHERE cell_id = run.cell_id) ELSE 0 END""",
+            <> CASE WHEN run.state = 'waiting' AND NOT EXISTS (
+                SELECT FROM cell JOIN campaign_stage USING (campaign_id) WHERE cell.id = run.cell_id
+                AND campaign_stage.ordinal = cell.stage AND campaign_stage.state <> 'open')
+            THEN (SELECT count(*) FROM cell_node WHERE cell_id = run.cell_id) ELSE 0 END""",
     "an order that nobody has to hear of is due": """
         SELECT id FROM node_order WHERE next_offer_at IS NOT NULL
             AND (state = 'ended' OR (state <> 'offered' AND cancel_wanted_at IS NULL))""",

@@ -22,9 +22,10 @@ from iotide_server.gateway import beats, service
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import ConflictError
 from iotide_server.runs.models import Run
-from iotide_server.runs.repository import NewRuns, insert_runs
+from iotide_server.runs.repository import NewRuns, insert_runs, open_stage
 from iotide_server.scheduling.starting import start_what_can
 from iotide_server.workloads.models import Workload
+from iotide_wire.facts import MountFacts
 from iotide_wire.messages import (
     BeatReply,
     BeatRequest,
@@ -133,6 +134,7 @@ class Site:
                     created_at=self.clock(),
                 ),
             )
+            open_stage(session, campaign.id, 1)
             return list(
                 session.scalars(text("SELECT id FROM run WHERE campaign_id = :id ORDER BY id"), {"id": campaign.id})
             )
@@ -265,7 +267,13 @@ class SimulatedAgent:
     def finish(self, offer: Offered, outcome: Outcome = Outcome.FINISHED, *, reason: str | None = None) -> FinishReply:
         return self.hand_in(offer, self.result(offer, outcome, reason=reason))
 
-    def hello(self, *held: Offered, instance: str, boot_id: str | None = None) -> None:
+    def hello(
+        self,
+        *held: Offered,
+        instance: str,
+        boot_id: str | None = None,
+        mounts: tuple[MountFacts, ...] = (mount("/scratch"), mount("/nfs")),
+    ) -> None:
         """A new process of the agent says hello; `instance` and `boot_id` are this agent's from now on."""
         request = HelloRequest(
             agent_instance=instance,
@@ -275,7 +283,7 @@ class SimulatedAgent:
             wire_version=1,
             sent_at=self.site.clock(),
             facts={},
-            mounts=(mount("/scratch"), mount("/nfs")),
+            mounts=mounts,
             approved_directories=("/scratch", "/nfs"),
             workloads=tuple(announcements(ToolsInstalled(), {})),
             holds=tuple(HeldOrder(order_id=offer.order_id, fence=offer.fence) for offer in held),

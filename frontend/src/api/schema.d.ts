@@ -556,6 +556,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what a paused campaign waits for
+         * @description What an operator is to do before the next stage, and what its nodes have mounted.
+         */
+        get: operations["get_campaign_pause"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/pause/look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have the nodes of a paused campaign look
+         * @description Asks them what they have mounted; they answer within seconds, once they are idle.
+         */
+        post: operations["look_at_campaign_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the next stage
+         * @description Takes what is mounted now as the targets, for every campaign, and lets the runs of the stage start.
+         */
+        post: operations["confirm_campaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/cancel": {
         parameters: {
             query?: never;
@@ -1331,7 +1391,8 @@ export interface components {
          * Campaign
          * @description A plan and how far it has got.
          *
-         *     `state` is `active` from the first run that starts to the last that ends; then `failed` if any run failed, else
+         *     `state` is `active` from the first run that starts to the last that ends, but `paused` while a stage waits for an
+         *     operator; then `failed` if any run failed, else
          *     `cancelled` if any was cancelled, else `finished`.
          */
         Campaign: {
@@ -1361,6 +1422,11 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
             counts: components["schemas"]["RunCounts"];
+            /**
+             * Stages
+             * @description Empty where the matrix is run once
+             */
+            stages: components["schemas"]["Stage"][];
             /**
              * Progress
              * @description Fraction of its runs' work that is done, 0 to 1
@@ -1437,6 +1503,7 @@ export interface components {
          *         priority: 0 to 9; a step counts as an hour of waiting.
          *         cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
          *             write `cool_down: 30 s`.
+         *         stages: the whole matrix is run in each, one after another; none: it is run once.
          */
         CampaignPlan: {
             /** Name */
@@ -1473,6 +1540,8 @@ export interface components {
              * @default 3600
              */
             time_limit_seconds: number;
+            /** Stages */
+            stages?: components["schemas"]["PlannedStage"][];
             /**
              * Attempts Allowed
              * @default 2
@@ -1494,7 +1563,7 @@ export interface components {
          * @description Where a campaign is; it follows from its runs.
          * @enum {string}
          */
-        CampaignState: "waiting" | "active" | "finished" | "failed" | "cancelled";
+        CampaignState: "waiting" | "active" | "paused" | "finished" | "failed" | "cancelled";
         /**
          * Candidate
          * @description One file system, or alike directories of many nodes, that could become a target or join one.
@@ -1581,6 +1650,14 @@ export interface components {
             id: number;
             /** Ordinal */
             ordinal: number;
+            /** Stage */
+            stage: number;
+            /**
+             * Variant
+             * @description Of its stage; empty outside stages
+             * @example ext3 data=journal
+             */
+            variant: string;
             /** Node Names */
             node_names: string[];
             /** Target Names */
@@ -1708,6 +1785,17 @@ export interface components {
             name?: string | null;
             /** Description */
             description?: string | null;
+        };
+        /**
+         * Confirmation
+         * @description That the servers are in the state of the next stage.
+         */
+        Confirmation: {
+            /**
+             * Found Sha256
+             * @description Of the pause as it was shown; other mounts are refused
+             */
+            found_sha256: string;
         };
         /**
          * CredentialsInput
@@ -2184,6 +2272,14 @@ export interface components {
             id: number;
             /** Ordinal */
             ordinal: number;
+            /** Stage */
+            stage: number;
+            /**
+             * Variant
+             * @description Of its stage; empty outside stages
+             * @example ext3 data=journal
+             */
+            variant: string;
             /** Node Names */
             node_names: string[];
             /** Target Names */
@@ -2308,6 +2404,22 @@ export interface components {
             facts: {
                 [key: string]: string | number | boolean | null;
             };
+        };
+        /**
+         * MountState
+         * @description What is mounted; null where nobody said.
+         */
+        MountState: {
+            /** Fstype */
+            fstype: string;
+            /** Source */
+            source: string;
+            /** Mount Point */
+            mount_point: string | null;
+            /** Identity */
+            identity: string | null;
+            /** Mount Options */
+            mount_options: string;
         };
         /**
          * Node
@@ -2758,6 +2870,79 @@ export interface components {
             new_password: string;
         };
         /**
+         * Pause
+         * @description What a paused campaign waits for.
+         *
+         *     Once the servers are changed: ask the nodes to look, wait until `waiting_for` is empty, check `mounts`, and confirm
+         *     with their `found_sha256`.
+         */
+        Pause: {
+            /** Campaign Id */
+            campaign_id: number;
+            /** Ordinal */
+            ordinal: number;
+            /** Variant */
+            variant: string;
+            /** Pause */
+            pause: string | null;
+            /** Paused At */
+            paused_at: string | null;
+            /**
+             * Looked At
+             * @description When the nodes were last asked
+             */
+            looked_at: string | null;
+            /**
+             * Waiting For
+             * @description Nodes that have not answered since
+             */
+            waiting_for: string[];
+            /** Found Sha256 */
+            found_sha256: string;
+            /** Mounts */
+            mounts: components["schemas"]["PausedMount"][];
+        };
+        /**
+         * PausedMount
+         * @description A target on a node of a paused campaign: as it was accepted, and as the node says that it is now.
+         */
+        PausedMount: {
+            /** Target */
+            target: string;
+            /** Node */
+            node: string;
+            /** Path */
+            path: string;
+            was: components["schemas"]["MountState"];
+            now: components["schemas"]["MountState"] | null;
+            /** Is Change */
+            is_change: boolean;
+            /**
+             * Problem
+             * @description Why it cannot be accepted
+             */
+            problem: string | null;
+            /**
+             * Told At
+             * @description When the node said so
+             */
+            told_at: string | null;
+        };
+        /**
+         * PlannedStage
+         * @description One state of the servers in which the whole matrix is run.
+         *
+         *     Attributes:
+         *         variant: what the servers are like then, for instance `ext3 data=journal`; its results have series of their own.
+         *         pause: what an operator does to the servers before the stage, and confirms; none: it begins by itself.
+         */
+        PlannedStage: {
+            /** Variant */
+            variant: string;
+            /** Pause */
+            pause?: string | null;
+        };
+        /**
          * Points
          * @description The points of a series in time order, one list a column, all of one length; values in the series' base unit.
          *
@@ -2835,6 +3020,14 @@ export interface components {
         PreviewCell: {
             /** Ordinal */
             ordinal: number;
+            /** Stage */
+            stage: number;
+            /**
+             * Variant
+             * @description Of its stage; empty outside stages
+             * @example ext3 data=journal
+             */
+            variant: string;
             /** Node */
             node: string;
             /** Targets */
@@ -2983,6 +3176,12 @@ export interface components {
             /** Target Names */
             target_names: string[];
             /**
+             * Variant
+             * @description Of its stage; empty outside stages
+             * @example ext3 data=journal
+             */
+            variant: string;
+            /**
              * Workload
              * @example dd
              */
@@ -3067,6 +3266,12 @@ export interface components {
             node_names: string[];
             /** Target Names */
             target_names: string[];
+            /**
+             * Variant
+             * @description Of its stage; empty outside stages
+             * @example ext3 data=journal
+             */
+            variant: string;
             /**
              * Workload
              * @example dd
@@ -3279,6 +3484,12 @@ export interface components {
             node_names: string[];
             /** Target Names */
             target_names: string[];
+            /**
+             * Variant
+             * @description Of its stage; empty outside stages
+             * @example ext3 data=journal
+             */
+            variant: string;
             /** Workload */
             workload: string;
             /** Options */
@@ -3331,6 +3542,44 @@ export interface components {
              * @example https://iotide.example.org/login#token=kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi
              */
             url: string;
+        };
+        /**
+         * Stage
+         * @description A state of the servers in which the whole matrix is run.
+         *
+         *     `state` is `held` until the stages before it have ended, `paused` until an operator confirms it, then `open`.
+         */
+        Stage: {
+            /** Ordinal */
+            ordinal: number;
+            /**
+             * Variant
+             * @example ext3 data=journal
+             */
+            variant: string;
+            /**
+             * Pause
+             * @description What an operator does and confirms before it; null: nothing
+             */
+            pause: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "held" | "paused" | "open";
+            /** Paused At */
+            paused_at: string | null;
+            /** Opened At */
+            opened_at: string | null;
+            /** Confirmed By */
+            confirmed_by: string | null;
+            /** Runs */
+            runs: number;
+            /**
+             * Ended
+             * @description How many of its runs have ended
+             */
+            ended: number;
         };
         /**
          * StepRecord
@@ -10089,6 +10338,12 @@ export interface operations {
                      *             "cache": "drop",
                      *             "cool_down_seconds": 0,
                      *             "time_limit_seconds": 3600,
+                     *             "stages": [
+                     *               {
+                     *                 "variant": "text",
+                     *                 "pause": "text"
+                     *               }
+                     *             ],
                      *             "attempts_allowed": 2,
                      *             "priority": 0,
                      *             "note": ""
@@ -10103,6 +10358,19 @@ export interface operations {
                      *             "failed": 1,
                      *             "cancelled": 1
                      *           },
+                     *           "stages": [
+                     *             {
+                     *               "ordinal": 1,
+                     *               "variant": "ext3 data=journal",
+                     *               "pause": "text",
+                     *               "state": "held",
+                     *               "paused_at": "2026-11-21T10:00:00Z",
+                     *               "opened_at": "2026-11-21T10:00:00Z",
+                     *               "confirmed_by": "text",
+                     *               "runs": 1,
+                     *               "ended": 1
+                     *             }
+                     *           ],
                      *           "progress": 1,
                      *           "seconds_remaining_estimated": 1
                      *         }
@@ -10254,6 +10522,12 @@ export interface operations {
                  *       "cache": "drop",
                  *       "cool_down_seconds": 0,
                  *       "time_limit_seconds": 3600,
+                 *       "stages": [
+                 *         {
+                 *           "variant": "text",
+                 *           "pause": "text"
+                 *         }
+                 *       ],
                  *       "attempts_allowed": 2,
                  *       "priority": 0,
                  *       "note": ""
@@ -10302,6 +10576,12 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
                      *         "attempts_allowed": 2,
                      *         "priority": 0,
                      *         "note": ""
@@ -10316,6 +10596,19 @@ export interface operations {
                      *         "failed": 1,
                      *         "cancelled": 1
                      *       },
+                     *       "stages": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "variant": "ext3 data=journal",
+                     *           "pause": "text",
+                     *           "state": "held",
+                     *           "paused_at": "2026-11-21T10:00:00Z",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_by": "text",
+                     *           "runs": 1,
+                     *           "ended": 1
+                     *         }
+                     *       ],
                      *       "progress": 1,
                      *       "seconds_remaining_estimated": 1
                      *     }
@@ -10362,6 +10655,12 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
                      *         "attempts_allowed": 2,
                      *         "priority": 0,
                      *         "note": ""
@@ -10376,6 +10675,19 @@ export interface operations {
                      *         "failed": 1,
                      *         "cancelled": 1
                      *       },
+                     *       "stages": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "variant": "ext3 data=journal",
+                     *           "pause": "text",
+                     *           "state": "held",
+                     *           "paused_at": "2026-11-21T10:00:00Z",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_by": "text",
+                     *           "runs": 1,
+                     *           "ended": 1
+                     *         }
+                     *       ],
                      *       "progress": 1,
                      *       "seconds_remaining_estimated": 1
                      *     }
@@ -10615,6 +10927,12 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
                      *         "attempts_allowed": 2,
                      *         "priority": 0,
                      *         "note": ""
@@ -10629,6 +10947,19 @@ export interface operations {
                      *         "failed": 1,
                      *         "cancelled": 1
                      *       },
+                     *       "stages": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "variant": "ext3 data=journal",
+                     *           "pause": "text",
+                     *           "state": "held",
+                     *           "paused_at": "2026-11-21T10:00:00Z",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_by": "text",
+                     *           "runs": 1,
+                     *           "ended": 1
+                     *         }
+                     *       ],
                      *       "progress": 1,
                      *       "seconds_remaining_estimated": 1
                      *     }
@@ -10758,6 +11089,687 @@ export interface operations {
             };
         };
     };
+    get_campaign_pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "campaign_id": 1,
+                     *       "ordinal": 1,
+                     *       "variant": "text",
+                     *       "pause": "text",
+                     *       "paused_at": "2026-11-21T10:00:00Z",
+                     *       "looked_at": "2026-11-21T10:00:00Z",
+                     *       "waiting_for": [
+                     *         "text"
+                     *       ],
+                     *       "found_sha256": "text",
+                     *       "mounts": [
+                     *         {
+                     *           "target": "text",
+                     *           "node": "text",
+                     *           "path": "text",
+                     *           "was": {
+                     *             "fstype": "text",
+                     *             "source": "text",
+                     *             "mount_point": "text",
+                     *             "identity": "text",
+                     *             "mount_options": "text"
+                     *           },
+                     *           "now": {
+                     *             "fstype": "text",
+                     *             "source": "text",
+                     *             "mount_point": "text",
+                     *             "identity": "text",
+                     *             "mount_options": "text"
+                     *           },
+                     *           "is_change": true,
+                     *           "problem": "text",
+                     *           "told_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pause"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    look_at_campaign_pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "campaign_id": 1,
+                     *       "ordinal": 1,
+                     *       "variant": "text",
+                     *       "pause": "text",
+                     *       "paused_at": "2026-11-21T10:00:00Z",
+                     *       "looked_at": "2026-11-21T10:00:00Z",
+                     *       "waiting_for": [
+                     *         "text"
+                     *       ],
+                     *       "found_sha256": "text",
+                     *       "mounts": [
+                     *         {
+                     *           "target": "text",
+                     *           "node": "text",
+                     *           "path": "text",
+                     *           "was": {
+                     *             "fstype": "text",
+                     *             "source": "text",
+                     *             "mount_point": "text",
+                     *             "identity": "text",
+                     *             "mount_options": "text"
+                     *           },
+                     *           "now": {
+                     *             "fstype": "text",
+                     *             "source": "text",
+                     *             "mount_point": "text",
+                     *             "identity": "text",
+                     *             "mount_options": "text"
+                     *           },
+                     *           "is_change": true,
+                     *           "problem": "text",
+                     *           "told_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Pause"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    confirm_campaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "found_sha256": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Confirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "time_limit_seconds": 3600,
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "state": "waiting",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "counts": {
+                     *         "waiting": 1,
+                     *         "active": 1,
+                     *         "finished": 1,
+                     *         "failed": 1,
+                     *         "cancelled": 1
+                     *       },
+                     *       "stages": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "variant": "ext3 data=journal",
+                     *           "pause": "text",
+                     *           "state": "held",
+                     *           "paused_at": "2026-11-21T10:00:00Z",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_by": "text",
+                     *           "runs": 1,
+                     *           "ended": 1
+                     *         }
+                     *       ],
+                     *       "progress": 1,
+                     *       "seconds_remaining_estimated": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     cancel_campaign: {
         parameters: {
             query?: never;
@@ -10808,6 +11820,12 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
                      *         "attempts_allowed": 2,
                      *         "priority": 0,
                      *         "note": ""
@@ -10822,6 +11840,19 @@ export interface operations {
                      *         "failed": 1,
                      *         "cancelled": 1
                      *       },
+                     *       "stages": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "variant": "ext3 data=journal",
+                     *           "pause": "text",
+                     *           "state": "held",
+                     *           "paused_at": "2026-11-21T10:00:00Z",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_by": "text",
+                     *           "runs": 1,
+                     *           "ended": 1
+                     *         }
+                     *       ],
                      *       "progress": 1,
                      *       "seconds_remaining_estimated": 1
                      *     }
@@ -10987,6 +12018,12 @@ export interface operations {
                  *       "cache": "drop",
                  *       "cool_down_seconds": 0,
                  *       "time_limit_seconds": 3600,
+                 *       "stages": [
+                 *         {
+                 *           "variant": "text",
+                 *           "pause": "text"
+                 *         }
+                 *       ],
                  *       "attempts_allowed": 2,
                  *       "priority": 0,
                  *       "note": ""
@@ -11007,6 +12044,8 @@ export interface operations {
                      *       "cells": [
                      *         {
                      *           "ordinal": 1,
+                     *           "stage": 1,
+                     *           "variant": "ext3 data=journal",
                      *           "node": "text",
                      *           "targets": [
                      *             "text"
@@ -11243,6 +12282,8 @@ export interface operations {
                      *         {
                      *           "id": 1,
                      *           "ordinal": 1,
+                     *           "stage": 1,
+                     *           "variant": "ext3 data=journal",
                      *           "node_names": [
                      *             "text"
                      *           ],
@@ -11597,6 +12638,8 @@ export interface operations {
                      *         {
                      *           "id": 1,
                      *           "ordinal": 1,
+                     *           "stage": 1,
+                     *           "variant": "ext3 data=journal",
                      *           "node_names": [
                      *             "text"
                      *           ],
@@ -11782,8 +12825,8 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example campaign_id,campaign,cell,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,workload,workload_revision,options,series_id,metric,labels,value,unit
-                     *     1,nightly,1,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,bytes_per_second
+                     * @example campaign_id,campaign,cell,stage,variant,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,workload,workload_revision,options,series_id,metric,labels,value,unit
+                     *     1,nightly,1,1,,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,bytes_per_second
                      */
                     "text/csv": string;
                 };
@@ -11953,6 +12996,7 @@ export interface operations {
                      *           "target_names": [
                      *             "text"
                      *           ],
+                     *           "variant": "ext3 data=journal",
                      *           "workload": "dd",
                      *           "options": {},
                      *           "state": "waiting",
@@ -12117,6 +13161,7 @@ export interface operations {
                      *       "target_names": [
                      *         "text"
                      *       ],
+                     *       "variant": "ext3 data=journal",
                      *       "workload": "dd",
                      *       "options": {},
                      *       "state": "waiting",
@@ -12318,6 +13363,7 @@ export interface operations {
                      *       "target_names": [
                      *         "text"
                      *       ],
+                     *       "variant": "ext3 data=journal",
                      *       "workload": "dd",
                      *       "options": {},
                      *       "state": "waiting",
@@ -12685,6 +13731,7 @@ export interface operations {
                      *           "target_names": [
                      *             "text"
                      *           ],
+                     *           "variant": "ext3 data=journal",
                      *           "workload": "text",
                      *           "options": {},
                      *           "metric": "write_rate",
@@ -12834,6 +13881,7 @@ export interface operations {
                      *       "target_names": [
                      *         "text"
                      *       ],
+                     *       "variant": "ext3 data=journal",
                      *       "workload": "text",
                      *       "options": {},
                      *       "metric": "write_rate",
@@ -13153,6 +14201,7 @@ export interface operations {
                      *       "target_names": [
                      *         "text"
                      *       ],
+                     *       "variant": "ext3 data=journal",
                      *       "workload": "dd",
                      *       "options": {},
                      *       "state": "waiting",
@@ -13761,6 +14810,7 @@ export interface operations {
                      *       "target_names": [
                      *         "text"
                      *       ],
+                     *       "variant": "ext3 data=journal",
                      *       "workload": "dd",
                      *       "options": {},
                      *       "state": "waiting",
@@ -14552,6 +15602,7 @@ export interface operations {
                      *         "target_names": [
                      *           "text"
                      *         ],
+                     *         "variant": "ext3 data=journal",
                      *         "workload": "text",
                      *         "options": {},
                      *         "metric": "write_rate",

@@ -1,4 +1,4 @@
-/** The states of a run and, as the sum of its runs, of a campaign. */
+/** The states of a run and, as the sum of its runs, of a campaign, which may also wait for an operator. */
 
 import type { Campaign, Run } from "./types";
 
@@ -11,3 +11,7 @@ export const STATES = [
   "failed",
   "cancelled",
 ] as const satisfies readonly State[];
+
+export type CampaignState = Campaign["state"];
+
+export const CAMPAIGN_STATES = [...STATES, "paused"] as const satisfies readonly CampaignState[];

@@ -11,7 +11,7 @@ import {
 } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { ApiError } from "@/api/errors";
-import { STATES } from "@/api/states";
+import { CAMPAIGN_STATES, STATES } from "@/api/states";
 import { logInByLink, sessionQuery } from "@/features/accounts/queries";
 import { localPath } from "./localPath";
 import { NotFound } from "./NotFound";
@@ -87,7 +87,7 @@ const overview = createRoute({
 const campaigns = createRoute({
   getParentRoute: () => shell,
   path: "campaigns",
-  validateSearch: z.object({ state: optional(stateParam) }),
+  validateSearch: z.object({ state: optional(z.enum(CAMPAIGN_STATES)) }),
   component: lazyRouteComponent(() => import("./pages/CampaignsRoute")),
 });
 

@@ -10,6 +10,7 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
   rejected: "red",
   silent: "orange",
   overdue: "orange",
+  paused: "orange",
   cancelled: "orange",
 };
 

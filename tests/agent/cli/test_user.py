@@ -19,6 +19,8 @@ RATE = {"metric": "throughput", "unit": "bytes_per_second", "better": "higher", 
 CELL = {
     "id": 1,
     "ordinal": 0,
+    "stage": 1,
+    "variant": "",
     "node_names": ["n1"],
     "target_names": ["disk"],
     "workload": "dd",
@@ -98,6 +100,7 @@ def campaign(state: str = "waiting", **counts: int) -> dict[str, Any]:
         "state": state,
         "created_at": "2026-11-21T10:00:00Z",
         "ended_at": None,
+        "stages": [],
         "counts": {"waiting": 0, "active": 0, "finished": 0, "failed": 0, "cancelled": 0} | counts,
         "progress": 0.5,
         "seconds_remaining_estimated": 30.0,
@@ -280,6 +283,47 @@ def test_campaign_is_shown_with_the_results_of_its_cells(server: FakeServer, iot
 def test_cancel_shows_the_campaign(server: FakeServer, iotide: Iotide) -> None:
     server.on("POST /campaigns/7/cancel", (200, campaign("cancelled", cancelled=4)))
     assert "cancelled" in iotide("campaign", "cancel", "7").out
+
+
+STAGES = [
+    {"ordinal": 1, "variant": "ext4", "pause": None, "state": "open", "runs": 4, "ended": 4},
+    {"ordinal": 2, "variant": "xfs", "pause": "format it", "state": "paused", "runs": 4, "ended": 0},
+]
+
+
+def paused(*waiting_for: str) -> tuple[int, dict[str, Any]]:
+    ext4 = {"fstype": "ext4", "source": "/dev/vdb", "mount_options": "rw"}
+    mount = {"target": "disk", "node": "n1", "was": ext4, "is_change": True, "problem": None}
+    found = mount | {"now": ext4 | {"fstype": "xfs"}}
+    pause = {"ordinal": 2, "variant": "xfs", "pause": "format it", "found_sha256": "0" * 64, "mounts": [found]}
+    return 200, pause | {"waiting_for": list(waiting_for)}
+
+
+def test_paused_campaign_says_what_it_waits_for(server: FakeServer, iotide: Iotide) -> None:
+    server.on("GET /campaigns/7", (200, campaign("paused", waiting=4) | {"stages": STAGES}))
+    server.on("GET /campaigns/7/cells?limit=200", page(CELL | {"variant": "ext4"}))
+    shown = iotide("campaign", "show", "7").out
+    assert "stage 2 (xfs): paused, 0 of 4 runs ended\n" in shown
+    assert "waits for you: format it; then `iotide campaign confirm 7`\n" in shown
+    assert "cell 0: dd on disk from n1 in ext4;" in shown
+
+
+def test_confirm_names_what_all_nodes_found_and_sends_that_alone(server: FakeServer, iotide: Iotide) -> None:
+    server.on("POST /campaigns/7/pause/look", paused("n1"))
+    server.on("GET /campaigns/7/pause", paused("n1"), paused())
+    server.on("POST /campaigns/7/confirm", (200, campaign("active", waiting=4)))
+    confirmed = iotide("campaign", "confirm", "7", "--yes")
+    assert "target disk on n1 was ext4 from /dev/vdb, is now xfs from /dev/vdb (rw)\n" in confirmed.out
+    assert server.requests[-1].body == {"found_sha256": "0" * 64}
+
+
+def test_confirm_that_is_not_meant_changes_nothing(
+    server: FakeServer, iotide: Iotide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    server.on("POST /campaigns/7/pause/look", paused())
+    assert iotide("campaign", "confirm", "7").status == 2
+    assert [request.path for request in server.requests] == ["/api/v1/campaigns/7/pause/look"]
 
 
 def test_campaign_is_exported_as_the_server_wrote_it(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:

@@ -130,9 +130,8 @@ class Driver:
 
     def _perform(self, action: Action) -> None:
         match action:
-            case Greet(holds=holds):
-                inventory = self._announced = self._executor.inventory
-                self._beside(lambda: self._speaker.greet(inventory, holds), GreetingUnanswered())
+            case Greet(holds=holds, look=look):
+                self._beside(lambda: self._greet(holds, look=look), GreetingUnanswered())
             case Beat(number=number):
                 self._beat(number, self._runs.beats(action))
             case Claim(order_id=order_id, fence=fence):
@@ -162,6 +161,12 @@ class Driver:
                 self._beside(lambda: self._speaker.upload(order_id), UploadFailed(order_id))
             case Forget(order_id=order_id):
                 self._runs.forget(order_id)
+
+    def _greet(self, holds: tuple[tuple[int, int], ...], *, look: bool) -> Event:
+        if look:
+            self._executor.inventory = take_inventory(self._config)
+        inventory = self._announced = self._executor.inventory
+        return self._speaker.greet(inventory, holds)
 
     def _claim(self, order_id: int, fence: int) -> Event:
         claimed = self._speaker.claim(order_id, fence)

@@ -193,9 +193,14 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Greet:
-    """Say hello, with the orders held."""
+    """Say hello, with the orders held.
+
+    Attributes:
+        look: look around before; never while orders are held, since it would disturb what they measure.
+    """
 
     holds: tuple[tuple[int, int], ...]
+    look: bool = False
 
 
 @dataclass(frozen=True, slots=True)

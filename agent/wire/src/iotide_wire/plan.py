@@ -54,6 +54,18 @@ class WorkloadChoice(Message):
     targets_at_once: bool | None = None
 
 
+class PlannedStage(Message):
+    """One state of the servers in which the whole matrix is run.
+
+    Attributes:
+        variant: what the servers are like then, for instance `ext3 data=journal`; its results have series of their own.
+        pause: what an operator does to the servers before the stage, and confirms; none: it begins by itself.
+    """
+
+    variant: Annotated[str, Field(min_length=1, max_length=100)]
+    pause: Annotated[str, Field(min_length=1, max_length=4000)] | None = None
+
+
 class CampaignPlan(Message):
     """What x where x how often, and under which conditions.
 
@@ -68,6 +80,7 @@ class CampaignPlan(Message):
         priority: 0 to 9; a step counts as an hour of waiting.
         cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
             write `cool_down: 30 s`.
+        stages: the whole matrix is run in each, one after another; none: it is run once.
     """
 
     name: Name
@@ -85,6 +98,7 @@ class CampaignPlan(Message):
         Field(ge=0, le=86_400, validation_alias=AliasChoices("cool_down_seconds", "cool_down")),
     ] = 0.0
     time_limit_seconds: Annotated[float, Field(gt=0, le=30 * 86_400)] = 3_600.0
+    stages: Annotated[list[PlannedStage], Field(max_length=50)] = Field(default_factory=list)
     attempts_allowed: Annotated[int, Field(ge=1, le=10)] = 2
     priority: Annotated[int, Field(ge=0, le=9)] = 0
     note: Text = ""

@@ -1,5 +1,7 @@
 """What can go wrong with campaigns."""
 
+from collections.abc import Sequence
+
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from iotide_wire.expressions import MEMORY_FACTOR
 from iotide_wire.units import format_bytes
@@ -110,6 +112,76 @@ class NotEnoughSpaceError(ConflictError):
             field=field,
             value=int(needed_bytes),
             remedy="take smaller sizes or another target, or free space there",
+        )
+
+
+class NotPausedError(ConflictError):
+    """Nothing of the campaign waits for an operator."""
+
+    code = "campaign_not_paused"
+
+    def __init__(self, campaign_id: int) -> None:
+        super().__init__(
+            f"campaign {campaign_id} does not wait for a confirmation",
+            field="campaign_id",
+            value=campaign_id,
+            remedy="confirm when its state is paused",
+        )
+
+
+class StageNotEndedError(ConflictError):
+    """Runs of an earlier stage have not ended."""
+
+    code = "stage_not_ended"
+
+    def __init__(self, campaign_id: int, variant: str) -> None:
+        super().__init__(
+            f"runs of the stage before {variant!r} were retried and have not ended",
+            field="campaign_id",
+            value=campaign_id,
+            remedy="let them end or cancel them, then change the servers and confirm",
+        )
+
+
+class FactsNotReadError(ConflictError):
+    """What a node said of its mounts is older than the operator's request to look."""
+
+    code = "facts_not_read"
+
+    def __init__(self, campaign_id: int, nodes: Sequence[str]) -> None:
+        super().__init__(
+            f"{', '.join(nodes)} has not yet said what is mounted",
+            field="campaign_id",
+            value=campaign_id,
+            remedy="ask for it with POST .../pause/look once the servers are changed, and wait for the answer",
+        )
+
+
+class MountsDifferError(ConflictError):
+    """The confirmation is of other mounts than those found."""
+
+    code = "mounts_differ"
+
+    def __init__(self, found_sha256: str) -> None:
+        super().__init__(
+            "the mounts are no longer those that the confirmation names",
+            field="found_sha256",
+            value=found_sha256,
+            remedy="look at the pause again and confirm what is found now",
+        )
+
+
+class TargetNotMountedError(ConflictError):
+    """A target of a paused campaign is not mounted on a node."""
+
+    code = "target_not_mounted"
+
+    def __init__(self, target: str, node: str, problem: str) -> None:
+        super().__init__(
+            f"target {target} on node {node}: {problem}",
+            field="targets",
+            value=target,
+            remedy="mount it there, look again and confirm",
         )
 
 

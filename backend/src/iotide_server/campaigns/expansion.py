@@ -18,32 +18,39 @@ MAX_RUNS = 100_000
 
 NodeT = TypeVar("NodeT")
 TargetT = TypeVar("TargetT")
-VariantT = TypeVar("VariantT")
+OptionSetT = TypeVar("OptionSetT")
 
 
 @dataclass(frozen=True, slots=True)
-class CellDraft(Generic[NodeT, TargetT, VariantT]):
-    """One combination of the matrix; `ordinal` counts from 1, `targets` are loaded together."""
+class CellDraft(Generic[NodeT, TargetT, OptionSetT]):
+    """One combination of the matrix; `ordinal` and `stage` count from 1, `targets` are loaded together."""
 
     ordinal: int
+    stage: int
     node: NodeT
     targets: tuple[TargetT, ...]
-    variant: VariantT
+    option_set: OptionSetT
 
 
 def cell_count(plan: CampaignPlan) -> int:
-    """Combinations of the matrix, without making any of them."""
-    return len(plan.nodes) * sum(
+    """Combinations of the matrix, in all its stages, without making any of them."""
+    combinations = sum(
         len(target_sets(plan, choice)) * prod(len(values) for values in choice.sweep.values())
         for choice in plan.workloads
     )
+    return len(plan.nodes) * combinations * stage_count(plan)
 
 
 def target_sets(plan: CampaignPlan, choice: WorkloadChoice) -> list[tuple[str, ...]]:
-    """The targets that a run of this workload loads together, one tuple for each cell of a variant on a node."""
+    """The targets that a run of this workload loads together, one tuple for each cell of an option set on a node."""
     names = plan.targets if choice.targets is None else choice.targets
     at_once = plan.targets_at_once if choice.targets_at_once is None else choice.targets_at_once
     return [tuple(names)] if at_once else [(name,) for name in names]
+
+
+def stage_count(plan: CampaignPlan) -> int:
+    """How often the matrix is run."""
+    return max(1, len(plan.stages))
 
 
 def run_count(plan: CampaignPlan) -> int:
@@ -87,24 +94,24 @@ def _check_distinct(field: str, names: Sequence[str]) -> None:
 
 
 def option_sets(choice: WorkloadChoice) -> Iterator[dict[str, Any]]:
-    """The options of each variant, as the person wrote them: the set ones with one value of every swept one."""
+    """The options of each set, as the person wrote them: the set ones with one value of every swept one."""
     for values in product(*choice.sweep.values()):
         yield {**choice.options, **dict(zip(choice.sweep, values, strict=True))}
 
 
 def expand(
-    nodes: Sequence[NodeT], loads: Sequence[tuple[VariantT, Sequence[tuple[TargetT, ...]]]]
-) -> Iterator[CellDraft[NodeT, TargetT, VariantT]]:
-    """All cells, nodes outermost and variants innermost.
+    nodes: Sequence[NodeT], loads: Sequence[tuple[OptionSetT, Sequence[tuple[TargetT, ...]]]], stages: int = 1
+) -> Iterator[CellDraft[NodeT, TargetT, OptionSetT]]:
+    """All cells, stages outermost and option sets innermost.
 
     Args:
-        loads: each variant with the sets of targets that its runs load together.
+        loads: each option set with the sets of targets that its runs load together.
     """
     together = list(dict.fromkeys(targets for _, sets in loads for targets in sets))
     combinations = (
-        (node, targets, variant)
-        for node, targets, (variant, sets) in product(nodes, together, loads)
+        (stage, node, targets, option_set)
+        for stage, node, targets, (option_set, sets) in product(range(1, stages + 1), nodes, together, loads)
         if targets in sets
     )
-    for ordinal, (node, loaded, variant) in enumerate(combinations, start=1):
-        yield CellDraft(ordinal, node, loaded, variant)
+    for ordinal, (stage, node, loaded, option_set) in enumerate(combinations, start=1):
+        yield CellDraft(ordinal, stage, node, loaded, option_set)

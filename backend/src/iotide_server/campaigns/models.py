@@ -1,8 +1,10 @@
 """Tables of plans and their matrix."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, func
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base, Identified, Json
@@ -33,10 +35,41 @@ class Campaign(Identified, Base):
     )
 
 
+class CampaignStage(Base):
+    """A state of the servers in which a campaign's whole matrix is run; a campaign without stages has no rows.
+
+    Attributes:
+        state: `held` until the stages before it have ended, then `paused` until an operator confirms it or at once
+            `open`: its runs may start.
+        looked_at: an operator asked then for what is mounted; what nodes said before does not count.
+        found: the mounts that were accepted with the confirmation.
+    """
+
+    __tablename__ = "campaign_stage"
+
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True)
+    ordinal: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    variant: Mapped[str]
+    pause: Mapped[str | None]
+    state: Mapped[str]
+    paused_at: Mapped[datetime | None]
+    looked_at: Mapped[datetime | None]
+    opened_at: Mapped[datetime | None]
+    confirmed_by: Mapped[str | None]
+    found: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
+
+    __table_args__ = (
+        CheckConstraint("state IN ('held', 'paused', 'open')", name="state"),
+        Index("ix_campaign_stage_held", "campaign_id", postgresql_where=text("state = 'held'")),
+    )
+
+
 class Cell(Identified, Base):
     """One combination of the matrix.
 
     Attributes:
+        stage: ordinal of the stage, 1 where the campaign has none.
+        variant: the stage's; empty where the campaign has none.
         options: complete, validated, in base units.
         options_sha256: of the options that differ from the workload's frozen defaults, sorted.
         bytes_needed, bytes_moved: as foreseen when it was submitted.
@@ -46,6 +79,8 @@ class Cell(Identified, Base):
 
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
     ordinal: Mapped[int]
+    stage: Mapped[int] = mapped_column(server_default="1")
+    variant: Mapped[str] = mapped_column(server_default="")
     workload_id: Mapped[int] = mapped_column(ForeignKey("workload.id"))
     options: Mapped[Json]
     options_sha256: Mapped[str]

@@ -20,6 +20,9 @@ def check_plain(plan: CampaignPlan) -> CampaignPlan:
             text that PostgreSQL cannot hold; with its field.
     """
     _check("note", plan.note)
+    for index, stage in enumerate(plan.stages):
+        _check(f"stages[{index}].variant", stage.variant)
+        _check(f"stages[{index}].pause", stage.pause)
     for index, choice in enumerate(plan.workloads):
         for part, given in (("options", choice.options), ("sweep", choice.sweep)):
             for path, value in _walk(f"workloads[{index}].{part}", given):

@@ -15,7 +15,7 @@ from iotide_server.campaigns.errors import (
     NotEnoughSpaceError,
     TargetNotOnNodeError,
 )
-from iotide_server.campaigns.expansion import CellDraft, check_matrix, expand, option_sets, target_sets
+from iotide_server.campaigns.expansion import CellDraft, check_matrix, expand, option_sets, stage_count, target_sets
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import Json
@@ -45,7 +45,7 @@ _EXPRESSION: Final = TypeAdapter[Expression](Expression)
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class OptionSet:
     """A workload with one set of options.
 
     Attributes:
@@ -81,11 +81,13 @@ class PlannedPlace:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """A cell with the targets that each of its runs loads together."""
+    """A cell with the targets that each of its runs loads together; `variant` is its stage's, or empty."""
 
     ordinal: int
+    stage: int
+    variant: str
     node: Node
-    variant: Variant
+    option_set: OptionSet
     places: Sequence[PlannedPlace]
 
     @property
@@ -133,7 +135,8 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     loads = list(_loads(session, plan, [node.id for node in nodes]))
     by_name = {view.target.name: view for view in views}
     mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
-    cells = [_foreseen(draft, by_name, mounts) for draft in expand(nodes, loads)]
+    drafts = expand(nodes, loads, stage_count(plan))
+    cells = [_foreseen(draft, _variant(plan, draft.stage), by_name, mounts) for draft in drafts]
     _check_space(cells)
     if plan.cache is CachePolicy.LARGER_THAN_MEMORY:
         _check_larger_than_memory(cells)
@@ -153,8 +156,8 @@ def _check_mounted(nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
 
 def _loads(
     session: Session, plan: CampaignPlan, node_ids: Sequence[int]
-) -> Iterator[tuple[Variant, Sequence[tuple[str, ...]]]]:
-    """Every variant with the names of the targets that its runs load together."""
+) -> Iterator[tuple[OptionSet, Sequence[tuple[str, ...]]]]:
+    """Every option set with the names of the targets that its runs load together."""
     for index, choice in enumerate(plan.workloads):
         field = f"workloads[{index}]"
         workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
@@ -165,46 +168,51 @@ def _loads(
         for given in option_sets(choice):
             options = workloads.validated_options(workload, given, field=f"{field}.options")
             digest = canonical_sha256(workloads.series_options(baseline, options))
-            yield Variant(field, workload, options, digest, needed, moved, seconds), target_sets(plan, choice)
+            yield OptionSet(field, workload, options, digest, needed, moved, seconds), target_sets(plan, choice)
+
+
+def _variant(plan: CampaignPlan, stage: int) -> str:
+    return plan.stages[stage - 1].variant if plan.stages else ""
 
 
 def _foreseen(
-    draft: CellDraft[Node, str, Variant],
+    draft: CellDraft[Node, str, OptionSet],
+    variant: str,
     by_name: Mapping[str, TargetView],
     mounts: Mapping[tuple[int, int], TargetMount],
 ) -> PlannedCell:
     views = [by_name[name] for name in draft.targets]
     places = [
-        _place(draft.node, draft.variant, view, mounts[view.target.id, draft.node.id], len(views)) for view in views
+        _place(draft.node, draft.option_set, view, mounts[view.target.id, draft.node.id], len(views)) for view in views
     ]
-    return PlannedCell(draft.ordinal, draft.node, draft.variant, places)
+    return PlannedCell(draft.ordinal, draft.stage, variant, draft.node, draft.option_set, places)
 
 
-def _place(node: Node, variant: Variant, view: TargetView, mount: TargetMount, target_count: int) -> PlannedPlace:
+def _place(node: Node, option_set: OptionSet, view: TargetView, mount: TargetMount, target_count: int) -> PlannedPlace:
     values: Mapping[str, Any] = {
         **node.facts,
         TARGET_TOTAL: mount.total_bytes,
         TARGET_FREE: mount.free_bytes,
         TARGET_RESERVE: view.target.reserve_bytes or 0,
         TARGET_COUNT: target_count,
-        **variant.options,
+        **option_set.options,
     }
     return PlannedPlace(
         view,
-        bytes_needed=_amount(variant, variant.needed, values),
-        bytes_moved=_amount(variant, variant.moved, values),
-        run_seconds=_amount(variant, variant.seconds, values),
+        bytes_needed=_amount(option_set, option_set.needed, values),
+        bytes_moved=_amount(option_set, option_set.moved, values),
+        run_seconds=_amount(option_set, option_set.seconds, values),
         free_bytes=mount.free_bytes,
     )
 
 
-def _amount(variant: Variant, expression: Expression, values: Mapping[str, Any]) -> float:
+def _amount(option_set: OptionSet, expression: Expression, values: Mapping[str, Any]) -> float:
     try:
         return max(0.0, evaluate(expression, values))
     except ExpressionError as error:
         raise InvalidInputError(
-            f"space and time of {variant.workload.name} cannot be foreseen: {error}",
-            field=f"{variant.field}.options",
+            f"space and time of {option_set.workload.name} cannot be foreseen: {error}",
+            field=f"{option_set.field}.options",
             remedy="give the options that it is computed from",
         ) from error
 
@@ -212,7 +220,7 @@ def _amount(variant: Variant, expression: Expression, values: Mapping[str, Any])
 def _check_larger_than_memory(cells: Sequence[PlannedCell]) -> None:
     for cell in cells:
         if cell.fits_in_cache:
-            field, memory_bytes = f"{cell.variant.field}.options", cell.node.facts[MEMORY]
+            field, memory_bytes = f"{cell.option_set.field}.options", cell.node.facts[MEMORY]
             raise DataFitsInMemoryError(field, cell.node.name, cell.data_bytes, memory_bytes)
 
 
@@ -227,4 +235,4 @@ def _check_place(cell: PlannedCell, place: PlannedPlace) -> None:
     needed = max(place.bytes_needed * _SPACE_MARGIN, place.bytes_needed + reserve_bytes)
     if place.bytes_needed and place.free_bytes is not None and needed > place.free_bytes:
         where = f"{place.target.target.name} on {cell.node.name}"
-        raise NotEnoughSpaceError(f"{cell.variant.field}.options", where, needed, place.free_bytes)
+        raise NotEnoughSpaceError(f"{cell.option_set.field}.options", where, needed, place.free_bytes)

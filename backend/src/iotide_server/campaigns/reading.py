@@ -10,7 +10,7 @@ from iotide_server.campaigns import repository
 from iotide_server.campaigns.errors import CampaignNotFoundError
 from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
-from iotide_server.campaigns.schemas import Campaign, CampaignFilter, CampaignState, RunCounts
+from iotide_server.campaigns.schemas import Campaign, CampaignFilter, CampaignState, RunCounts, Stage
 from iotide_server.kit.pagination import Page, PageRequest
 
 
@@ -49,7 +49,7 @@ def list_campaigns(
 
 def _shown(session: Session, row: AnyRow, now: datetime) -> Campaign:
     state = CampaignState(row.state)
-    is_open = state in {CampaignState.WAITING, CampaignState.ACTIVE}
+    is_open = state in {CampaignState.WAITING, CampaignState.ACTIVE, CampaignState.PAUSED}
     partly = repository.progress_of_active(session, row.id) if row.active else 0.0
     done = row.finished + row.failed + row.cancelled
     return Campaign(
@@ -63,6 +63,7 @@ def _shown(session: Session, row: AnyRow, now: datetime) -> Campaign:
         created_at=row.created_at,
         ended_at=None if is_open else row.last_ended_at,
         counts=RunCounts.model_validate(row),
+        stages=[Stage.model_validate(stage) for stage in row.stages],
         progress=min(1.0, (done + partly) / row.runs) if row.runs else 1.0,
         seconds_remaining_estimated=_remaining(row, done + partly, now) if is_open else 0.0,
     )

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from sqlalchemy import Row, select, text
+from sqlalchemy import Row, Select, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.models import Campaign
+from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode, CellTarget
 from iotide_server.campaigns.planning import PlannedCell
 from iotide_server.campaigns.schemas import CampaignFilter
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -18,8 +18,20 @@ AnyRow = Row[Any]
 _DESCRIBED: Final = """
     SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name, user_account.name AS owner,
            campaign.plan, campaign.created_at, counted.*,
+           ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'pause', pause, 'state', state,
+                        'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
+                        'runs', of_stage.runs, 'ended', of_stage.ended)
+                 FROM campaign_stage JOIN LATERAL (
+                     SELECT count(*) AS runs, count(*) FILTER (WHERE run.state NOT IN ('waiting', 'active')) AS ended
+                     FROM cell JOIN run ON run.cell_id = cell.id
+                     WHERE cell.campaign_id = campaign.id AND cell.stage = campaign_stage.ordinal
+                 ) AS of_stage ON true
+                 WHERE campaign_stage.campaign_id = campaign.id ORDER BY ordinal) AS stages,
            CASE WHEN waiting + active = 0 THEN
                 CASE WHEN failed > 0 THEN 'failed' WHEN cancelled > 0 THEN 'cancelled' ELSE 'finished' END
+                WHEN active = 0 AND EXISTS (
+                    SELECT FROM campaign_stage WHERE campaign_id = campaign.id AND campaign_stage.state = 'paused'
+                ) THEN 'paused'
                 WHEN active + finished + failed + cancelled = 0 THEN 'waiting' ELSE 'active' END AS state
     FROM campaign
     JOIN cluster ON cluster.id = campaign.cluster_id
@@ -63,9 +75,11 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
     values = {
         "campaign_id": campaign_id,
         "ordinals": [cell.ordinal for cell in cells],
-        "workload_ids": [cell.variant.workload.id for cell in cells],
-        "options": [json.dumps(cell.variant.options) for cell in cells],
-        "digests": [cell.variant.options_sha256 for cell in cells],
+        "stages": [cell.stage for cell in cells],
+        "variants": [cell.variant for cell in cells],
+        "workload_ids": [cell.option_set.workload.id for cell in cells],
+        "options": [json.dumps(cell.option_set.options) for cell in cells],
+        "digests": [cell.option_set.options_sha256 for cell in cells],
         "needed": [cell.bytes_needed for cell in cells],
         "moved": [cell.bytes_moved for cell in cells],
         "node_ids": [cell.node.id for cell in cells],
@@ -75,17 +89,19 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
     session.execute(
         text(
             "WITH planned AS ("
-            " SELECT * FROM unnest(CAST(:ordinals AS bigint[]), CAST(:workload_ids AS bigint[]),"
+            " SELECT * FROM unnest(CAST(:ordinals AS bigint[]), CAST(:stages AS bigint[]),"
+            " CAST(:variants AS text[]), CAST(:workload_ids AS bigint[]),"
             " CAST(:options AS text[]), CAST(:digests AS text[]), CAST(:needed AS float8[]),"
             " CAST(:moved AS float8[]), CAST(:node_ids AS bigint[]))"
-            " AS planned(ordinal, workload_id, options, digest, needed, moved, node_id)"
+            " AS planned(ordinal, stage, variant, workload_id, options, digest, needed, moved, node_id)"
             "), placed AS ("
             " SELECT * FROM unnest(CAST(:place_ordinals AS bigint[]), CAST(:target_ids AS bigint[]))"
             " AS placed(ordinal, target_id)"
             "), made AS ("
             " INSERT INTO cell"
-            " (campaign_id, ordinal, workload_id, options, options_sha256, bytes_needed, bytes_moved)"
-            " SELECT :campaign_id, ordinal, workload_id, CAST(options AS jsonb), digest, needed, moved FROM planned"
+            " (campaign_id, ordinal, stage, variant, workload_id, options, options_sha256, bytes_needed, bytes_moved)"
+            " SELECT :campaign_id, ordinal, stage, variant, workload_id, CAST(options AS jsonb), digest, needed, moved"
+            " FROM planned"
             " RETURNING id, ordinal"
             "), on_nodes AS ("
             " INSERT INTO cell_node (cell_id, node_id) SELECT made.id, node_id FROM made JOIN planned USING (ordinal)"
@@ -118,6 +134,67 @@ def page(
     )
     rows = session.execute(statement, {**given, "state": state, "limit": paging.limit + 1}).all()
     return paging.cut(rows, key=lambda row: int(row.id))
+
+
+def lock_stages_due(session: Session) -> list[tuple[CampaignStage, int]]:
+    """Held stages with runs that wait, of which every earlier one is open and has ended, each with its cluster."""
+    due = text(
+        "SELECT campaign_id, ordinal FROM campaign_stage AS due WHERE state = 'held' AND NOT EXISTS ("
+        "  SELECT FROM campaign_stage AS earlier WHERE earlier.campaign_id = due.campaign_id"
+        "  AND earlier.ordinal < due.ordinal AND earlier.state <> 'open'"
+        " ) AND NOT EXISTS ("
+        "  SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = due.campaign_id"
+        "  AND cell.stage < due.ordinal AND run.state IN ('waiting', 'active')"
+        " ) AND EXISTS ("
+        "  SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = due.campaign_id"
+        "  AND cell.stage = due.ordinal AND run.state = 'waiting'"
+        " ) ORDER BY campaign_id FOR NO KEY UPDATE SKIP LOCKED"
+    )
+    return [
+        (session.get_one(CampaignStage, (row.campaign_id, row.ordinal)), _cluster_of(session, row.campaign_id))
+        for row in session.execute(due).all()
+    ]
+
+
+def _cluster_of(session: Session, campaign_id: int) -> int:
+    return session.scalars(select(Campaign.cluster_id).where(Campaign.id == campaign_id)).one()
+
+
+def paused_stage(session: Session, campaign_id: int) -> CampaignStage | None:
+    """The stage that waits for an operator, if runs of it wait."""
+    return session.scalar(_paused_stage(campaign_id))
+
+
+def lock_paused_stage(session: Session, campaign_id: int) -> CampaignStage | None:
+    """The same, locked against another confirmation."""
+    return session.scalar(_paused_stage(campaign_id).with_for_update())
+
+
+def _paused_stage(campaign_id: int) -> Select[CampaignStage]:
+    has_waiting = text(
+        "EXISTS (SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = campaign_stage.campaign_id"
+        " AND cell.stage = campaign_stage.ordinal AND run.state = 'waiting')"
+    )
+    return select(CampaignStage).where(
+        CampaignStage.campaign_id == campaign_id, CampaignStage.state == "paused", has_waiting
+    )
+
+
+def places_of(session: Session, campaign_id: int) -> tuple[Sequence[int], Sequence[int]]:
+    """The ids of a campaign's nodes and of its targets."""
+    cells = select(Cell.id).where(Cell.campaign_id == campaign_id)
+    nodes = select(CellNode.node_id).where(CellNode.cell_id.in_(cells)).distinct()
+    loaded = select(CellTarget.target_id).where(CellTarget.cell_id.in_(cells)).distinct()
+    return session.scalars(nodes).all(), session.scalars(loaded).all()
+
+
+def open_runs_before(session: Session, campaign_id: int, stage: int) -> int:
+    """How many runs of earlier stages have not ended."""
+    statement = text(
+        "SELECT count(*) FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = :campaign_id"
+        " AND cell.stage < :stage AND run.state IN ('waiting', 'active')"
+    )
+    return int(session.scalar(statement, {"campaign_id": campaign_id, "stage": stage}) or 0)
 
 
 def progress_of_active(session: Session, campaign_id: int) -> float:

@@ -5,7 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Response
 
 from iotide_server.accounts.rules import Operator, Viewer
-from iotide_server.campaigns import reading, service
+from iotide_server.campaigns import reading, service, stages
+from iotide_server.campaigns.pause_schemas import Confirmation, Pause
 from iotide_server.campaigns.schemas import Campaign, CampaignFilter, PlanInput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
@@ -55,6 +56,31 @@ def submit_campaign(
 @router.get("/campaigns/{campaign_id}", summary="Show a campaign", responses=errors(404))
 def get_campaign(principal: Viewer, session: Tx, now: Now, campaign_id: Id) -> Campaign:
     """How far it has got."""
+    return reading.campaign(session, principal, campaign_id, now)
+
+
+@router.get(
+    "/campaigns/{campaign_id}/pause", summary="Show what a paused campaign waits for", responses=errors(404, 409)
+)
+def get_campaign_pause(principal: Viewer, session: Tx, campaign_id: Id) -> Pause:
+    """What an operator is to do before the next stage, and what its nodes have mounted."""
+    return Pause.of(stages.pause(session, principal, campaign_id))
+
+
+@router.post(
+    "/campaigns/{campaign_id}/pause/look",
+    summary="Have the nodes of a paused campaign look",
+    responses=errors(404, 409),
+)
+def look_at_campaign_pause(principal: Operator, session: Tx, now: Now, campaign_id: Id) -> Pause:
+    """Asks them what they have mounted; they answer within seconds, once they are idle."""
+    return Pause.of(stages.look(session, principal, campaign_id, now))
+
+
+@router.post("/campaigns/{campaign_id}/confirm", summary="Confirm the next stage", responses=errors(404, 409))
+def confirm_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: Confirmation) -> Campaign:
+    """Takes what is mounted now as the targets, for every campaign, and lets the runs of the stage start."""
+    stages.confirm(session, principal, campaign_id, body.found_sha256, now)
     return reading.campaign(session, principal, campaign_id, now)
 
 

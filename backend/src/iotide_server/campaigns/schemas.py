@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import AfterValidator, Field
@@ -22,6 +22,7 @@ class CampaignState(StrEnum):
 
     WAITING = "waiting"
     ACTIVE = "active"
+    PAUSED = "paused"
     FINISHED = "finished"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -46,10 +47,28 @@ class RunCounts(Output):
     cancelled: int
 
 
+class Stage(Output):
+    """A state of the servers in which the whole matrix is run.
+
+    `state` is `held` until the stages before it have ended, `paused` until an operator confirms it, then `open`.
+    """
+
+    ordinal: int
+    variant: Annotated[str, Field(examples=["ext3 data=journal"])]
+    pause: Annotated[str | None, Field(description="What an operator does and confirms before it; null: nothing")]
+    state: Literal["held", "paused", "open"]
+    paused_at: datetime | None
+    opened_at: datetime | None
+    confirmed_by: str | None
+    runs: int
+    ended: Annotated[int, Field(description="How many of its runs have ended")]
+
+
 class Campaign(Output):
     """A plan and how far it has got.
 
-    `state` is `active` from the first run that starts to the last that ends; then `failed` if any run failed, else
+    `state` is `active` from the first run that starts to the last that ends, but `paused` while a stage waits for an
+    operator; then `failed` if any run failed, else
     `cancelled` if any was cancelled, else `finished`.
     """
 
@@ -63,6 +82,7 @@ class Campaign(Output):
     created_at: datetime
     ended_at: datetime | None
     counts: RunCounts
+    stages: Annotated[list[Stage], Field(description="Empty where the matrix is run once")]
     progress: Annotated[float, Field(description="Fraction of its runs' work that is done, 0 to 1")]
     seconds_remaining_estimated: Annotated[
         float | None, Field(description="By the pace of its runs so far; null before the first has ended")

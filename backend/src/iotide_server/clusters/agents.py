@@ -1,5 +1,6 @@
 """What the server keeps of its agents: who speaks for a node, when it was last heard of, what it announced."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy.dialects.postgresql import insert
@@ -39,6 +40,9 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     node.mounts = [mount.model_dump(mode="json") for mount in request.mounts]
     node.approved_directories = list(request.approved_directories)
     node.problem = None
+    if not request.holds:
+        # With orders on its hands an agent does not look around, and says what it knew before.
+        node.told_at, node.hello_wanted = now, False
     heard = insert(NodeBeat).values(node_id=node_id, seen_at=now)
     session.execute(heard.on_conflict_do_update(index_elements=[NodeBeat.node_id], set_={"seen_at": now}))
     session.flush()
@@ -46,8 +50,11 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     return node
 
 
-def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> bool:
+def beat(session: Session, node_id: int, agent_instance: str, now: datetime, *, is_idle: bool = True) -> bool:
     """Take down that the node was heard of.
+
+    Args:
+        is_idle: the agent holds no order, so looking around would disturb nothing.
 
     Returns:
         Whether the server lacks what a hello brings.
@@ -62,7 +69,12 @@ def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> 
         raise AgentSupersededError(f"node {node_id}")
     if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
         _tell(session, node_id, known.cluster_id)
-    return False
+    return known.hello_wanted and is_idle
+
+
+def ask_for_hello(session: Session, node_ids: Collection[int]) -> None:
+    """Have the agents of these nodes look around and say hello, each with its next idle beat."""
+    repository.want_hello(session, node_ids)
 
 
 def suspect(session: Session, node_id: int, problem: str) -> None:

@@ -143,22 +143,28 @@ class KnownAgent:
     agent_instance: str | None
     cluster_id: int
     seen_at: datetime | None
+    hello_wanted: bool
 
 
 def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> KnownAgent:
     """Write down that the node was heard of, if this is its current agent; one statement, because it is frequent."""
     row = session.execute(
         text(
-            "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, b.seen_at"
+            "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, n.hello_wanted, b.seen_at"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
             " heard AS (INSERT INTO node_beat (node_id, seen_at)"
             " SELECT id, :now FROM known WHERE agent_instance = :agent_instance"
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at))"
-            " SELECT agent_instance, cluster_id, seen_at FROM known"
+            " SELECT agent_instance, cluster_id, seen_at, hello_wanted FROM known"
         ),
         {"node_id": node_id, "agent_instance": agent_instance, "now": now},
     ).one()
     return KnownAgent(*row)
+
+
+def want_hello(session: Session, node_ids: Collection[int]) -> None:
+    """Ask these nodes for a hello."""
+    session.execute(update(Node).where(Node.id.in_(node_ids)).values(hello_wanted=True))
 
 
 def heard_of_between(session: Session, start: datetime, end: datetime) -> list[Row[int, int]]:

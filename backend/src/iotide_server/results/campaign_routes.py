@@ -20,9 +20,9 @@ from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, Measu
 router = APIRouter(tags=["campaigns"])
 
 _CSV_EXAMPLE = (
-    "campaign_id,campaign,cell,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,"
+    "campaign_id,campaign,cell,stage,variant,run_id,repeat,attempt,state,validity,flags,started_at,ended_at,nodes,targets,"
     "workload,workload_revision,options,series_id,metric,labels,value,unit\n"
-    "1,nightly,1,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,"
+    "1,nightly,1,1,,7,1,1,finished,valid,,2026-11-21T10:00:00+00:00,2026-11-21T10:00:09+00:00,node07,nfs-home,"
     'dd,1,"{""file_size_bytes"": 1073741824}",3,write_bytes_per_second,"{""operation"": ""write""}",118000000.0,'
     "bytes_per_second\n"
 )
@@ -53,10 +53,12 @@ def _preview(planned: PlannedCampaign, session: Tx) -> Preview:
 def _shown(cell: PlannedCell) -> PreviewCell:
     return PreviewCell(
         ordinal=cell.ordinal,
+        stage=cell.stage,
+        variant=cell.variant,
         node=cell.node.name,
         targets=[place.target.target.name for place in cell.places],
-        workload=cell.variant.workload.name,
-        options=cell.variant.options,
+        workload=cell.option_set.workload.name,
+        options=cell.option_set.options,
     )
 
 

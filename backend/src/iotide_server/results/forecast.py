@@ -59,13 +59,13 @@ def forecast(session: Session, planned: PlannedCampaign) -> Forecast:
 
 
 def _seconds(session: Session, planned: PlannedCampaign) -> tuple[float | None, str | None]:
-    names = {cell.variant.workload.name for cell in planned.cells}
+    names = {cell.option_set.workload.name for cell in planned.cells}
     target_ids = sorted({place.target.target.id for cell in planned.cells for place in cell.places})
     rates = {name: last_rates_bytes_per_second(session, target_ids, name) for name in names}
     durations = {name: last_run_seconds(session, target_ids, name) for name in names}
     by_node: defaultdict[int, float] = defaultdict(float)
     for cell in planned.cells:
-        name, longest_seconds = cell.variant.workload.name, 0.0
+        name, longest_seconds = cell.option_set.workload.name, 0.0
         for place in cell.places:
             target = place.target.target
             seconds = _place_seconds(place, rates[name].get(target.id), durations[name].get(target.id))
@@ -97,7 +97,7 @@ def _cautions(planned: PlannedCampaign) -> list[Caution]:
     if planned.plan.cache is CachePolicy.REMOUNT:
         message = "runs are declined on nodes whose agent.toml has no remount_command for the target"
         cautions.append(Caution("remount_by_node", message, "cache"))
-    for field in sorted({cell.variant.field for cell in planned.cells if cell.data_bytes and cell.fits_in_cache}):
+    for field in sorted({cell.option_set.field for cell in planned.cells if cell.data_bytes and cell.fits_in_cache}):
         message = "data smaller than twice the node's memory: unless O_DIRECT goes around it, the cache is measured"
         cautions.append(Caution("cache_measured", message, f"{field}.options"))
     return cautions

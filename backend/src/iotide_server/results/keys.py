@@ -15,6 +15,7 @@ class SeriesKey:
     Attributes:
         node_ids, target_ids: of the cell; their order means nothing.
         series_revision: the last revision of the workload that breaks series.
+        variant: of the campaign's stage; empty outside stages, and then no part of the key.
         options_sha256: of the options that differ from the workload's frozen defaults, in base units.
     """
 
@@ -26,6 +27,7 @@ class SeriesKey:
     options_sha256: str
     metric: str
     labels: Mapping[str, Label]
+    variant: str = ""
 
     @property
     def sha256(self) -> str:
@@ -41,4 +43,5 @@ class SeriesKey:
                 "metric": self.metric,
                 "labels": self.labels,
             }
+            | ({"variant": self.variant} if self.variant else {})
         )

@@ -49,7 +49,7 @@ _COUNTERS = text(
 )
 _CELLS = text(
     """
-    SELECT cell.id, cell.ordinal, workload.name AS workload, cell.options,
+    SELECT cell.id, cell.ordinal, cell.stage, cell.variant, workload.name AS workload, cell.options,
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
                AS node_names,
            (SELECT jsonb_object_agg(id, name) FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id)
@@ -160,6 +160,8 @@ def _measured_cell(cell: AnyRow, runs: list[MeasuredRun], numbers: Iterable[_Num
     return MeasuredCell(
         id=cell.id,
         ordinal=cell.ordinal,
+        stage=cell.stage,
+        variant=cell.variant,
         node_names=cell.node_names,
         target_names=sorted(cell.targets.values()),
         workload=cell.workload,

@@ -17,6 +17,7 @@ class Series(Identified, Base):
     Attributes:
         key_sha256: of that key, sorted; equal keys are one series for ever.
         node_ids, target_ids: sorted.
+        variant: of the campaign's stage; empty outside stages.
         options: those that differ from the workload's frozen defaults.
     """
 
@@ -35,6 +36,7 @@ class Series(Identified, Base):
     unit: Mapped[str]
     better: Mapped[str]
     labels: Mapped[Json]
+    variant: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (

@@ -68,8 +68,8 @@ _LAST_RATES = text(
 
 _CAMPAIGN_SAMPLES = text(
     """
-    SELECT campaign.id AS campaign_id, campaign.name AS campaign, cell.ordinal AS cell, run.id AS run_id, run.repeat,
-           attempt.ordinal AS attempt, run.state, run.validity,
+    SELECT campaign.id AS campaign_id, campaign.name AS campaign, cell.ordinal AS cell, cell.stage, cell.variant,
+           run.id AS run_id, run.repeat, attempt.ordinal AS attempt, run.state, run.validity,
            ARRAY(SELECT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag) AS flags,
            run.started_at, run.ended_at,
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name) AS nodes,
@@ -113,7 +113,7 @@ _LAST_RUN_SECONDS = text(
 )
 _CAMPAIGN_CELLS = text(
     """
-    SELECT cell.id, cell.ordinal, workload.name AS workload, cell.options,
+    SELECT cell.id, cell.ordinal, cell.stage, cell.variant, workload.name AS workload, cell.options,
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
                AS node_names,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)

@@ -32,6 +32,7 @@ class MeasuredCell:
     series_revision: int
     options: Json
     options_sha256: str
+    variant: str
     metrics: Mapping[str, MetricSpec]
     baseline: WorkloadBaseline
 
@@ -69,6 +70,7 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
         series_revision=_series_revision(session, workload),
         options=cell.options,
         options_sha256=cell.options_sha256,
+        variant=cell.variant,
         metrics={metric.name: metric for metric in metrics},
         baseline=baseline,
     )

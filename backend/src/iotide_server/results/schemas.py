@@ -58,6 +58,7 @@ class Series(Output):
     cluster_id: int
     node_names: list[str]
     target_names: list[str]
+    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
     workload: str
     options: dict[str, Any]
     metric: Metric
@@ -122,6 +123,8 @@ class Cell(Output):
 
     id: int
     ordinal: int
+    stage: int
+    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
     node_names: list[str]
     target_names: list[str]
     workload: str
@@ -183,6 +186,8 @@ class MeasuredCell(Output):
 
     id: int
     ordinal: int
+    stage: int
+    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
     node_names: list[str]
     target_names: list[str]
     workload: str
@@ -247,6 +252,8 @@ class PreviewCell(Output):
     """One combination of the matrix as it would be submitted; options are complete and in base units."""
 
     ordinal: int
+    stage: int
+    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
     node: str
     targets: list[str]
     workload: str

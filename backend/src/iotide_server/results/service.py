@@ -96,6 +96,7 @@ def _series_key(cell: MeasuredCell, sample: SampleMessage) -> SeriesKey:
         options_sha256=cell.options_sha256,
         metric=sample.metric,
         labels=sample.labels,
+        variant=cell.variant,
     )
 
 
@@ -115,6 +116,7 @@ def _series_row(cell: MeasuredCell, sample: SampleMessage, digest: str) -> Json:
         "unit": metric.unit,
         "better": metric.better,
         "labels": sample.labels,
+        "variant": cell.variant,
     }
 
 

@@ -39,6 +39,20 @@ class RunNotRetriableError(ConflictError):
         )
 
 
+class RunStageOverError(ConflictError):
+    """The servers are no longer, or not yet, in the state in which the run was to be measured."""
+
+    code = "run_stage_over"
+
+    def __init__(self, run_id: int, variant: str) -> None:
+        super().__init__(
+            f"run {run_id} belongs to the stage {variant!r} of its campaign, which is not the present one",
+            field="run_id",
+            value=run_id,
+            remedy="retry runs of the present stage, or submit a campaign for that one",
+        )
+
+
 class RunResourcesGoneError(ConflictError):
     """What a run needs is no longer there."""
 

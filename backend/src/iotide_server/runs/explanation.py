@@ -46,6 +46,7 @@ class Wait:
     Attributes:
         mount_problems: of its targets on its nodes.
         not_before: after a declined attempt it waits until then, because of `last_reason`.
+        stage: why its campaign's stage keeps it from starting, whatever else there is; None where it does not.
         ahead: runs that stand before it in its nodes' lines.
     """
 
@@ -54,10 +55,13 @@ class Wait:
     not_before: datetime | None
     last_reason: str | None
     ahead: int
+    stage: str | None = None
 
 
 def waiting_because(wait: Wait, now: datetime) -> str:
     """One sentence with everything that keeps the run from starting now."""
+    if wait.stage is not None:
+        return wait.stage
     reasons = [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
     reasons += [f"target {mount.target} on node {mount.node}: {mount.problem}" for mount in wait.mount_problems]
     if wait.not_before is not None and wait.not_before > now:
@@ -66,6 +70,15 @@ def waiting_because(wait: Wait, now: datetime) -> str:
     if wait.ahead:
         reasons.append("1 run stands before it" if wait.ahead == 1 else f"{wait.ahead} runs stand before it")
     return "; ".join(reasons) or "it is about to start"
+
+
+def stage_obstacle(ordinal: int | None, variant: str, state: str | None, pause: str | None) -> str | None:
+    """Why a run of a stage in that state does not start yet; None where the stage is open or there is none."""
+    if ordinal is None or state == "open":
+        return None
+    if state == "held":
+        return f"stage {ordinal} ({variant}) begins when the stages before it have ended"
+    return f"stage {ordinal} ({variant}) waits until an operator confirms: {pause}"
 
 
 def _obstacle(wanted: Wanted, now: datetime) -> str | None:

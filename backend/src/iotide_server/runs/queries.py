@@ -19,7 +19,8 @@ _DESCRIBED_RUNS: Final = """
     SELECT run.id, run.campaign_id, run.cell_id, run.cluster_id, run.repeat, run.state, run.validity, run.flags,
            run.overdue, run.exclusive, run.not_before, run.created_at, run.ended_at, run.reason_code, run.reason,
            run.attempts_made, run.environment_sha256, coalesce(run.started_at, slowest.started_at) AS started_at,
-           campaign.name AS campaign_name, workload.name AS workload, cell.options,
+           campaign.name AS campaign_name, workload.name AS workload, cell.options, cell.variant,
+           campaign_stage.ordinal AS stage, campaign_stage.state AS stage_state, campaign_stage.pause,
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
                AS node_names,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
@@ -30,6 +31,7 @@ _DESCRIBED_RUNS: Final = """
     JOIN campaign ON campaign.id = run.campaign_id
     JOIN cell ON cell.id = run.cell_id
     JOIN workload ON workload.id = cell.workload_id
+    LEFT JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id AND campaign_stage.ordinal = cell.stage
     LEFT JOIN LATERAL (
         SELECT node_order.progress, coalesce(nullif(node_order.phase, ''), node_order.state) AS phase,
                node_order.started_at

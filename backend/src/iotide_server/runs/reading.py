@@ -10,7 +10,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import queries
 from iotide_server.runs.errors import RunNotFoundError
-from iotide_server.runs.explanation import Wait, Wanted, waiting_because
+from iotide_server.runs.explanation import Wait, Wanted, stage_obstacle, waiting_because
 from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, RunEvent
 from iotide_server.runs.queries import AnyRow
@@ -89,6 +89,7 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
         not_before=found.not_before,
         last_reason=found.reason,
         ahead=queries.runs_ahead(session, found.id),
+        stage=stage_obstacle(found.stage, found.variant, found.stage_state, found.pause),
     )
     return waiting_because(wait, now)
 

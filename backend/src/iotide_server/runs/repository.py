@@ -33,23 +33,45 @@ class NewRuns:
 
 
 def insert_runs(session: Session, new: NewRuns) -> None:
-    """Runs for each cell and repeat, waiting in the lines of their nodes.
+    """Runs for each cell and repeat, which wait and stand in no line yet.
 
-    Repeats are interleaved: the first repeat of every cell has lower ids than the second of any, so that a drift of
-    the machine falls on all cells alike.
+    Repeats are interleaved: the first repeat of every cell of a stage has lower ids than the second of any, so that a
+    drift of the machine falls on all cells alike.
     """
-    run_ids = session.scalars(
+    session.execute(
         text(
             "INSERT INTO run (campaign_id, cell_id, cluster_id, repeat, exclusive, sort_key, time_limit_seconds,"
             " cool_down_seconds, attempts_allowed, created_at)"
             " SELECT :campaign_id, cell.id, :cluster_id, repeat, :exclusive, :sort_key, :time_limit_seconds,"
             " :cool_down_seconds, :attempts_allowed, :created_at"
             " FROM cell CROSS JOIN generate_series(1, :repeats) AS repeat"
-            " WHERE cell.campaign_id = :campaign_id ORDER BY repeat, cell.ordinal RETURNING id"
+            " WHERE cell.campaign_id = :campaign_id ORDER BY cell.stage, repeat, cell.ordinal"
         ),
         asdict(new),
+    )
+
+
+def open_stage(session: Session, campaign_id: int, stage: int) -> None:
+    """Let the waiting runs of a campaign's stage (1 where it has none) stand in the lines of their nodes."""
+    run_ids = session.scalars(
+        text(
+            "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id WHERE run.campaign_id = :campaign_id"
+            " AND cell.stage = :stage AND run.state = 'waiting' ORDER BY run.id FOR NO KEY UPDATE OF run"
+        ),
+        {"campaign_id": campaign_id, "stage": stage},
     ).all()
     join_lines(session, run_ids)
+
+
+def is_in_current_stage(session: Session, run_id: int) -> bool:
+    """Whether the run's stage is the last of its campaign that was opened, or the campaign has no stages."""
+    statement = text(
+        "SELECT coalesce(cell.stage = (SELECT max(ordinal) FROM campaign_stage"
+        " WHERE campaign_stage.campaign_id = run.campaign_id AND state = 'open'),"
+        " NOT EXISTS (SELECT FROM campaign_stage WHERE campaign_stage.campaign_id = run.campaign_id))"
+        " FROM run JOIN cell ON cell.id = run.cell_id WHERE run.id = :run_id"
+    )
+    return bool(session.scalar(statement, {"run_id": run_id}))
 
 
 def join_lines(session: Session, run_ids: Sequence[int]) -> None:
@@ -64,6 +86,11 @@ def join_lines(session: Session, run_ids: Sequence[int]) -> None:
         ),
         {"run_ids": list(run_ids)},
     )
+
+
+def variant_of(session: Session, cell_id: int) -> str:
+    """The variant of the cell's stage."""
+    return str(session.scalar(text("SELECT variant FROM cell WHERE id = :cell_id"), {"cell_id": cell_id}))
 
 
 def lock_resources(session: Session, cell_id: int) -> list[str]:

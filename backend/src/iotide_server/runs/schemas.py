@@ -44,6 +44,7 @@ class Run(Output):
     cluster_id: int
     node_names: list[str]
     target_names: list[str]
+    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
     workload: Annotated[str, Field(examples=["dd"])]
     options: dict[str, Any]
     state: RunState

@@ -13,7 +13,13 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import repository
-from iotide_server.runs.errors import RunEndedError, RunNotFoundError, RunNotRetriableError, RunResourcesGoneError
+from iotide_server.runs.errors import (
+    RunEndedError,
+    RunNotFoundError,
+    RunNotRetriableError,
+    RunResourcesGoneError,
+    RunStageOverError,
+)
 from iotide_server.runs.lifecycle import (
     AttemptState,
     NextOfRun,
@@ -280,11 +286,14 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     Raises:
         RunNotFoundError: there is none that the caller may see.
         RunNotRetriableError: it is neither failed nor cancelled.
+        RunStageOverError: its campaign is in another stage now.
         RunResourcesGoneError: a node or a target of it was retired, or a target taken off a node.
     """
     run = lock_changeable(session, principal, run_id)
     if run.state not in {RunState.FAILED, RunState.CANCELLED}:
         raise RunNotRetriableError(run.id, run.state)
+    if not repository.is_in_current_stage(session, run_id):
+        raise RunStageOverError(run.id, repository.variant_of(session, run.cell_id))
     gone = repository.lock_resources(session, run.cell_id)
     if gone:
         raise RunResourcesGoneError(run.id, gone)

@@ -46,6 +46,20 @@ def mounts_of(session: Session, target_ids: Collection[int]) -> Mapping[int, lis
     return by_target
 
 
+def mounts_with_nodes(
+    session: Session, target_ids: Collection[int], node_ids: Collection[int]
+) -> list[tuple[Target, Node, TargetMount]]:
+    """The mounts of these targets on these nodes, by target and node name."""
+    statement = (
+        select(Target, Node, TargetMount)
+        .join(TargetMount, TargetMount.target_id == Target.id)
+        .join(Node, Node.id == TargetMount.node_id)
+        .where(Target.id.in_(target_ids), Node.id.in_(node_ids))
+        .order_by(Target.name, Node.name)
+    )
+    return [(target, node, mount) for target, node, mount in session.execute(statement)]
+
+
 def living_mounts_on(session: Session, node_id: int) -> list[tuple[Target, TargetMount]]:
     """The mounts of living targets on a node."""
     statement = (

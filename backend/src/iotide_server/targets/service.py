@@ -65,6 +65,15 @@ class TargetView:
 
 
 @dataclass(frozen=True, slots=True)
+class _Remount:
+    """Mounts of a target that are forgotten, and the places at which it is taken as it is now instead."""
+
+    target: Target
+    replaced: Sequence[MountOnNode]
+    places: Sequence[tuple[Node, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class TargetFilter:
     """Which targets of a list are wanted."""
 
@@ -226,11 +235,32 @@ def mount_on(
     run_count = repository.runs_that_load(session, target_id, left_out)
     if run_count:
         raise TargetBusyError(changed.name, run_count)
-    for found in mounts.values():
+    return _remount(session, principal, _Remount(changed, list(mounts.values()), places), now)
+
+
+def accept_mounts(
+    session: Session, principal: Principal, target_id: int, node_ids: Collection[int], now: datetime
+) -> None:
+    """Take the target's mounts on these nodes as they are now; what it was on others stays.
+
+    Raises:
+        TargetNotFoundError: there is none that the caller may see, or it is retired.
+        PathNotApprovedError, NothingMountedError: as `create_target`.
+    """
+    changed = _own_target(session, principal, target_id)
+    mounts = [on for on in repository.mounts_of(session, [target_id])[target_id] if on.mount.node_id in node_ids]
+    paths = {on.mount.node_id: on.mount.path for on in mounts}
+    places = _places(session, changed.cluster_id, list(paths), paths, changed.path)
+    _remount(session, principal, _Remount(changed, mounts, places), now)
+
+
+def _remount(session: Session, principal: Principal, remount: _Remount, now: datetime) -> TargetView:
+    changed = remount.target
+    before = {"mounts": [_shown(found.node_name, found.mount) for found in remount.replaced]}
+    for found in remount.replaced:
         session.delete(found.mount)
     session.flush()
-    session.add_all(_freeze(changed, places, now))
-    before = {"mounts": [_shown(found.node_name, found.mount) for found in mounts.values()]}
+    session.add_all(_freeze(changed, remount.places, now))
     view = _views(session, [changed])[0]
     after = {"mounts": [_shown(found.node_name, found.mount) for found in view.mounts]}
     _tell(

@@ -32,7 +32,7 @@ export function CampaignBar({ campaign, size = "lg" }: { campaign: Campaign; siz
 /** The bar with its numbers and, while it runs, what is left. */
 export function CampaignProgress({ campaign }: { campaign: Campaign }) {
   const { counts, progress, seconds_remaining_estimated: secondsLeft } = campaign;
-  const isRunning = campaign.state === "active" || campaign.state === "waiting";
+  const isRunning = isOpen(campaign) && campaign.state !== "paused";
   return (
     <div>
       <CampaignBar campaign={campaign} />
@@ -47,6 +47,11 @@ export function CampaignProgress({ campaign }: { campaign: Campaign }) {
       </Group>
     </div>
   );
+}
+
+/** Whether some of its runs have not ended. */
+export function isOpen({ state }: Campaign): boolean {
+  return state === "active" || state === "waiting" || state === "paused";
 }
 
 /** `3 finished, 1 failed` */

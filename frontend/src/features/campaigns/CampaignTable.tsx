@@ -30,6 +30,7 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
       </td>
       <td>
         <StateBadge state={campaign.state} />
+        <WaitsFor campaign={campaign} />
       </td>
       <td>
         <Box miw={140}>
@@ -46,5 +47,16 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
         <When at={campaign.created_at} />
       </td>
     </tr>
+  );
+}
+
+/** What a paused campaign wants of its operator, in a line. */
+function WaitsFor({ campaign }: { campaign: Campaign }) {
+  if (campaign.state !== "paused") return null;
+  const stage = campaign.stages.find(({ state }) => state === "paused");
+  return (
+    <Text c="dimmed" lineClamp={2} maw={240} size="xs">
+      {stage?.pause}
+    </Text>
   );
 }

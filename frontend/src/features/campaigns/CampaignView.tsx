@@ -12,11 +12,13 @@ import { StateBadge } from "@/components/StateBadge";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { planAsYaml } from "./builder/export";
-import { CampaignProgress } from "./CampaignProgress";
+import { CampaignProgress, isOpen } from "./CampaignProgress";
 import type { FigureView } from "./figure/choice";
 import { FigureSection } from "./figure/FigureSection";
+import { PausePanel } from "./PausePanel";
 import { cancelCampaign } from "./queries";
 import { ResultsTable } from "./ResultsTable";
+import { StageBand } from "./StageBand";
 
 export const CAMPAIGN_TABS = ["results", "runs", "plan"] as const;
 export type CampaignTab = (typeof CAMPAIGN_TABS)[number];
@@ -41,10 +43,12 @@ export function CampaignView(props: CampaignViewProps) {
       trail={<Trail campaign={campaign} />}
     >
       {campaign.plan.note && <Text>{campaign.plan.note}</Text>}
+      {campaign.state === "paused" && <PausePanel campaign={campaign} />}
       {campaign.counts.failed > 0 && <FailedHint campaign={campaign} />}
       <Section actions={<StateBadge state={campaign.state} />} title="Progress">
         <Stack gap="sm">
           <CampaignProgress campaign={campaign} />
+          <StageBand stages={campaign.stages} />
           {activeRuns}
         </Stack>
       </Section>
@@ -126,7 +130,7 @@ function Actions({ campaign }: { campaign: Campaign }) {
 function CancelButton({ campaign }: { campaign: Campaign }) {
   const cancel = useMutation(cancelCampaign);
   const mayCancel = useMay("operator", campaign.cluster_id);
-  if (!mayCancel || (campaign.state !== "active" && campaign.state !== "waiting")) return null;
+  if (!mayCancel || !isOpen(campaign)) return null;
   const left = campaign.counts.active + campaign.counts.waiting;
   return (
     <ConfirmButton

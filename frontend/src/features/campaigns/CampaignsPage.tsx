@@ -2,7 +2,7 @@
 
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { STATES, type State } from "@/api/states";
+import { CAMPAIGN_STATES, type CampaignState } from "@/api/states";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
@@ -12,8 +12,8 @@ import { CampaignTable } from "./CampaignTable";
 import { campaignsQuery } from "./queries";
 
 interface CampaignsPageProps {
-  readonly state: State | undefined;
-  readonly onState: (state: State | undefined) => void;
+  readonly state: CampaignState | undefined;
+  readonly onState: (state: CampaignState | undefined) => void;
 }
 
 export function CampaignsPage({ state, onState }: CampaignsPageProps) {
@@ -21,7 +21,7 @@ export function CampaignsPage({ state, onState }: CampaignsPageProps) {
   return (
     <Page actions={<ButtonLink to="/campaigns/new">New campaign</ButtonLink>} title="Campaigns">
       <Section
-        actions={<StateFilter onState={onState} state={state} states={STATES} />}
+        actions={<StateFilter onState={onState} state={state} states={CAMPAIGN_STATES} />}
         title={state ? `${state.charAt(0).toUpperCase()}${state.slice(1)}` : "All"}
       >
         <Loaded empty={<NoCampaign state={state} />} isEmpty={(rows) => rows.length === 0} query={campaigns}>
@@ -37,7 +37,7 @@ export function CampaignsPage({ state, onState }: CampaignsPageProps) {
   );
 }
 
-function NoCampaign({ state }: { state: State | undefined }) {
+function NoCampaign({ state }: { state: CampaignState | undefined }) {
   if (state) return <Text c="dimmed">No campaign is {state}.</Text>;
   return (
     <Stack align="flex-start" gap="xs">

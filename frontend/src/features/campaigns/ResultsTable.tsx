@@ -11,7 +11,7 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
 import { formatValue, type Scale } from "@/lib/units";
-import { describeCounts } from "./CampaignProgress";
+import { describeCounts, isOpen } from "./CampaignProgress";
 import { cellsQuery } from "./queries";
 import { groupResults, type ResultGroup, type ResultRow } from "./results";
 
@@ -45,8 +45,8 @@ export function ResultsTable({ campaign }: { campaign: Campaign }) {
 
 /** Why there is no number: not yet, or never. */
 function NoResult({ campaign }: { campaign: Campaign }) {
-  const { id, state, counts } = campaign;
-  if (state === "waiting" || state === "active")
+  const { id, counts } = campaign;
+  if (isOpen(campaign))
     return <Text c="dimmed">No result yet: the first row appears when the first run has finished.</Text>;
   return (
     <Text c="dimmed">
@@ -107,6 +107,11 @@ function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterI
       <td>{n > 1 && <Quantity scale={scale} unit={unit} value={result.high} />}</td>
       <td className="iotide-name">
         <Place of={cell} />
+        {cell.variant && (
+          <Text c="dimmed" size="xs">
+            in {cell.variant}
+          </Text>
+        )}
       </td>
       <td>
         <TextLink

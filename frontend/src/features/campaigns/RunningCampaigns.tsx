@@ -11,11 +11,12 @@ import { campaignsQuery } from "./queries";
 export function RunningCampaigns() {
   const active = useInfiniteQuery(campaignsQuery({ state: "active" }));
   const waiting = useInfiniteQuery(campaignsQuery({ state: "waiting" }));
-  const failed = waiting.error ? waiting : active;
-  const both = active.data && waiting.data && [...active.data, ...waiting.data];
+  const paused = useInfiniteQuery(campaignsQuery({ state: "paused" }));
+  const failed = [waiting, paused].find(({ error }) => error) ?? active;
+  const all = paused.data && active.data && waiting.data && [...paused.data, ...active.data, ...waiting.data];
   return (
     <Section actions={<ButtonLink to="/campaigns/new">New campaign</ButtonLink>} title="Running now">
-      <Loaded empty={<Nothing />} isEmpty={(rows) => rows.length === 0} query={{ ...failed, data: both }}>
+      <Loaded empty={<Nothing />} isEmpty={(rows) => rows.length === 0} query={{ ...failed, data: all }}>
         {(campaigns) => (
           <Stack gap="xs">
             <CampaignTable campaigns={campaigns} label="Running campaigns" />

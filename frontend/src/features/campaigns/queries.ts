@@ -117,6 +117,47 @@ export const submitCampaign = mutationOptions({
     client.invalidateQueries({ queryKey: ["campaign", "list"] }),
 });
 
+/** What a paused campaign waits for; asked for again while nodes look around. */
+export function pauseQuery(campaignId: number) {
+  return queryOptions({
+    queryKey: ["campaign", campaignId, "pause"],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/campaigns/{campaign_id}/pause", {
+          params: { path: { campaign_id: campaignId } },
+          signal,
+        }),
+      ),
+    refetchInterval: ({ state: { data } }) =>
+      data?.looked_at != null && data.waiting_for.length > 0 && PROGRESS_MILLISECONDS,
+  });
+}
+
+export const lookAtPause = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: (campaignId: number) =>
+    answer(
+      api.POST("/api/v1/campaigns/{campaign_id}/pause/look", {
+        params: { path: { campaign_id: campaignId } },
+      }),
+    ),
+  onSuccess: (pause, _id, _result, { client }) =>
+    client.setQueryData(pauseQuery(pause.campaign_id).queryKey, pause),
+});
+
+export const confirmPause = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ campaignId, found }: { campaignId: number; found: string }) =>
+    answer(
+      api.POST("/api/v1/campaigns/{campaign_id}/confirm", {
+        params: { path: { campaign_id: campaignId } },
+        body: { found_sha256: found },
+      }),
+    ),
+  onSettled: (_campaign, _error, _wanted, _result, { client }) =>
+    client.invalidateQueries({ queryKey: ["campaign"] }),
+});
+
 export const cancelCampaign = mutationOptions({
   mutationFn: (campaignId: number) =>
     answer(

@@ -10,7 +10,15 @@ from iotide_server.campaigns.errors import (
     SweptAndSetError,
     TargetNotInPlanError,
 )
-from iotide_server.campaigns.expansion import cell_count, check_matrix, expand, option_sets, run_count, target_sets
+from iotide_server.campaigns.expansion import (
+    cell_count,
+    check_matrix,
+    expand,
+    option_sets,
+    run_count,
+    stage_count,
+    target_sets,
+)
 from iotide_server.kit.errors import InvalidInputError
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
 
@@ -42,6 +50,7 @@ plans = st.builds(
     workloads=st.lists(choices, min_size=1, max_size=3),
     repeats=st.integers(1, 9),
     targets_at_once=st.booleans(),
+    stages=st.lists(st.just({"variant": "ext3"}), max_size=3),
 )
 
 
@@ -50,7 +59,7 @@ def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -
     loads = [
         (options, target_sets(given_plan, choice)) for choice in given_plan.workloads for options in option_sets(choice)
     ]
-    cells = list(expand(given_plan.nodes, loads))
+    cells = list(expand(given_plan.nodes, loads, stage_count(given_plan)))
     assert len(cells) == cell_count(given_plan)
     assert run_count(given_plan) == len(cells) * given_plan.repeats
     assert [cell.ordinal for cell in cells] == list(range(1, len(cells) + 1))
@@ -59,9 +68,9 @@ def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -
 @given(given_plan=plans)
 def test_every_combination_is_there_once(given_plan: CampaignPlan) -> None:
     sets = [(target,) for target in given_plan.targets]
-    cells = list(expand(given_plan.nodes, [(variant, sets) for variant in range(3)]))
+    cells = list(expand(given_plan.nodes, [(option_set, sets) for option_set in range(3)]))
     assert len(cells) == len(given_plan.nodes) * len(sets) * 3
-    assert len({(cell.node, cell.targets, cell.variant) for cell in cells}) == len(cells)
+    assert len({(cell.node, cell.targets, cell.option_set) for cell in cells}) == len(cells)
 
 
 def test_a_workload_loads_its_own_targets_one_by_one_or_at_once() -> None:
@@ -82,7 +91,7 @@ def test_a_workload_loads_its_own_targets_one_by_one_or_at_once() -> None:
     assert target_sets(at_once, given_plan.workloads[2]) == [("raid", "disk1", "disk2")]
 
 
-def test_a_variant_has_the_set_options_and_one_value_of_each_swept_one() -> None:
+def test_an_option_set_has_the_set_options_and_one_value_of_each_swept_one() -> None:
     choice = WorkloadChoice(workload="dd", options={"fsync": True}, sweep={"size": ["1 MiB", "2 MiB"], "block": [1, 2]})
     assert list(option_sets(choice)) == [
         {"fsync": True, "size": "1 MiB", "block": 1},
@@ -92,7 +101,7 @@ def test_a_variant_has_the_set_options_and_one_value_of_each_swept_one() -> None
     ]
 
 
-def test_a_workload_without_a_sweep_has_one_variant() -> None:
+def test_a_workload_without_a_sweep_has_one_option_set() -> None:
     assert list(option_sets(WorkloadChoice(workload="dd"))) == [{}]
 
 

@@ -42,6 +42,47 @@ class Counts(Answer):
     cancelled: int
 
 
+class Stage(Answer):
+    """A state of the servers in which the whole matrix is run."""
+
+    ordinal: int
+    variant: str
+    pause: str | None
+    state: str
+    runs: int
+    ended: int
+
+
+class Mount(Answer):
+    """What is mounted."""
+
+    fstype: str
+    source: str
+    mount_options: str
+
+
+class PausedMount(Answer):
+    """A target on a node of a paused campaign: as it was accepted, and as it is now."""
+
+    target: str
+    node: str
+    was: Mount
+    now: Mount | None
+    is_change: bool
+    problem: str | None
+
+
+class Pause(Answer):
+    """What a paused campaign waits for; nodes in `waiting_for` have not yet said what they have mounted."""
+
+    ordinal: int
+    variant: str
+    pause: str | None
+    waiting_for: list[str]
+    found_sha256: str
+    mounts: list[PausedMount]
+
+
 class Campaign(Answer):
     """A campaign and how far it is; `progress` is a fraction."""
 
@@ -51,6 +92,7 @@ class Campaign(Answer):
     state: str
     created_at: datetime
     counts: Counts
+    stages: list[Stage]
     progress: float
     seconds_remaining_estimated: float | None
 
@@ -68,9 +110,10 @@ class Result(Answer):
 
 
 class Cell(Answer):
-    """One combination of the matrix."""
+    """One combination of the matrix; `variant` is empty outside stages."""
 
     ordinal: int
+    variant: str
     node_names: list[str]
     target_names: list[str]
     workload: str

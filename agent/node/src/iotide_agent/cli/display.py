@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
-from iotide_agent.cli.answers import Campaign, Cell, Preview, Run, RunDetail
+from iotide_agent.cli.answers import Campaign, Cell, Pause, Preview, Run, RunDetail
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
 from iotide_wire.messages import Flag
@@ -46,11 +46,38 @@ def campaign_table(campaigns: Iterable[Campaign]) -> Table:
     return table
 
 
+def stage_lines(campaign: Campaign) -> list[str]:
+    """Each stage of a campaign, and what it waits for."""
+    lines = [
+        f"stage {stage.ordinal} ({stage.variant}): {stage.state}, {stage.ended} of {stage.runs} runs ended"
+        for stage in campaign.stages
+    ]
+    if campaign.state == "paused":
+        lines += [
+            f"waits for you: {stage.pause}; then `iotide campaign confirm {campaign.id}`"
+            for stage in campaign.stages
+            if stage.state == "paused"
+        ]
+    return lines
+
+
+def pause_lines(pause: Pause) -> list[str]:
+    """What a confirmation would accept, a mount a line."""
+    lines = [f"stage {pause.ordinal} ({pause.variant}) waits for you: {pause.pause}"]
+    for on in pause.mounts:
+        was = f"{on.was.fstype} from {on.was.source}"
+        now = f"{on.now.fstype} from {on.now.source} ({on.now.mount_options})" if on.now else "nothing"
+        change = f"was {was}, is now {now}" if on.is_change else f"is {now}, as before"
+        lines.append(f"target {on.target} on {on.node} {change}" + (f": {on.problem}" if on.problem else ""))
+    return lines
+
+
 def show_results(console: Console, cells: Iterable[Cell]) -> None:
     """Each cell with its options once, then one metric a row with the range of its runs."""
     for cell in cells:
         where = f"{', '.join(cell.target_names)} from {', '.join(cell.node_names)}"
-        heading = _with_labels(f"cell {cell.ordinal}: {cell.workload} on {where};", cell.options)
+        variant = f" in {cell.variant}" if cell.variant else ""
+        heading = _with_labels(f"cell {cell.ordinal}: {cell.workload} on {where}{variant};", cell.options)
         console.print(heading, markup=False, highlight=False, soft_wrap=True)
         table = _table("  metric", "median", "lowest", "highest", "runs")
         for result in sorted(cell.results, key=lambda result: (result.metric, sorted(map(str, result.labels.items())))):
@@ -172,6 +199,8 @@ class LiveProgress:
         """Shows the campaign as it is now."""
         counts = {state: count for state, count in campaign.counts if count}
         text = f"{campaign.name}: {', '.join(f'{count} {state}' for state, count in counts.items())}"
+        if campaign.state == "paused":
+            text += f"; {stage_lines(campaign)[-1]}"
         seconds = campaign.seconds_remaining_estimated
         remaining = f"about {_duration(seconds)} left" if seconds is not None and campaign.state == "active" else ""
         self._bar.update(self._task, completed=campaign.progress, description=text, remaining=remaining)

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from iotide_agent.cli.problems import Problem, RefusedError
-from iotide_wire.plan import CampaignPlan, WorkloadChoice
+from iotide_wire.plan import CampaignPlan, PlannedStage, WorkloadChoice
 
 MAX_BYTES: Final = 2 * 1024**2
 """What the server takes in one request."""
-_FIELD_NAMES: Final = (*CampaignPlan.model_fields, *WorkloadChoice.model_fields)
+_FIELD_NAMES: Final = (*CampaignPlan.model_fields, *WorkloadChoice.model_fields, *PlannedStage.model_fields)
 _REMEDIES: Final = {
     "missing": "add it",
     "string_pattern_mismatch": "use letters, digits, dot, dash and underscore, starting with a letter or a digit",

@@ -21,7 +21,7 @@ from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
-from iotide_agent.cli.watch import watch
+from iotide_agent.cli.watch import look, watch
 
 DONE: Final = 0
 SOME_RUN_FAILED: Final = 1
@@ -120,7 +120,7 @@ def preview_campaign(context: typer.Context, file: PlanFile, *, as_json: AsJson 
 def list_campaigns(
     context: typer.Context,
     *,
-    state: Annotated[str | None, typer.Option(help="waiting, active, finished, failed or cancelled.")] = None,
+    state: Annotated[str | None, typer.Option(help="waiting, active, paused, finished, failed or cancelled.")] = None,
     cluster_id: Annotated[int | None, typer.Option(min=1, help="Of this cluster only.")] = None,
     limit: Limit = 20,
     as_json: AsJson = False,
@@ -148,7 +148,10 @@ def show_campaign(
     if as_json:
         _print_json(answer | {"cells": cells})
         return
-    _console().print(display.campaign_table([Campaign.of(answer)]))
+    shown = Campaign.of(answer)
+    _console().print(display.campaign_table([shown]))
+    for line in display.stage_lines(shown):
+        _console().print(line, markup=False, highlight=False, soft_wrap=True)
     display.show_results(_console(), map(Cell.of, cells))
 
 
@@ -157,6 +160,27 @@ def cancel_campaign(context: typer.Context, campaign: CampaignId, *, as_json: As
     """Cancel the runs of a campaign that did not end yet; running loads are stopped and their files removed."""
     with _open(context) as api:
         answer = api.post(f"/campaigns/{campaign}/cancel")
+    if as_json:
+        _print_json(answer)
+    else:
+        _console().print(display.campaign_table([Campaign.of(answer)]))
+
+
+@campaign_app.command("confirm")
+def confirm_campaign(
+    context: typer.Context,
+    campaign: CampaignId,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Accept what is mounted without being asked.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Confirm that the servers are as the next stage of a paused campaign needs them, and let it begin."""
+    with _open(context) as api:
+        pause = look(api, campaign, time.sleep)
+        typer.echo("\n".join(display.pause_lines(pause)), err=as_json)
+        if not yes and not typer.confirm("Use these mounts, for every campaign, and begin the stage?", err=as_json):
+            raise typer.Exit(REFUSED)
+        answer = api.post(f"/campaigns/{campaign}/confirm", {"found_sha256": pause.found_sha256})
     if as_json:
         _print_json(answer)
     else:

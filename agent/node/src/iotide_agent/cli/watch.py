@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from typing import Final
 
-from iotide_agent.cli.answers import Campaign
+from iotide_agent.cli.answers import Campaign, Pause
 from iotide_agent.cli.api import Api, UnreachableError
+from iotide_agent.cli.problems import Problem, RefusedError
 
 PERIOD_SECONDS: Final = 1.0
 PATIENCE_SECONDS: Final = 300.0
 """A server that is away for longer than this has the watcher give up; the campaign goes on without it."""
+LOOK_SECONDS: Final = 120.0
+"""Nodes that other runs keep busy answer when they are idle again."""
 ENDED: Final = frozenset({"finished", "failed", "cancelled"})
 
 
@@ -33,3 +36,22 @@ def watch(api: Api, campaign_id: int, show: Callable[[Campaign], None], sleep: C
             if campaign.state in ENDED:
                 return campaign
         sleep(PERIOD_SECONDS)
+
+
+def look(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> Pause:
+    """What the nodes of a paused campaign have mounted now: asks them, and waits until all have answered.
+
+    Raises:
+        RefusedError: the campaign is not paused, or a node does not answer.
+    """
+    pause = Pause.of(api.post(f"/campaigns/{campaign_id}/pause/look"))
+    waited_seconds = 0.0
+    while pause.waiting_for:
+        if waited_seconds >= LOOK_SECONDS:
+            message = f"{', '.join(pause.waiting_for)} did not say what is mounted within {LOOK_SECONDS:g} s"
+            remedy = "look whether its agent runs and is idle, then confirm again"
+            raise RefusedError([Problem("facts_not_read", message, remedy=remedy)])
+        sleep(PERIOD_SECONDS)
+        waited_seconds += PERIOD_SECONDS
+        pause = Pause.of(api.get(f"/campaigns/{campaign_id}/pause"))
+    return pause

@@ -17,6 +17,7 @@ import { ExportSection } from "./ExportSection";
 import { useKeptDraft } from "./keptDraft";
 import { PlacesSection } from "./PlacesSection";
 import { PreviewPanel } from "./PreviewPanel";
+import { StagesSection } from "./StagesSection";
 import { WorkloadsSection } from "./WorkloadsSection";
 
 const PREVIEW_DELAY_MILLISECONDS = 400;
@@ -57,6 +58,7 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
             workloads={props.workloads}
           />
           <ConditionsSection draft={draft} onChange={change} />
+          <StagesSection draft={draft} onChange={change} />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, lg: 5 }}>

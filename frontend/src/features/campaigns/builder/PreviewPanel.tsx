@@ -71,11 +71,14 @@ function Warnings({ preview: { warnings } }: { preview: Preview }) {
 function Matrix({ preview }: { preview: Preview }) {
   const { cells, cell_count } = preview;
   const describeCell = useDescriber(cells);
+  const hasStages = cells.some(({ variant }) => variant !== "");
+  const head = ["Node", "Target", "Workload", "Options"];
   return (
     <>
-      <ScrollTable head={["Node", "Target", "Workload", "Options"]} label="Run matrix" maxHeight={320}>
+      <ScrollTable head={hasStages ? ["Stage", ...head] : head} label="Run matrix" maxHeight={320}>
         {cells.map((cell) => (
           <tr key={cell.ordinal}>
+            {hasStages && <td>{cell.variant}</td>}
             <td>{cell.node}</td>
             <td>{cell.targets.join(", ")}</td>
             <td>{cell.workload}</td>

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { CampaignPlan, Workload } from "@/api/types";
-import { addChoice, type Draft, draftOf, EMPTY_DRAFT, missingParts, planOf, refusedOption } from "./draft";
+import {
+  addChoice,
+  addStage,
+  type Draft,
+  draftOf,
+  EMPTY_DRAFT,
+  missingParts,
+  moveStageUp,
+  planOf,
+  refusedOption,
+} from "./draft";
 import { planAsCurl, planAsYaml } from "./export";
 
 const workloads = [
@@ -100,10 +110,28 @@ workloads:
       file_size_bytes: ["64 MiB", "1 GiB"]
 repeats: 4
 exclusive: node
+cache: drop
+cool_down_seconds: 0
 time_limit_seconds: 3600
 attempts_allowed: 2
 priority: 0
 `);
+});
+
+it("writes each stage with its pause, in the order to which they were moved", () => {
+  const one = addStage(addStage(complete));
+  const named = one.stages.map((stage, index) => ({ ...stage, variant: index === 0 ? "xfs" : "ext3" }));
+  const moved = moveStageUp({ ...one, stages: named }, 1);
+  const paused = moved.stages.map((stage, index) => ({ ...stage, pause: index === 1 ? "format it" : "" }));
+  const staged = planOf({ ...moved, stages: paused }, "demo", workloads);
+  expect(staged.stages).toEqual([
+    { variant: "ext3", pause: null },
+    { variant: "xfs", pause: "format it" },
+  ]);
+  expect(planOf(draftOf(staged), "demo", workloads)).toEqual(staged);
+  expect(planAsYaml(staged)).toContain(
+    "stages:\n  - variant: ext3\n  - variant: xfs\n    pause: format it\n",
+  );
 });
 
 it("exports a curl command that a shell reads as one argument, with no token in it", () => {

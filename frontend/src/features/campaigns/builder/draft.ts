@@ -14,6 +14,13 @@ export interface Choice extends FormValue {
 
 type PlanWorkload = CampaignPlan["workloads"][number];
 
+export interface DraftStage {
+  /** Stays with the stage while others are added, moved and removed. */
+  readonly key: number;
+  readonly variant: string;
+  readonly pause: string;
+}
+
 /** A number, or nothing while it is being typed anew. */
 export type Count = number | "";
 
@@ -27,6 +34,7 @@ export interface Draft {
   readonly exclusive: CampaignPlan["exclusive"];
   readonly cache: CampaignPlan["cache"];
   readonly coolDown: string;
+  readonly stages: readonly DraftStage[];
   readonly timeLimit: string;
   readonly attemptsAllowed: Count;
   readonly priority: Count;
@@ -45,6 +53,7 @@ export const EMPTY_DRAFT: Draft = {
   exclusive: "node",
   cache: "drop",
   coolDown: "0 s",
+  stages: [],
   timeLimit: "1 h",
   attemptsAllowed: 2,
   priority: 0,
@@ -69,6 +78,7 @@ export function draftOf(plan: CampaignPlan): Draft {
     exclusive: plan.exclusive,
     cache: plan.cache,
     coolDown: exactSeconds(plan.cool_down_seconds),
+    stages: (plan.stages ?? []).map(({ variant, pause }, key) => ({ key, variant, pause: pause ?? "" })),
     timeLimit: exactSeconds(plan.time_limit_seconds),
     attemptsAllowed: plan.attempts_allowed,
     priority: plan.priority,
@@ -82,6 +92,19 @@ export function addChoice(draft: Draft, workload: string): Draft {
   return { ...draft, choices: [...draft.choices, { key, workload, options: {}, sweep: {} }] };
 }
 
+/** The draft with one more stage at its end. */
+export function addStage(draft: Draft): Draft {
+  const key = draft.stages.reduce((largest, stage) => Math.max(largest, stage.key), -1) + 1;
+  return { ...draft, stages: [...draft.stages, { key, variant: "", pause: "" }] };
+}
+
+/** The draft with the stage at `index` one place earlier. */
+export function moveStageUp(draft: Draft, index: number): Draft {
+  const [before, stage] = draft.stages.slice(index - 1, index + 1);
+  if (!before || !stage) return draft;
+  return { ...draft, stages: draft.stages.toSpliced(index - 1, 2, stage, before) };
+}
+
 /** What keeps the draft from being a plan, in words for a person; empty when it is complete. */
 export function missingParts(draft: Draft, workloads: readonly Workload[]): string[] {
   const parts = [
@@ -93,6 +116,7 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
     [draft.attemptsAllowed === "", "Give the attempts allowed."],
     [draft.priority === "", "Give the priority."],
     [timeLimitProblem(draft) !== null, "Correct the time limit."],
+    [draft.stages.some(({ variant }) => variant.trim() === ""), "Name each stage."],
     [coolDownProblem(draft) !== null, "Correct the cool-down."],
     [draft.choices.some((choice) => hasProblem(choice, workloads)), "Correct the options marked in red."],
   ] as const;
@@ -143,6 +167,10 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     exclusive: draft.exclusive,
     cache: draft.cache,
     cool_down_seconds: parseSeconds(draft.coolDown),
+    stages: draft.stages.map(({ variant, pause }) => ({
+      variant: variant.trim(),
+      pause: pause.trim() === "" ? null : pause.trim(),
+    })),
     time_limit_seconds: parseSeconds(draft.timeLimit),
     attempts_allowed: Number(draft.attemptsAllowed),
     priority: Number(draft.priority),

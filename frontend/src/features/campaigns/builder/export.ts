@@ -10,8 +10,9 @@ export function planAsYaml(plan: CampaignPlan): string {
     ...(Object.keys(options).length > 0 && { options }),
     ...(Object.keys(sweep).length > 0 && { sweep }),
   }));
-  const { note, ...rest } = plan;
-  return toYaml({ ...rest, workloads, ...(note && { note }) });
+  const { note, stages, ...rest } = plan;
+  const named = stages?.map(({ variant, pause }) => ({ variant, ...(pause && { pause }) })) ?? [];
+  return toYaml({ ...rest, ...(named.length > 0 && { stages: named }), workloads, ...(note && { note }) });
 }
 
 /** A command that submits the plan; the token comes from the environment and is not written down. */

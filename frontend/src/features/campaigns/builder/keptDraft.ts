@@ -25,6 +25,7 @@ const Kept = z.object({
     exclusive: z.enum(["node", "node+target", "cluster", "none"]),
     cache: z.enum(["drop", "remount", "larger_than_memory", "none"]),
     coolDown: z.string(),
+    stages: z.array(z.object({ key: z.number(), variant: z.string(), pause: z.string() })),
     timeLimit: z.string(),
     attemptsAllowed: Count,
     priority: Count,

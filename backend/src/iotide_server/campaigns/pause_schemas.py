@@ -1,0 +1,103 @@
+"""What the API takes and gives for the pauses of campaigns in stages."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from iotide_server.campaigns import stages
+from iotide_server.kit.web import Input, Output
+from iotide_server.targets.changes import MountChange
+from iotide_server.targets.mounts import Frozen
+from iotide_wire.facts import MountFacts
+
+
+class MountState(Output):
+    """What is mounted; null where nobody said."""
+
+    fstype: str
+    source: str
+    mount_point: str | None
+    identity: str | None
+    mount_options: str
+
+    @classmethod
+    def of(cls, mount: MountFacts) -> "MountState":
+        """A mount as its node announced it."""
+        frozen = Frozen.of(mount)
+        return cls(
+            fstype=frozen.fstype,
+            source=frozen.source,
+            mount_point=frozen.mount_point,
+            identity=frozen.identity,
+            mount_options=mount.mount_options,
+        )
+
+
+class PausedMount(Output):
+    """A target on a node of a paused campaign: as it was accepted, and as the node says that it is now."""
+
+    target: str
+    node: str
+    path: str
+    was: MountState
+    now: MountState | None
+    is_change: bool
+    problem: Annotated[str | None, Field(description="Why it cannot be accepted")]
+    told_at: Annotated[datetime | None, Field(description="When the node said so")]
+
+    @classmethod
+    def of(cls, on: MountChange) -> "PausedMount":
+        """As the API shows it."""
+        return cls(
+            target=on.target.name,
+            node=on.node.name,
+            path=on.was.path,
+            was=MountState.model_validate(on.was),
+            now=None if on.now is None else MountState.of(on.now),
+            is_change=on.is_change,
+            problem=on.problem,
+            told_at=on.node.told_at,
+        )
+
+
+class Pause(Output):
+    """What a paused campaign waits for.
+
+    Once the servers are changed: ask the nodes to look, wait until `waiting_for` is empty, check `mounts`, and confirm
+    with their `found_sha256`.
+    """
+
+    campaign_id: int
+    ordinal: int
+    variant: str
+    pause: str | None
+    paused_at: datetime | None
+    looked_at: Annotated[datetime | None, Field(description="When the nodes were last asked")]
+    waiting_for: Annotated[list[str], Field(description="Nodes that have not answered since")]
+    found_sha256: str
+    mounts: list[PausedMount]
+
+    @classmethod
+    def of(cls, pause: stages.Pause) -> "Pause":
+        """As the API shows it."""
+        stage = pause.stage
+        return cls(
+            campaign_id=pause.campaign_id,
+            ordinal=stage.ordinal,
+            variant=stage.variant,
+            pause=stage.pause,
+            paused_at=stage.paused_at,
+            looked_at=stage.looked_at,
+            waiting_for=pause.silent_nodes,
+            found_sha256=pause.found_sha256,
+            mounts=[PausedMount.of(on) for on in pause.mounts],
+        )
+
+
+class Confirmation(Input):
+    """That the servers are in the state of the next stage."""
+
+    found_sha256: Annotated[
+        str, Field(pattern=r"^[0-9a-f]{64}$", description="Of the pause as it was shown; other mounts are refused")
+    ]

@@ -1,0 +1,174 @@
+"""Stages: the matrix is run in one state of the servers after another, and an operator confirms each change of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns import repository
+from iotide_server.campaigns.errors import (
+    FactsNotReadError,
+    MountsDifferError,
+    NotPausedError,
+    StageNotEndedError,
+    TargetNotMountedError,
+)
+from iotide_server.campaigns.models import CampaignStage
+from iotide_server.campaigns.reading import visible_campaign
+from iotide_server.clusters import agents
+from iotide_server.kit.db import Json
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.wake import wake_scheduler
+from iotide_server.live import service as live
+from iotide_server.runs import repository as runs
+from iotide_server.targets import service as targets
+from iotide_server.targets.changes import MountChange, mount_changes
+from iotide_wire.plan import CampaignPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A stage that waits for an operator, with what its nodes have mounted."""
+
+    campaign_id: int
+    stage: CampaignStage
+    mounts: Sequence[MountChange]
+
+    @property
+    def silent_nodes(self) -> list[str]:
+        """The nodes that have not said what they have mounted since an operator asked for it."""
+        asked_at = self.stage.looked_at
+        return sorted({on.node.name for on in self.mounts if not asked_at or not _told_since(on, asked_at)})
+
+    @property
+    def found(self) -> list[Json]:
+        """The mounts as they would be accepted."""
+        return [
+            {
+                "target": on.target.name,
+                "node": on.node.name,
+                "mount": None
+                if on.now is None
+                else on.now.model_dump(mode="json", exclude={"free_bytes", "free_inodes"}),
+            }
+            for on in self.mounts
+        ]
+
+    @property
+    def found_sha256(self) -> str:
+        """Digest of `found`, by which a confirmation says what the operator saw."""
+        return canonical_sha256(self.found)
+
+
+def _told_since(on: MountChange, asked_at: datetime) -> bool:
+    return on.node.told_at is not None and not on.node.hello_wanted and on.node.told_at >= asked_at
+
+
+def add_stages(session: Session, campaign_id: int, plan: CampaignPlan, now: datetime) -> None:
+    """The stages of a new campaign; the runs of the first may start unless it begins with a pause."""
+    for ordinal, planned in enumerate(plan.stages, start=1):
+        stage = CampaignStage(campaign_id=campaign_id, ordinal=ordinal, variant=planned.variant, pause=planned.pause)
+        stage.state = "held"
+        session.add(stage)
+        if ordinal == 1:
+            _begin(stage, now)
+    session.flush()
+    if not plan.stages or plan.stages[0].pause is None:
+        runs.open_stage(session, campaign_id, 1)
+
+
+def _begin(stage: CampaignStage, now: datetime) -> None:
+    if stage.pause is None:
+        stage.state, stage.opened_at = "open", now
+    else:
+        stage.state, stage.paused_at = "paused", now
+
+
+def advance(session: Session, now: datetime) -> None:
+    """Let every stage begin whose predecessors have ended: its runs may start, or it pauses for an operator."""
+    for stage, cluster_id in repository.lock_stages_due(session):
+        _begin(stage, now)
+        session.flush()
+        if stage.state == "open":
+            runs.open_stage(session, stage.campaign_id, stage.ordinal)
+        live.publish(session, "campaign", stage.campaign_id, cluster_id)
+
+
+def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:
+    """What the campaign waits for.
+
+    Raises:
+        CampaignNotFoundError: there is none that the caller may see.
+        NotPausedError: it waits for no operator.
+    """
+    visible_campaign(session, principal, campaign_id)
+    return _pause(session, campaign_id, repository.paused_stage(session, campaign_id))
+
+
+def look(session: Session, principal: Principal, campaign_id: int, now: datetime) -> Pause:
+    """Have the nodes of a paused campaign say what they have mounted; what they said before counts no more.
+
+    Raises:
+        CampaignNotFoundError, NotPausedError: as `pause`.
+    """
+    visible_campaign(session, principal, campaign_id, Role.OPERATOR)
+    found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
+    found.stage.looked_at = now
+    agents.ask_for_hello(session, {on.node.id for on in found.mounts})
+    return found
+
+
+def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha256: str, now: datetime) -> None:
+    """Accept the mounts that the operator saw as those of the targets, and let the stage's runs start.
+
+    Raises:
+        CampaignNotFoundError, NotPausedError: as `pause`.
+        StageNotEndedError: runs of an earlier stage were retried and have not ended.
+        FactsNotReadError: a node has not answered since it was asked to look.
+        MountsDifferError: the operator saw something else.
+        TargetNotMountedError: a target is not mounted on a node.
+    """
+    cluster_id = visible_campaign(session, principal, campaign_id, Role.OPERATOR).cluster_id
+    found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
+    _check(session, found, seen_sha256)
+    stage = found.stage
+    for target_id in dict.fromkeys(on.target.id for on in found.mounts if on.is_change):
+        node_ids = {on.node.id for on in found.mounts if on.target.id == target_id}
+        targets.accept_mounts(session, principal, target_id, node_ids, now)
+    stage.state, stage.opened_at, stage.confirmed_by, stage.found = "open", now, principal.name, found.found
+    session.flush()
+    runs.open_stage(session, campaign_id, stage.ordinal)
+    after: Json = {"stage": stage.ordinal, "variant": stage.variant, "mounts": list(_summary(found))}
+    audit.record(session, principal, Action("stage_confirmed", "campaign", campaign_id, cluster_id, after=after))
+    live.publish(session, "campaign", campaign_id, cluster_id)
+    wake_scheduler(session, "campaign")
+
+
+def _pause(session: Session, campaign_id: int, stage: CampaignStage | None) -> Pause:
+    if stage is None:
+        raise NotPausedError(campaign_id)
+    node_ids, target_ids = repository.places_of(session, campaign_id)
+    return Pause(campaign_id, stage, mount_changes(session, target_ids, node_ids))
+
+
+def _check(session: Session, found: Pause, seen_sha256: str) -> None:
+    if repository.open_runs_before(session, found.campaign_id, found.stage.ordinal):
+        raise StageNotEndedError(found.campaign_id, found.stage.variant)
+    if found.silent_nodes:
+        raise FactsNotReadError(found.campaign_id, found.silent_nodes)
+    if seen_sha256 != found.found_sha256:
+        raise MountsDifferError(seen_sha256)
+    for on in found.mounts:
+        if on.problem is not None:
+            raise TargetNotMountedError(on.target.name, on.node.name, on.problem)
+
+
+def _summary(found: Pause) -> Iterator[str]:
+    for on in found.mounts:
+        if on.now is not None:
+            yield f"{on.target.name} on {on.node.name}: {on.now.fstype} from {on.now.source}"

@@ -1,0 +1,48 @@
+"""What is mounted where the targets are, beside what they were made on: the question that an operator confirms."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Node
+from iotide_server.targets import repository
+from iotide_server.targets.models import Target, TargetMount
+from iotide_server.targets.mounts import Frozen, is_approved, mount_of
+from iotide_wire.facts import MountFacts
+
+
+@dataclass(frozen=True, slots=True)
+class MountChange:
+    """A target's mount on a node as it was accepted and as the node says that it is now."""
+
+    target: Target
+    node: Node
+    was: TargetMount
+    now: MountFacts | None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the guard would have to be told of it."""
+        return self.now is None or Frozen.of(self.now) != self.was.frozen
+
+    @property
+    def problem(self) -> str | None:
+        """Why it cannot be accepted, in words; another mount point means that the target is not mounted."""
+        if self.now is None:
+            return f"no file system holds {self.was.path}"
+        if self.was.mount_point is not None and self.now.mount_point != self.was.mount_point:
+            there = f"{self.now.fstype} from {self.now.source} at {self.now.mount_point}"
+            return f"nothing is mounted at {self.was.mount_point}; {self.was.path} stands on {there}"
+        if not is_approved(self.was.path, self.node.approved_directories):
+            return f"the agent does not let runs write below {self.was.path}"
+        return None
+
+
+def mount_changes(session: Session, target_ids: Collection[int], node_ids: Collection[int]) -> list[MountChange]:
+    """What the targets were made on beside what each of the nodes said last, by target and node name."""
+    rows = repository.mounts_with_nodes(session, target_ids, node_ids)
+    return [
+        MountChange(target, node, mount, mount_of(mount.path, map(MountFacts.model_validate, node.mounts)))
+        for target, node, mount in rows
+    ]

@@ -1,0 +1,115 @@
+/** What a paused campaign waits for: the operator's task, what the nodes have mounted now, and the confirmation. */
+
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import type { Campaign, Pause } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Loaded } from "@/components/Loaded";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import { confirmPause, lookAtPause, pauseQuery } from "./queries";
+
+type PausedMount = Pause["mounts"][number];
+
+export function PausePanel({ campaign }: { campaign: Campaign }) {
+  const query = useQuery(pauseQuery(campaign.id));
+  return (
+    <Loaded query={query}>
+      {(pause) => (
+        <Alert color="orange" title={`Waiting for you: ${pause.pause ?? ""}`} variant="light">
+          <Stack gap="sm">
+            <Text size="sm">
+              Stage {pause.ordinal}, {pause.variant}. Change the servers, have the nodes look, and confirm
+              what they find.
+            </Text>
+            <MountTable mounts={pause.mounts} />
+            <Freshness pause={pause} />
+            <Buttons campaign={campaign} pause={pause} />
+          </Stack>
+        </Alert>
+      )}
+    </Loaded>
+  );
+}
+
+function MountTable({ mounts }: { mounts: readonly PausedMount[] }) {
+  return (
+    <ScrollTable head={["Target", "Node", "Was", "Is now"]} label="Mounts of the targets">
+      {mounts.map((mount) => (
+        <tr key={`${mount.target} ${mount.node}`}>
+          <td>{mount.target}</td>
+          <td>{mount.node}</td>
+          <td className="iotide-wrap">{described(mount.was)}</td>
+          <td className="iotide-wrap">
+            {mount.now ? described(mount.now) : "nothing"}
+            <Text c={mount.problem ? "red" : "dimmed"} size="xs">
+              {mount.problem ?? (mount.is_change ? "changed" : "as before")}
+            </Text>
+          </td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function described({ fstype, source, mount_options: options }: PausedMount["was"]): string {
+  return `${fstype} from ${source}, ${options}`;
+}
+
+function Freshness({ pause: { looked_at: lookedAt, waiting_for: waitingFor } }: { pause: Pause }) {
+  if (lookedAt === null) return <Text size="sm">The nodes have not been asked to look yet.</Text>;
+  return (
+    <Text aria-live="polite" size="sm">
+      Asked <When at={lookedAt} />
+      {waitingFor.length > 0
+        ? `; ${waitingFor.join(", ")} has not answered yet.`
+        : "; all nodes have answered."}
+    </Text>
+  );
+}
+
+function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
+  const look = useMutation(lookAtPause);
+  const confirm = useMutation(confirmPause);
+  const error = look.error ?? confirm.error;
+  if (!useMay("operator", campaign.cluster_id)) return null;
+  const isReady = pause.waiting_for.length === 0 && pause.mounts.every(({ problem }) => problem === null);
+  return (
+    <>
+      {error && <ErrorNotice error={error} />}
+      <Group>
+        <Button loading={look.isPending} onClick={() => look.mutate(campaign.id)} variant="default">
+          Have the nodes look
+        </Button>
+        <ConfirmButton
+          color="tide"
+          disabled={!isReady}
+          loading={confirm.isPending}
+          onConfirm={() => confirm.mutate({ campaignId: campaign.id, found: pause.found_sha256 })}
+          question={{
+            title: `Begin stage ${pause.ordinal}, ${pause.variant}?`,
+            body: <Question pause={pause} />,
+            yes: "Use it and begin",
+            no: "Not yet",
+          }}
+        >
+          Confirm
+        </ConfirmButton>
+      </Group>
+    </>
+  );
+}
+
+/** Names what would be accepted; the targets are those of every other campaign too. */
+function Question({ pause }: { pause: Pause }) {
+  const changed = pause.mounts.filter(({ is_change }) => is_change);
+  if (changed.length === 0) return "Nothing is mounted otherwise than before.";
+  return changed.map(({ target, node, was, now }) => (
+    <Text key={`${target} ${node}`} size="sm">
+      {target} on {node} was {was.fstype} from {was.source} and is now{" "}
+      {now ? `${now.fstype} from ${now.source}` : "nothing"}. Use it, for all campaigns?
+    </Text>
+  ));
+}

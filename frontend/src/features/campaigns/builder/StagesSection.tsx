@@ -1,0 +1,100 @@
+/** In which states of the servers the matrix is run, one after another, and what the operator does between them. */
+
+import { ActionIcon, Button, Card, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Icon } from "@/components/Icon";
+import { Section } from "@/components/Page";
+import { addStage, type Draft, type DraftStage, moveStageUp } from "./draft";
+
+interface StagesSectionProps {
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+}
+
+export function StagesSection({ draft, onChange }: StagesSectionProps) {
+  function replace(stage: DraftStage): void {
+    onChange({ ...draft, stages: draft.stages.map((old) => (old.key === stage.key ? stage : old)) });
+  }
+  return (
+    <Section
+      actions={
+        <Button
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={() => onChange(addStage(draft))}
+          size="xs"
+        >
+          Add a stage
+        </Button>
+      }
+      description="For servers that are changed in between, for instance formatted anew: the matrix is run in each stage."
+      title="Stages"
+    >
+      <Stack>
+        {draft.stages.length === 0 && <Text c="dimmed">The matrix is run once.</Text>}
+        {draft.stages.map((stage, index) => (
+          <StageCard
+            key={stage.key}
+            number={index + 1}
+            onChange={replace}
+            onMoveUp={index > 0 ? () => onChange(moveStageUp(draft, index)) : undefined}
+            onRemove={() =>
+              onChange({ ...draft, stages: draft.stages.filter(({ key }) => key !== stage.key) })
+            }
+            stage={stage}
+          />
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+interface StageCardProps {
+  readonly number: number;
+  readonly stage: DraftStage;
+  readonly onChange: (stage: DraftStage) => void;
+  readonly onMoveUp: (() => void) | undefined;
+  readonly onRemove: () => void;
+}
+
+function StageCard({ number, stage, onChange, onMoveUp, onRemove }: StageCardProps) {
+  return (
+    <Card bg="transparent" padding="sm" withBorder>
+      <Group align="flex-start" justify="space-between" wrap="nowrap">
+        <TextInput
+          description="Its results stand apart from those of other variants."
+          error={stage.variant.trim() === "" && "Give a name."}
+          flex={1}
+          label={`Stage ${number}: variant`}
+          maxLength={100}
+          onChange={(event) => onChange({ ...stage, variant: event.currentTarget.value })}
+          placeholder="ext3 data=journal"
+          value={stage.variant}
+        />
+        <Group gap={4} wrap="nowrap">
+          {onMoveUp && (
+            <Button
+              aria-label={`Move stage ${number} up`}
+              onClick={onMoveUp}
+              size="compact-sm"
+              variant="subtle"
+            >
+              Up
+            </Button>
+          )}
+          <ActionIcon aria-label={`Remove stage ${number}`} onClick={onRemove} variant="subtle">
+            <Icon name="trash" />
+          </ActionIcon>
+        </Group>
+      </Group>
+      <Textarea
+        autosize
+        description="Waits before the stage until an operator confirms; empty: it begins by itself."
+        label={`Stage ${number}: what the operator does first`}
+        maxLength={4000}
+        mt="xs"
+        onChange={(event) => onChange({ ...stage, pause: event.currentTarget.value })}
+        placeholder="Make the target anew with data=journal and mount it."
+        value={stage.pause}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,209 @@
+"""Campaigns in stages, from the scheduler's side and the operator's: nothing is measured in the wrong one."""
+
+from typing import Any
+
+import pytest
+from factories.announced import mount
+from factories.site import Site
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.campaigns import reading as campaigns
+from iotide_server.campaigns import service, stages
+from iotide_server.campaigns.errors import (
+    FactsNotReadError,
+    MountsDifferError,
+    NotPausedError,
+    StageNotEndedError,
+    TargetNotMountedError,
+)
+from iotide_server.runs import reading
+from iotide_server.runs import service as runs
+from iotide_server.runs.errors import RunStageOverError
+from iotide_server.targets.models import TargetMount
+from iotide_wire.facts import MountFacts
+from iotide_wire.messages import Outcome
+from iotide_wire.plan import CampaignPlan
+
+ADA = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+REFORMAT = "make the target anew with xfs and mount it"
+XFS = mount("/scratch", "xfs", "/dev/sdb1")
+ROOT = mount("/", "ext4", "/dev/sda1", path="/scratch")
+
+
+class Staged:
+    """A campaign of one run in each stage, on node 1."""
+
+    def __init__(self, site: Site, *planned: dict[str, Any]) -> None:
+        self.site = site
+        self.agent = site.agent(1)
+        plan = CampaignPlan.model_validate(
+            {
+                "name": "formats",
+                "cluster": "blade",
+                "nodes": ["n1"],
+                "targets": ["scratch"],
+                "workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 GiB"}}],
+                "repeats": 1,
+                "stages": list(planned),
+            }
+        )
+        self.say(mount("/scratch"))
+        with site.database.transaction() as session:
+            self.id = service.submit(session, ADA, plan, None, site.clock()).campaign_id
+            self.run_ids = list(session.scalars(text("SELECT id FROM run ORDER BY id")))
+
+    def say(self, *mounts: MountFacts) -> None:
+        """The agent says what it has mounted."""
+        self.agent.hello(instance=self.agent.instance, mounts=mounts)
+
+    def end_run(self, outcome: Outcome = Outcome.FINISHED) -> None:
+        self.agent.finish(self.agent.claim_offer(), outcome, reason=None if outcome is Outcome.FINISHED else "broke")
+
+    def state(self) -> str:
+        with self.site.database.transaction() as session:
+            return campaigns.campaign(session, ADA, self.id, self.site.clock()).state
+
+    def look(self) -> None:
+        with self.site.database.transaction() as session:
+            stages.look(session, ADA, self.id, self.site.clock())
+
+    def seen(self) -> str:
+        with self.site.database.transaction() as session:
+            return stages.pause(session, ADA, self.id).found_sha256
+
+    def confirm(self, seen_sha256: str | None = None) -> None:
+        with self.site.database.transaction() as session:
+            seen = seen_sha256 or stages.pause(session, ADA, self.id).found_sha256
+            stages.confirm(session, ADA, self.id, seen, self.site.clock())
+
+
+@pytest.fixture
+def staged(site: Site) -> Staged:
+    """The second of its stages waits for an operator."""
+    return Staged(site, {"variant": "ext4"}, {"variant": "xfs", "pause": REFORMAT})
+
+
+@pytest.fixture
+def paused(staged: Staged) -> Staged:
+    """Its first stage has ended."""
+    staged.site.start()
+    staged.end_run()
+    assert staged.site.start() == []
+    return staged
+
+
+def frozen(session: Session, site: Site) -> tuple[str, str]:
+    found = session.get_one(TargetMount, (site.target_ids["scratch"], site.node_ids[0]))
+    return found.fstype, found.source
+
+
+def test_a_stage_begins_when_the_one_before_has_ended_and_pauses_for_an_operator(staged: Staged) -> None:
+    first, second = staged.run_ids
+    assert staged.site.start() == [first]
+    assert staged.state() == "active"
+    staged.end_run()
+    assert staged.site.start() == []
+    assert staged.state() == "paused"
+    with staged.site.database.transaction() as session:
+        reason = reading.why_waiting(session, reading.run(session, ADA, second), staged.site.clock())
+    assert reason == f"stage 2 (xfs) waits until an operator confirms: {REFORMAT}"
+
+
+def test_a_failed_stage_is_followed_by_the_next_too(staged: Staged) -> None:
+    staged.site.start()
+    staged.end_run(Outcome.FAILED)
+    staged.site.start()
+    assert staged.state() == "paused"
+
+
+def test_a_stage_without_a_pause_begins_by_itself(site: Site) -> None:
+    staged = Staged(site, {"variant": "first"}, {"variant": "second"})
+    assert site.start() == [staged.run_ids[0]]
+    staged.end_run()
+    assert site.start() == [staged.run_ids[1]]
+
+
+def test_a_pause_before_the_first_stage_keeps_everything(site: Site) -> None:
+    staged = Staged(site, {"variant": "ext4", "pause": "format it"})
+    assert site.start() == []
+    assert staged.state() == "paused"
+
+
+def test_a_confirmation_takes_what_is_mounted_as_the_target_and_starts_the_stage(paused: Staged) -> None:
+    paused.say(XFS)
+    paused.look()
+    assert paused.agent.beat().hello_wanted
+    paused.say(XFS)
+    assert not paused.agent.beat().hello_wanted
+    paused.confirm()
+    with paused.site.database.transaction() as session:
+        assert frozen(session, paused.site) == ("xfs", "/dev/sdb1")
+    assert paused.site.start() == [paused.run_ids[1]]
+    with pytest.raises(NotPausedError):
+        paused.seen()
+
+
+def test_what_a_node_said_before_it_was_asked_to_look_is_not_accepted(paused: Staged) -> None:
+    paused.say(XFS)
+    with pytest.raises(FactsNotReadError, match="n1 has not yet said"):
+        paused.confirm()
+    paused.site.clock.move(1.0)
+    paused.look()
+    with pytest.raises(FactsNotReadError):
+        paused.confirm()
+
+
+def test_a_confirmation_of_other_mounts_than_those_found_is_refused(paused: Staged) -> None:
+    seen = paused.seen()
+    paused.look()
+    paused.say(XFS)
+    with pytest.raises(MountsDifferError):
+        paused.confirm(seen)
+    with paused.site.database.transaction() as session:
+        assert frozen(session, paused.site) == ("ext4", "/dev/sdb1")
+
+
+def test_a_target_that_is_not_mounted_is_never_accepted_as_the_disk_below_it(paused: Staged) -> None:
+    paused.look()
+    paused.say(ROOT)
+    with pytest.raises(TargetNotMountedError, match=r"nothing is mounted at /scratch; /scratch stands on ext4 from"):
+        paused.confirm()
+    assert paused.site.start() == []
+
+
+def test_a_run_of_a_stage_that_is_over_or_has_not_begun_cannot_be_retried(paused: Staged) -> None:
+    first, second = paused.run_ids
+    paused.look()
+    paused.say(XFS)
+    paused.confirm()
+    paused.site.change("UPDATE run SET state = 'failed' WHERE id = :id", id=first)
+    with paused.site.database.transaction() as session, pytest.raises(RunStageOverError, match="'ext4'"):
+        runs.retry(session, ADA, first, paused.site.clock())
+    paused.site.change("UPDATE run SET state = 'finished' WHERE id = :id", id=first)
+    paused.site.start()
+    paused.end_run(Outcome.FAILED)
+    with paused.site.database.transaction() as session:
+        runs.retry(session, ADA, second, paused.site.clock())
+    assert paused.site.start() == [second]
+
+
+def test_a_run_that_was_retried_during_the_pause_keeps_the_next_stage_from_being_confirmed(staged: Staged) -> None:
+    staged.site.start()
+    staged.end_run(Outcome.FAILED)
+    staged.site.start()
+    with staged.site.database.transaction() as session:
+        runs.retry(session, ADA, staged.run_ids[0], staged.site.clock())
+    with pytest.raises(StageNotEndedError):
+        staged.confirm()
+
+
+def test_a_paused_campaign_can_be_cancelled_and_waits_for_nobody_then(paused: Staged) -> None:
+    with paused.site.database.transaction() as session:
+        service.cancel(session, ADA, paused.id, paused.site.clock())
+    assert paused.state() == "cancelled"
+    assert paused.site.start() == []
+    with pytest.raises(NotPausedError):
+        paused.seen()
