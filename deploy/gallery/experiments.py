@@ -1,10 +1,13 @@
 """What the gallery measures on, and which figures of each experiment it shows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from loop_disks import Disk
+
+RE_FORMATTED: Final = "reformatted"
+"""The target that is made anew before each stage."""
 
 
 @dataclass(frozen=True)
@@ -13,13 +16,17 @@ class Experiment:
 
     Attributes:
         figures: what the address says of each picture, by the picture's name.
+        variants: what RE_FORMATTED is in each stage, by the stage's variant.
     """
 
     number: int
     figures: Mapping[str, Mapping[str, Any]]
+    variants: Mapping[str, Disk] = field(default_factory=dict)
 
 
 _BTRFS: Final = ("mkfs.btrfs", "--quiet", "--force")
+_EXT2: Final = Disk(("mkfs.ext2", "-q", "-F"))
+_EXT3: Final = ("mkfs.ext3", "-q", "-F")
 _EXT4: Final = Disk(("mkfs.ext4", "-q", "-F"))
 _XFS: Final = Disk(("mkfs.xfs", "-q", "-f"))
 
@@ -34,12 +41,36 @@ DISKS: Final[Mapping[str, Disk]] = {
     "software-raid1": Disk((*_BTRFS, "--data", "raid1"), devices=3),
     "software-raid5": Disk((*_BTRFS, "--data", "raid5"), devices=3),
     "stripe": Disk((*_BTRFS, "--data", "raid0"), devices=3),
+    RE_FORMATTED: _EXT2,
 }
 """By target."""
 
 EXPERIMENTS: Final = (
     Experiment(1, {"experiment-1": {"show": "duration"}}),
+    Experiment(
+        2,
+        {"experiment-2": {"workload": "dd", "show": "throughput"}},
+        {
+            "ext2": _EXT2,
+            "ext3-ordered": Disk(_EXT3, options="data=ordered"),
+            "ext3-writeback": Disk(_EXT3, options="data=writeback"),
+            "ext3-journal": Disk(_EXT3, options="data=journal"),
+            "ext4": _EXT4,
+            "xfs": _XFS,
+            "btrfs": Disk(_BTRFS),
+        },
+    ),
     Experiment(3, {"experiment-3": {"show": "throughput", "beside": "mean:cpu_system_ratio"}}),
+    Experiment(
+        4,
+        {"experiment-4": {"workload": "iozone", "kind": "ratio", "split": "variant"}},
+        {
+            "ext3-defaults": Disk(_EXT3),
+            "ext3-aligned": Disk((*_EXT3, "-E", "stride=16,stripe-width=64")),
+            "xfs-defaults": Disk((*_XFS.mkfs, "-d", "noalign")),
+            "xfs-aligned": Disk((*_XFS.mkfs, "-d", "su=64k,sw=4")),
+        },
+    ),
     Experiment(5, {"experiment-5": {}}),
     Experiment(6, {"experiment-6": {"show": "throughput", "beside": ""}}),
     Experiment(7, {"experiment-7": {}}),

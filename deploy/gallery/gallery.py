@@ -1,4 +1,4 @@
-"""`./dev gallery`: runs the experiments in small on loop devices and takes a picture of each one's figure.
+"""`./dev gallery`: runs the nine experiments in small on loop devices and takes a picture of each one's figure.
 
 Needs root for the loop devices. The pictures go to docs/gallery, where the README shows them.
 """
@@ -16,9 +16,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from experiments import DISKS, EXPERIMENTS, Experiment
-from local_stack import LocalStack, StackError
-from loop_disks import Disk, loop_mount
+from experiments import DISKS, EXPERIMENTS, RE_FORMATTED, Experiment
+from local_stack import LocalStack, StackError, wait_for
+from loop_disks import Disk, LoopMount, loop_mount
 
 from iotide_agent.cli.plan_file import read_plan
 
@@ -32,8 +32,8 @@ LONGEST_CAMPAIGN_SECONDS = 900.0
 
 def main() -> int:
     """Run the experiments; the exit status is 0 only where every run of all of them finished."""
-    parser = argparse.ArgumentParser(description="The experiments of examples/ in small, each with its picture.")
-    parser.add_argument("numbers", nargs="*", type=int, help="of the experiments; all where none is named")
+    parser = argparse.ArgumentParser(description="The nine experiments in small, each with its picture.")
+    parser.add_argument("numbers", nargs="*", type=int, help="of the experiments; all nine where none is named")
     numbers = parser.parse_args().numbers
     chosen = [experiment for experiment in EXPERIMENTS if not numbers or experiment.number in numbers]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -62,12 +62,12 @@ def run_all(directory: Path, chosen: Sequence[Experiment]) -> int:
         agent = stack.add_agent(cluster_id, NODE, [mount_points])
         for name, mount in mounts.items():
             stack.add_target(cluster_id, name, mount.mount_point, [agent.node_id])
-        return sum(show(stack, directory, experiment) for experiment in chosen) and 1
+        return sum(show(stack, directory, experiment, mounts) for experiment in chosen) and 1
 
 
-def show(stack: LocalStack, directory: Path, experiment: Experiment) -> int:
+def show(stack: LocalStack, directory: Path, experiment: Experiment, mounts: Mapping[str, LoopMount]) -> int:
     """Run an experiment and take its pictures; the number of failed runs."""
-    campaign = run_campaign(stack, experiment)
+    campaign = run_campaign(stack, experiment, mounts)
     finished, failed = campaign["counts"]["finished"], campaign["counts"]["failed"]
     say(f"experiment {experiment.number}: {finished} runs finished, {failed} failed")
     pictures = [
@@ -94,11 +94,37 @@ def plan_file(experiment: Experiment) -> Path:
     return PLANS / f"experiment-{experiment.number}.yaml"
 
 
-def run_campaign(stack: LocalStack, experiment: Experiment) -> dict[str, Any]:
-    """The campaign when it has ended."""
+def run_campaign(stack: LocalStack, experiment: Experiment, mounts: Mapping[str, LoopMount]) -> dict[str, Any]:
+    """The campaign when it has ended; what it asks for before a stage is done and confirmed."""
     plan = read_plan(plan_file(experiment)).model_dump(mode="json")
     campaign_id = stack.post("/campaigns", plan)["id"]
-    return stack.wait_campaign(campaign_id, seconds=LONGEST_CAMPAIGN_SECONDS)
+    while (campaign := still(stack, campaign_id))["state"] == "paused":
+        variant = next(stage["variant"] for stage in campaign["stages"] if stage["state"] == "paused")
+        mounts[RE_FORMATTED].replace(experiment.variants[variant])
+        confirm(stack, campaign_id)
+    return campaign
+
+
+def still(stack: LocalStack, campaign_id: int) -> dict[str, Any]:
+    """The campaign once it has ended or waits for an operator."""
+
+    def stands() -> dict[str, Any] | None:
+        campaign: dict[str, Any] = stack.get(f"/campaigns/{campaign_id}")
+        return campaign if campaign["state"] in {"finished", "failed", "cancelled", "paused"} else None
+
+    return wait_for(f"campaign {campaign_id}", stands, seconds=LONGEST_CAMPAIGN_SECONDS, pause_seconds=0.5)
+
+
+def confirm(stack: LocalStack, campaign_id: int) -> None:
+    """Have the node look at what is mounted now, and accept it."""
+    stack.post(f"/campaigns/{campaign_id}/pause/look", {})
+
+    def seen() -> str | None:
+        pause = stack.get(f"/campaigns/{campaign_id}/pause")
+        return None if pause["waiting_for"] else str(pause["found_sha256"])
+
+    found_sha256 = wait_for("the node's word on its mounts", seen)
+    stack.post(f"/campaigns/{campaign_id}/confirm", {"found_sha256": found_sha256})
 
 
 def take_pictures(directory: Path, stack: LocalStack, pictures: Sequence[Mapping[str, str]]) -> None:

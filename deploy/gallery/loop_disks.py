@@ -40,6 +40,11 @@ class LoopMount:
         as_root(*disk.mkfs, *self.devices)
         as_root("mount", "-o", disk.options, self.devices[0], self.mount_point)
 
+    def replace(self, disk: Disk) -> None:
+        """What an operator does between two stages: unmount, make another file system, mount that."""
+        as_root("umount", self.mount_point)
+        self.mount_new(disk)
+
 
 @contextmanager
 def loop_mount(mount_point: Path, disk: Disk) -> Iterator[LoopMount]:

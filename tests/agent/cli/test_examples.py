@@ -32,8 +32,9 @@ def test_example_is_a_good_plan(path: Path) -> None:
     assert_good(read_plan(path))
 
 
-def test_each_experiment_can_be_tried_in_small() -> None:
+def test_each_of_the_nine_experiments_can_be_tried_in_small() -> None:
     in_small = {path.name for path in (EXAMPLES / "small").glob("*.yaml")}
+    assert in_small == {f"experiment-{number}.yaml" for number in range(1, 10)}
     assert {path.name for path in EXAMPLES.glob("experiment-*.yaml")} == in_small
 
 

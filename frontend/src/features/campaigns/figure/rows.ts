@@ -13,12 +13,13 @@ export interface FigureRow {
 export type RunOrder = ReadonlyMap<number, number>;
 
 const PLACE_TITLES: Readonly<Record<string, string>> = {
+  variant: "Variant",
   target: "Target",
   node: "Node",
   loaded: "Loaded",
   run: "Run, in the order of their starts",
 };
-const SPEAKS_FOR_ITSELF = new Set(["target", "node", "loaded", "operation"]);
+const SPEAKS_FOR_ITSELF = new Set(["variant", "target", "node", "loaded", "operation"]);
 
 export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {
   return cells.flatMap((cell) =>
@@ -27,8 +28,10 @@ export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {
 }
 
 /** Places stand first, so that they are the ones kept of names that always vary together. */
-function partsOf({ options, node_names, target_names }: MeasuredCell, measured: Measurement): Values {
+function partsOf(cell: MeasuredCell, measured: Measurement): Values {
+  const { variant, options, node_names, target_names } = cell;
   return {
+    variant,
     target: measured.target_name ?? target_names.join(" + "),
     loaded: target_names.length > 1 ? `${target_names.length} targets at once` : "one target alone",
     node: node_names.join(" + "),
