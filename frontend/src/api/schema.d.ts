@@ -2351,12 +2351,21 @@ export interface components {
         /**
          * MetricSpec
          * @description One kind of number that a workload yields.
+         *
+         *     Attributes:
+         *         title: a few words, as they stand at an axis.
+         *         description: what exactly is measured, where the title does not say it.
          */
         MetricSpec: {
             /** Name */
             name: string;
             /** Title */
             title: string;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
             unit: components["schemas"]["Unit"];
             /**
              * Better
@@ -10155,6 +10164,7 @@ export interface operations {
                      *             {
                      *               "name": "text",
                      *               "title": "text",
+                     *               "description": "",
                      *               "unit": "bytes_per_second",
                      *               "better": "higher",
                      *               "labels": [
@@ -16141,6 +16151,7 @@ export interface operations {
                  *             {
                  *               "name": "text",
                  *               "title": "text",
+                 *               "description": "",
                  *               "unit": "bytes_per_second",
                  *               "better": "higher",
                  *               "labels": [

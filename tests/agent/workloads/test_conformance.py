@@ -107,8 +107,9 @@ def test_metrics_of_one_name_have_one_unit_and_one_direction(name: str) -> None:
     others = {metric.name: metric for other in all_workloads() for metric in configured(other).metric_specs()}
     for metric in configured(name).metric_specs():
         assert (metric.unit, metric.better) == (others[metric.name].unit, others[metric.name].better), metric.name
-        assert metric.title
+        assert 0 < len(metric.title) <= 40, "it has to stand at an axis"
         assert not metric.title.endswith(".")
+        assert metric.description == "" or metric.description.endswith(".")
 
 
 def test_defaults_are_announced_and_valid_by_schema_and_model(name: str) -> None:

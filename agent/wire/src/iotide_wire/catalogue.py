@@ -15,10 +15,16 @@ LabelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 
 
 class MetricSpec(Message):
-    """One kind of number that a workload yields."""
+    """One kind of number that a workload yields.
+
+    Attributes:
+        title: a few words, as they stand at an axis.
+        description: what exactly is measured, where the title does not say it.
+    """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
     title: Text
+    description: Text = ""
     unit: Unit
     better: Literal["higher", "lower", "neither"]
     labels: tuple[LabelName, ...]

@@ -169,7 +169,8 @@ class BonnieWorkload(Workload[BonnieOptions]):
         ),
         MetricSpec(
             name="cpu_ratio",
-            title="Processor time by elapsed time, of all processes of bonnie++",
+            title="Processor time by elapsed time",
+            description="Of all processes of bonnie++, by its own word.",
             unit=Unit.RATIO,
             better="lower",
             labels=(*_STREAM_LABELS, "order"),

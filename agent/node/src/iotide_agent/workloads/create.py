@@ -93,7 +93,8 @@ class CreateWorkload(Workload[CreateOptions]):
         ),
         MetricSpec(
             name="total_operation_rate",
-            title="Files created, looked up or removed by all processes, by the time of the slowest",
+            title="Files, all processes",
+            description="Files created, looked up or removed by all processes together, by the time of the slowest.",
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",
             labels=("operation",),

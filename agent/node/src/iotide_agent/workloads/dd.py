@@ -133,7 +133,8 @@ class DdWorkload(Workload[DdOptions]):
         ),
         MetricSpec(
             name="duration",
-            title="Duration, by part: real, user, sys, and wait = real - user - sys",
+            title="Duration",
+            description="Elapsed time (real), processor time (user, sys), and wait = real - user - sys.",
             unit=Unit.SECONDS,
             better="lower",
             labels=(*_LABELS, "writer", "part"),

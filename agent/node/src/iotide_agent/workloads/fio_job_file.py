@@ -254,7 +254,7 @@ def _form(pattern: str, example: str) -> Check:
     return check
 
 
-_ALIASES: Final = {"readwrite": "rw", "blocksize": "bs", "ioengine": "ioengine", "io_limit": "io_size"}
+_ALIASES: Final = {"readwrite": "rw", "blocksize": "bs", "io_limit": "io_size"}
 _PERCENT: Final = _whole(0, 100)
 _ALLOWED: Final[Mapping[str, Check]] = {
     "rw": _one_of(*_OPERATIONS),

@@ -152,7 +152,8 @@ class IorWorkload(MpiWorkload[IorOptions]):
         MetricSpec(name="throughput", title="Throughput", unit=Unit.BYTES_PER_SECOND, better="higher", labels=_LABELS),
         MetricSpec(
             name="iops",
-            title="Transfers, by the time of the transfers alone",
+            title="Transfers",
+            description="By the time of the transfers alone.",
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",
             labels=_LABELS,

@@ -151,7 +151,8 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
             name="operation_rate",
-            title="Items created, looked up, read or removed by all tasks, by the time of the slowest",
+            title="Items, all tasks",
+            description="Created, looked up, read or removed by all tasks together, by the time of the slowest.",
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",
             labels=("operation", "item"),

@@ -82,14 +82,16 @@ class StreamWorkload(Workload[StreamOptions]):
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
             name="lossless_rate",
-            title="Highest rate that was held without loss; 0 where even the lowest was not",
+            title="Highest lossless rate",
+            description="0 where even the lowest rate lost datagrams.",
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=("direct",),
         ),
         MetricSpec(
             name="throughput",
-            title="Throughput: sent, recorded until all is on the disk, and read back",
+            title="Throughput",
+            description="As sent, as recorded until all was on the disk, and as read back.",
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=("operation", *_LABELS),
@@ -98,13 +100,13 @@ class StreamWorkload(Workload[StreamOptions]):
             MetricSpec(name=name, title=title, unit=unit, better=better, labels=labels)
             for name, title, unit, better, labels in (
                 ("datagrams_sent", "Datagrams sent", Unit.COUNT, "neither", _RATE),
-                ("sender_lag", "Furthest that the sender was behind its schedule", Unit.SECONDS, "lower", _RATE),
+                ("sender_lag", "Furthest behind the sender's schedule", Unit.SECONDS, "lower", _RATE),
                 ("datagrams_received", "Datagrams received, each once", Unit.COUNT, "neither", _LABELS),
                 ("datagrams_lost", "Datagrams lost, in all and by cause", Unit.COUNT, "lower", (*_LABELS, "cause")),
                 ("loss_ratio", "Share of the datagrams that was lost", Unit.RATIO, "lower", _LABELS),
                 ("datagrams_duplicated", "Datagrams that came again", Unit.COUNT, "lower", _LABELS),
                 ("datagrams_reordered", "Datagrams that came after a later one", Unit.COUNT, "lower", _LABELS),
-                ("datagrams_late", "Datagrams that came too late to be recorded", Unit.COUNT, "lower", _LABELS),
+                ("datagrams_late", "Datagrams too late to be recorded", Unit.COUNT, "lower", _LABELS),
                 ("socket_buffer", "Socket buffer that the kernel granted", Unit.BYTES, "neither", _LABELS),
                 ("ring_high_water", "Most of the ring that was in use", Unit.BYTES, "lower", _LABELS),
                 ("writer_stall", "Longest that a writer took for one chunk", Unit.SECONDS, "lower", _LABELS),

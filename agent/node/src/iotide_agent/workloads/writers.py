@@ -18,7 +18,8 @@ RACE_METRICS: Final = (
     MetricSpec(name="last_done", title="Last writer done after", unit=Unit.SECONDS, better="lower", labels=()),
     MetricSpec(
         name="fairness",
-        title="Fairness between writers: 1 when all are equally fast, 1/n when one has it all (Jain)",
+        title="Fairness",
+        description="Between writers, after Jain: 1 when all are equally fast, 1/n when one of n has it all.",
         unit=Unit.RATIO,
         better="higher",
         labels=(),
@@ -27,7 +28,8 @@ RACE_METRICS: Final = (
 WRITER_METRICS: Final = (
     MetricSpec(
         name="total_throughput",
-        title="Throughput of all writers: their bytes from the first start to the last end",
+        title="Total throughput",
+        description="Of all writers: their bytes from the first start to the last end.",
         unit=Unit.BYTES_PER_SECOND,
         better="higher",
         labels=(),
