@@ -149,6 +149,7 @@ def test_a_run_from_its_submission_to_its_result(story: Story) -> None:
         "max_rss_bytes": 1024,
         "exit_status": 0,
         "signal": None,
+        "before_done": "drop",
     }
     result = story.result(fence, artefacts=[artefact], steps=[step])
     assert story.agent(f"/orders/{order_id}/finish", result).json() == {"accepted": True, "duplicate": False}
