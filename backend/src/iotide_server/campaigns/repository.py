@@ -30,7 +30,9 @@ _DESCRIBED: Final = """
            CASE WHEN waiting + active = 0 THEN
                 CASE WHEN failed > 0 THEN 'failed' WHEN cancelled > 0 THEN 'cancelled' ELSE 'finished' END
                 WHEN active = 0 AND EXISTS (
-                    SELECT FROM campaign_stage WHERE campaign_id = campaign.id AND campaign_stage.state = 'paused'
+                    SELECT FROM campaign_stage JOIN cell USING (campaign_id) JOIN run ON run.cell_id = cell.id
+                    WHERE campaign_stage.campaign_id = campaign.id AND campaign_stage.state = 'paused'
+                      AND cell.stage = campaign_stage.ordinal AND run.state = 'waiting'
                 ) THEN 'paused'
                 WHEN active + finished + failed + cancelled = 0 THEN 'waiting' ELSE 'active' END AS state
     FROM campaign
@@ -137,12 +139,12 @@ def page(
 
 
 def lock_stages_due(session: Session) -> list[tuple[CampaignStage, int]]:
-    """Held stages with runs that wait, of which every earlier one is open and has ended, each with its cluster."""
+    """Held stages with runs that wait, while all runs of the earlier ones have ended, each with its cluster.
+
+    A stage of which all runs were cancelled never begins, and the next one begins in its place.
+    """
     due = text(
         "SELECT campaign_id, ordinal FROM campaign_stage AS due WHERE state = 'held' AND NOT EXISTS ("
-        "  SELECT FROM campaign_stage AS earlier WHERE earlier.campaign_id = due.campaign_id"
-        "  AND earlier.ordinal < due.ordinal AND earlier.state <> 'open'"
-        " ) AND NOT EXISTS ("
         "  SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = due.campaign_id"
         "  AND cell.stage < due.ordinal AND run.state IN ('waiting', 'active')"
         " ) AND EXISTS ("

@@ -64,7 +64,15 @@ def open_stage(session: Session, campaign_id: int, stage: int) -> None:
 
 
 def is_in_current_stage(session: Session, run_id: int) -> bool:
-    """Whether the run's stage is the last of its campaign that was opened, or the campaign has no stages."""
+    """Whether the run's stage is the last of its campaign that was opened, or the campaign has no stages.
+
+    No other stage is opened before the end of the transaction.
+    """
+    stages = text(
+        "SELECT FROM campaign_stage WHERE campaign_id = (SELECT campaign_id FROM run WHERE id = :run_id)"
+        " ORDER BY ordinal FOR SHARE"
+    )
+    session.execute(stages, {"run_id": run_id})
     statement = text(
         "SELECT coalesce(cell.stage = (SELECT max(ordinal) FROM campaign_stage"
         " WHERE campaign_stage.campaign_id = run.campaign_id AND state = 'open'),"

@@ -23,9 +23,9 @@ export function StageBand({ stages }: { stages: readonly Stage[] }) {
   );
 }
 
-/** An open stage is waiting, active or ended by what its runs are. */
+/** A stage that has begun is active or ended by what its runs are; one that was cancelled before it began has ended. */
 function stateOf({ state, runs, ended }: Stage): string {
+  if (ended === runs) return "ended";
   if (state === "paused") return "paused";
-  if (state === "held") return "later";
-  return ended === runs ? "ended" : "active";
+  return state === "held" ? "later" : "active";
 }

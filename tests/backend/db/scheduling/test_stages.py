@@ -6,6 +6,7 @@ import pytest
 from factories.announced import mount
 from factories.site import Site
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
@@ -200,6 +201,23 @@ def test_a_run_that_was_retried_during_the_pause_keeps_the_next_stage_from_being
         staged.confirm()
 
 
+def test_a_stage_is_not_confirmed_while_a_run_of_the_one_before_is_being_retried(staged: Staged) -> None:
+    site = staged.site
+    site.start()
+    staged.end_run(Outcome.FAILED)
+    site.start()
+    staged.look()
+    staged.say(mount("/scratch"))
+    seen = staged.seen()
+    with site.database.transaction() as retrying:
+        runs.retry(retrying, ADA, staged.run_ids[0], site.clock())
+        with site.database.transaction() as session:
+            session.execute(text("SET LOCAL lock_timeout = '50ms'"))
+            with pytest.raises(OperationalError, match="lock timeout"):
+                stages.confirm(session, ADA, staged.id, seen, site.clock())
+            session.rollback()
+
+
 def test_a_paused_campaign_can_be_cancelled_and_waits_for_nobody_then(paused: Staged) -> None:
     with paused.site.database.transaction() as session:
         service.cancel(session, ADA, paused.id, paused.site.clock())
@@ -207,3 +225,19 @@ def test_a_paused_campaign_can_be_cancelled_and_waits_for_nobody_then(paused: St
     assert paused.site.start() == []
     with pytest.raises(NotPausedError):
         paused.seen()
+
+
+@pytest.mark.parametrize("is_paused", [False, True], ids=["held", "paused"])
+def test_a_stage_of_which_all_runs_were_cancelled_is_passed_over(site: Site, *, is_paused: bool) -> None:
+    staged = Staged(site, {"variant": "ext4"}, {"variant": "xfs", "pause": REFORMAT}, {"variant": "jfs"})
+    assert site.start() == staged.run_ids[:1]
+    if is_paused:
+        staged.end_run()
+        site.start()
+    with site.database.transaction() as session:
+        runs.cancel(session, ADA, staged.run_ids[1], site.clock())
+    if not is_paused:
+        staged.end_run()
+    assert site.start() == staged.run_ids[2:]
+    staged.end_run()
+    assert staged.state() == "cancelled"
