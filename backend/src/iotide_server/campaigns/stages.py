@@ -132,6 +132,7 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
         FactsNotReadError: a node has not answered since it was asked to look.
         MountsDifferError: the operator saw something else.
         TargetNotMountedError: a target is not mounted on a node.
+        StrangerMountError, FileSystemIsTargetError: what is mounted cannot be the target.
     """
     cluster_id = visible_campaign(session, principal, campaign_id, Role.OPERATOR).cluster_id
     found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))

@@ -50,10 +50,10 @@ def set_backing(session: Session, principal: Principal, target_id: int, backing_
     missing = TargetNotFoundError(target_id)
     if found is None:
         raise missing
+    principal.require(Role.OPERATOR, found.cluster_id, missing)
     living = repository.lock_living_targets(session, found.cluster_id)
     if target_id not in living:
         raise missing
-    principal.require(Role.OPERATOR, found.cluster_id, missing)
     for index, backing_id in enumerate(backing_ids):
         if backing_id not in living:
             raise TargetNotFoundError(backing_id, field=f"targets[{index}]")

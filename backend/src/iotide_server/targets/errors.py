@@ -45,6 +45,21 @@ class FileSystemIsTargetError(ConflictError):
         )
 
 
+class StrangerMountError(ConflictError):
+    """A node would have another file system mounted than the rest of a shared target."""
+
+    code = "stranger_mounted"
+
+    def __init__(self, target: str, node: str, problem: str) -> None:
+        what, _, remedy = problem.partition("; ")
+        super().__init__(
+            f"target {target} on node {node}: {what}",
+            field="targets",
+            value=target,
+            remedy=f"mount on {node} what the others have, or {remedy}",
+        )
+
+
 class BackingError(ConflictError):
     """A target cannot be backed by this one."""
 

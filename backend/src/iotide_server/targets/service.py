@@ -22,6 +22,7 @@ from iotide_server.targets.errors import (
     FileSystemIsTargetError,
     NothingMountedError,
     PathNotApprovedError,
+    StrangerMountError,
     TargetBusyError,
     TargetNameTakenError,
     TargetNotFoundError,
@@ -224,6 +225,7 @@ def mount_on(
     Raises:
         TargetNotFoundError: there is none that the caller may see, or it is retired.
         TargetBusyError: runs load it on a node that would be left out.
+        FileSystemIsTargetError: the same directory of the same shared file system is another living target.
         NodeNotFoundError, PathNotApprovedError, NothingMountedError: as `create_target`.
     """
     changed = _own_target(session, principal, target_id)
@@ -245,13 +247,17 @@ def accept_mounts(
 
     Raises:
         TargetNotFoundError: there is none that the caller may see, or it is retired.
-        PathNotApprovedError, NothingMountedError: as `create_target`.
+        StrangerMountError: another file system is mounted there than on the nodes of which nothing is accepted.
+        PathNotApprovedError, NothingMountedError, FileSystemIsTargetError: as `mount_on`.
     """
     changed = _own_target(session, principal, target_id)
     mounts = [on for on in repository.mounts_of(session, [target_id])[target_id] if on.mount.node_id in node_ids]
     paths = {on.mount.node_id: on.mount.path for on in mounts}
     places = _places(session, changed.cluster_id, list(paths), paths, changed.path)
-    _remount(session, principal, _Remount(changed, mounts, places), now)
+    view = _remount(session, principal, _Remount(changed, mounts, places), now)
+    for on in view.mounts:
+        if on.mount.node_id in node_ids and on.mount.problem is not None:
+            raise StrangerMountError(changed.name, on.node_name, on.mount.problem)
 
 
 def _remount(session: Session, principal: Principal, remount: _Remount, now: datetime) -> TargetView:
@@ -260,7 +266,10 @@ def _remount(session: Session, principal: Principal, remount: _Remount, now: dat
     for found in remount.replaced:
         session.delete(found.mount)
     session.flush()
-    session.add_all(_freeze(changed, remount.places, now))
+    others = [found.mount for found in repository.mounts_of(session, [changed.id])[changed.id]]
+    mounts = _freeze(changed, remount.places, now, others)
+    _refuse_twice(session, changed, mounts)
+    session.add_all(mounts)
     view = _views(session, [changed])[0]
     after = {"mounts": [_shown(found.node_name, found.mount) for found in view.mounts]}
     _tell(
@@ -299,11 +308,17 @@ def _places(
     return [(node, clean_path(elsewhere[node.id]) if node.id in elsewhere else path) for node in nodes]
 
 
-def _freeze(guarded: Target, places: Sequence[tuple[Node, str]], now: datetime) -> list[TargetMount]:
-    """The target's mount on each node as the agent announced it last."""
+def _freeze(
+    guarded: Target, places: Sequence[tuple[Node, str]], now: datetime, others: Sequence[TargetMount] = ()
+) -> list[TargetMount]:
+    """The target's mount on each node as the agent announced it last.
+
+    Args:
+        others: mounts of the target that stay as they are.
+    """
     mounts = [_freeze_one(guarded, node, path, now) for node, path in places]
     if guarded.scope == "shared":
-        frozen = {mount.node_id: mount.frozen for mount in mounts}
+        frozen = {mount.node_id: mount.frozen for mount in (*others, *mounts)}
         for mount in mounts:
             mount.problem = stranger_problem(mount.node_id, frozen)
     return mounts
@@ -328,11 +343,12 @@ def _freeze_one(guarded: Target, node: Node, path: str, now: datetime) -> Target
     return mount
 
 
-def _refuse_twice(session: Session, created: Target, mounts: Sequence[TargetMount]) -> None:
+def _refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount]) -> None:
     """Two targets of one file system would be loaded beside each other as if they were two file systems."""
-    if created.scope != "shared":
+    if guarded.scope != "shared":
         return
-    for other, mount in repository.living_places(session, created.cluster_id):
+    places = repository.living_places(session, guarded.cluster_id)
+    for other, mount in ((other, mount) for other, mount in places if other is not guarded):
         for own in mounts:
             is_same = own.frozen.names & mount.frozen.names
             if is_same and other.scope == "shared" and own.directory is not None and own.directory == mount.directory:

@@ -11,7 +11,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Node
 from iotide_server.targets import backing, service
-from iotide_server.targets.errors import BackingError, FileSystemIsTargetError
+from iotide_server.targets.errors import BackingError, FileSystemIsTargetError, StrangerMountError
 from iotide_server.targets.service import TargetPlan
 from iotide_wire.facts import MountFacts
 
@@ -70,6 +70,28 @@ def test_another_export_on_one_node_is_a_problem_of_that_mount(session: Session,
     first, second = service.target(session, ADMIN, target_id).mounts
     assert first.mount.problem is None
     assert "nfs:10.0.0.1:/other is mounted there, and on other nodes" in (second.mount.problem or "")
+
+
+def test_a_target_is_not_put_on_what_another_target_is_already(session: Session, nodes: list[Node]) -> None:
+    n1, n2, _ = nodes
+    make(session, "scratch", [n1], ["/scratch"])
+    n2.mounts = [nfs("/work", "/other").model_dump(mode="json")]
+    other_id = make(session, "other", [n2], ["/work"])
+    n2.mounts = [nfs("/work").model_dump(mode="json")]
+    with pytest.raises(FileSystemIsTargetError, match="is the target scratch already"):
+        service.mount_on(session, ADMIN, other_id, {n2.id: None}, NOW)
+
+
+def test_what_differs_from_the_nodes_of_which_nothing_is_accepted_is_refused_at_once(
+    session: Session, nodes: list[Node]
+) -> None:
+    n1, n2, _ = nodes
+    target_id = make(session, "scratch", [n1, n2], ["/scratch", "/work"])
+    n2.mounts = [nfs("/work", "/other").model_dump(mode="json")]
+    with pytest.raises(StrangerMountError) as refused:
+        service.accept_mounts(session, ADMIN, target_id, {n2.id}, NOW)
+    assert refused.value.message.startswith("target scratch on node n2: nfs:10.0.0.1:/other is mounted there")
+    assert "mount on n2 what the others have, or take the node off" in (refused.value.remedy or "")
 
 
 def test_facts_of_what_a_target_stands_on_go_with_its_runs(session: Session, nodes: list[Node]) -> None:
