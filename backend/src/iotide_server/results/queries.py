@@ -75,8 +75,9 @@ _CAMPAIGN_SAMPLES = text(
            ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name) AS nodes,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
                AS targets,
-           workload.name AS workload, workload.revision AS workload_revision, cell.options,
-           series.id AS series_id, series.metric, series.labels, sample.value, series.unit, sample.id AS sample_id
+           workload.name AS workload, coalesce(newest.workload_revision, workload.revision) AS workload_revision,
+           cell.options, series.id AS series_id, series.metric, series.labels, sample.value, series.unit,
+           sample.id AS sample_id
     FROM campaign
     JOIN cell ON cell.campaign_id = campaign.id
     JOIN workload ON workload.id = cell.workload_id
@@ -85,6 +86,9 @@ _CAMPAIGN_SAMPLES = text(
     JOIN series ON series.id = sample.series_id
     JOIN node_order ON node_order.id = sample.order_id
     JOIN attempt ON attempt.id = node_order.attempt_id
+    LEFT JOIN LATERAL (
+        SELECT workload_revision FROM reading WHERE order_id = node_order.id ORDER BY ordinal DESC LIMIT 1
+    ) AS newest ON true
     WHERE campaign.id = :campaign_id AND cell.ordinal >= :cell
       AND (cell.ordinal, run.repeat, sample.id) > (:cell, :repeat, :sample_id)
     ORDER BY cell.ordinal, run.repeat, sample.id

@@ -1,5 +1,6 @@
 """Raw output that a corrected parser read again: its numbers take the place of the former, which stay readable."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -58,9 +59,9 @@ def read_again(session: Session, principal: Principal, run_id: int, said: RunRea
             session.add(_reading(principal, said, of_order, before, now))
             session.flush()
             repository.replace_samples(session, order, sample_rows(session, cell, order, of_order.samples))
-            _replace_flags(run, before, of_order)
             superseded.append(before)
     if superseded:
+        _replace_flags(run, former.values(), said)
         if is_unread:
             runs.finish_unread(session, run)
         _write_down(session, principal, run, _difference(superseded[0], said), now)
@@ -97,12 +98,15 @@ def _reading(principal: Principal, said: RunReading, of_order: OrderReading, bef
     )
 
 
-def _replace_flags(run: Run, before: Reading, of_order: OrderReading) -> None:
-    """What other nodes and the server itself said of the run stays; marks that follow from other runs come again."""
-    kept = (flag for flag in run.flags if flag not in before.flags or flag["code"] == FlagCode.CLOCK)
-    others = [flag for flag in kept if flag["code"] not in _FROM_OTHER_RUNS]
-    new = [flag.model_dump(mode="json") for flag in of_order.flags]
-    run.flags = others + [flag for flag in new if flag not in others]
+def _replace_flags(run: Run, former: Iterable[Reading], said: RunReading) -> None:
+    """What the server itself said of the run stays; marks that follow from other runs come again."""
+    before = [flag for reading in former for flag in reading.flags]
+    kept = (flag for flag in run.flags if flag not in before or flag["code"] == FlagCode.CLOCK)
+    flags = [flag for flag in kept if flag["code"] not in _FROM_OTHER_RUNS]
+    for flag in (flag.model_dump(mode="json") for of_order in said.orders for flag in of_order.flags):
+        if flag not in flags:
+            flags.append(flag)
+    run.flags = flags
 
 
 def _difference(before: Reading, said: RunReading) -> tuple[Json, Json]:

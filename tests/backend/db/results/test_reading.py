@@ -77,6 +77,8 @@ def test_the_csv_of_a_campaign_has_a_line_for_each_number(database: Database) ->
         "campaign_id": str(campaign.id),
         "campaign": "nightly",
         "cell": "1",
+        "stage": "1",
+        "variant": "",
         "run_id": str(run.id),
         "repeat": "1",
         "attempt": "1",
@@ -102,7 +104,7 @@ def test_the_csv_of_a_campaign_without_numbers_is_its_header(database: Database)
     with database.transaction() as session:
         campaign = Measured(session, NOW).campaign()
     (header,) = "".join(reading.campaign_samples_csv(database, campaign.id)).splitlines()
-    assert header.startswith("campaign_id,campaign,cell,run_id")
+    assert header.startswith("campaign_id,campaign,cell,stage,variant,run_id")
 
 
 def test_a_reader_of_the_csv_who_stops_reading_keeps_no_transaction_open(database: Database) -> None:

@@ -1,16 +1,19 @@
 """A reading by a corrected parser: what takes its place, what stays, and what is refused."""
 
+import csv
 from datetime import UTC, datetime
 
 import pytest
+from factories.clusters import make_node
 from factories.measured import Measured, finish, sample
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.kit.db import Database
 from iotide_server.kit.errors import IotideError
-from iotide_server.results import readings, rereading, service
+from iotide_server.results import reading, readings, rereading, service
 from iotide_server.results.models import Point
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.trends.service import recompute_points
@@ -74,6 +77,17 @@ def test_numbers_and_points_follow_the_new_reading_and_the_former_stays(session:
     assert ([flag.code for flag in before.flags], now.flags) == (["DURATION"], [])
 
 
+def test_the_csv_names_the_revision_whose_parser_read_the_numbers(database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        announce(measured, 2)
+        campaign = measured.campaign()
+        run = measured.deliver(measured.cell(campaign), finish(NOW, sample(100.0)))
+        rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0)), NOW)
+    (line,) = csv.DictReader("".join(reading.campaign_samples_csv(database, campaign.id)).splitlines())
+    assert (line["value"], line["workload_revision"]) == ("90.0", "2")
+
+
 def test_who_read_again_is_in_the_runs_log_and_in_the_audit(session: Session, measured: Measured) -> None:
     run = measured.deliver(measured.cell(), finish(NOW, sample(100.0)))
     rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(90.0)), NOW)
@@ -104,6 +118,24 @@ def test_flags_of_the_former_parser_go_and_those_of_clock_and_other_runs_stay(
     run.flags = [*run.flags, SHORT.model_copy(update={"code": FlagCode.OUTLIER}).model_dump(mode="json")]
     rereading.read_again(session, ADA, run.id, said(order_of(session, run), sample(1.0)), NOW)
     assert codes(run) == ["CLOCK"]  # OUTLIER comes again with the points
+
+
+def test_a_flag_that_one_node_no_longer_gives_stays_where_another_still_does(
+    session: Session, measured: Measured
+) -> None:
+    run = measured.run(measured.cell())
+    first = measured.order(run)
+    node = make_node(session, measured.cluster, "node2")
+    second = Order(attempt_id=first.attempt_id, run_id=run.id, node_id=node.id, role="load", state="uploading")
+    session.add(second)
+    session.flush()
+    for order in (first, second):
+        service.ingest(session, order, finish(NOW, sample(1.0), flags=(SHORT,)), NOW)
+        measured.end(run, order)
+    again = [said(second, sample(2.0), flags=(SHORT,)), said(first, sample(2.0))]
+    orders = tuple(of_order for one in again for of_order in one.orders)
+    rereading.read_again(session, ADA, run.id, again[0].model_copy(update={"orders": orders}), NOW)
+    assert codes(run) == ["DURATION"]
 
 
 def test_a_run_that_a_wrong_parser_rejected_is_valid_again_and_the_other_way_round(
