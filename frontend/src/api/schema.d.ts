@@ -1473,6 +1473,11 @@ export interface components {
             metric: string;
             /** Title */
             title: string;
+            /**
+             * Description
+             * @description What exactly it is, where the title does not say it
+             */
+            description: string;
             unit: components["schemas"]["Unit"];
             /**
              * Better
@@ -12479,6 +12484,7 @@ export interface operations {
                      *           "workload": "text",
                      *           "metric": "write_rate",
                      *           "title": "text",
+                     *           "description": "text",
                      *           "unit": "bytes_per_second",
                      *           "better": "higher",
                      *           "labels": [

@@ -22,17 +22,19 @@ _RUNS_ASKED_FOR_COUNTERS = 20
 
 _METRICS = text(
     """
-    SELECT workload.name AS workload, series.metric, series.title, series.unit, series.better,
-           array_agg(DISTINCT label) FILTER (WHERE label IS NOT NULL) AS labels, min(cell.ordinal) AS first_cell,
-           min((SELECT place FROM jsonb_array_elements(workload.metrics) WITH ORDINALITY AS announced (metric, place)
-                WHERE announced.metric ->> 'name' = series.metric)) AS place
+    SELECT workload.name AS workload, series.metric, series.unit, series.better,
+           (array_agg(series.title ORDER BY series.id DESC))[1] AS title,
+           coalesce(max(announced.metric ->> 'description'), '') AS description,
+           array_agg(DISTINCT label) FILTER (WHERE label IS NOT NULL) AS labels, min(announced.place) AS place
     FROM cell
     JOIN workload ON workload.id = cell.workload_id
     JOIN point ON point.cell_id = cell.id
     JOIN series ON series.id = point.series_id
     LEFT JOIN LATERAL jsonb_object_keys(series.labels) AS label ON true
+    LEFT JOIN LATERAL jsonb_array_elements(workload.metrics) WITH ORDINALITY AS announced (metric, place)
+           ON announced.metric ->> 'name' = series.metric
     WHERE cell.campaign_id = :campaign_id
-    GROUP BY workload.name, series.metric, series.title, series.unit, series.better
+    GROUP BY workload.name, series.metric, series.unit, series.better
     ORDER BY min(min(cell.ordinal)) OVER (PARTITION BY workload.name), place, series.metric
     """
 )

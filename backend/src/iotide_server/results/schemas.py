@@ -142,6 +142,7 @@ class CampaignMetric(Output):
     workload: str
     metric: Metric
     title: str
+    description: Annotated[str, Field(description="What exactly it is, where the title does not say it")]
     unit: Unit
     better: Better
     labels: Annotated[list[str], Field(examples=[["file_size_bytes", "operation"]])]

@@ -6,9 +6,10 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import CellTarget
 from iotide_server.kit.pagination import PageRequest
-from iotide_server.results.measurements import MeasureChoice, measured_cells
+from iotide_server.results.measurements import MeasureChoice, campaign_measures, measured_cells
 from iotide_server.results.schemas import MeasuredCell, Measurement
 from iotide_server.targets.models import Target
+from iotide_server.trends.service import recompute_points
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -66,6 +67,21 @@ def test_what_a_flag_rejects_is_not_shown(session: Session, measured: Measured) 
     measured.deliver(cell, finish(NOW, *numbers, flags=(flag,)))
     (shown,) = only(cells_of(session, cell.campaign_id))
     assert shown.labels == {"operation": "write"}
+
+
+def test_a_metric_that_was_renamed_between_two_series_is_one_with_its_newest_title(
+    session: Session, measured: Measured
+) -> None:
+    campaign = measured.campaign()
+    cells = [measured.cell(campaign, file_size_bytes=size) for size in (1024, 2048)]
+    measured.deliver(cells[0], finish(NOW, sample(1.0)))
+    renamed = {"title": "Written", "description": "Bytes over the time until fsync has returned."}
+    measured.workload.metrics = [measured.workload.metrics[0] | renamed]
+    measured.deliver(cells[1], finish(NOW, sample(2.0)))
+    for cell in cells:
+        recompute_points(session, cell.id)
+    (metric,) = campaign_measures(session, campaign.id).metrics
+    assert (metric.title, metric.description) == ("Written", renamed["description"])
 
 
 def test_cells_come_page_by_page(session: Session, measured: Measured) -> None:

@@ -149,7 +149,7 @@ function Drawn({ cells, isCut, measure, workload, view, renderPickers }: DrawnPr
           </div>
         ))}
       </div>
-      <Caption isCut={isCut} layout={layout} undrawn={undrawn} />
+      <Caption isCut={isCut} layout={layout} measure={measure} undrawn={undrawn} />
       <FigureTable
         dimensions={dimensionsOf(layout.rows)}
         layout={layout}
@@ -160,13 +160,21 @@ function Drawn({ cells, isCut, measure, workload, view, renderPickers }: DrawnPr
   );
 }
 
-function Caption({ layout, undrawn, isCut }: { layout: Layout; undrawn: number; isCut: boolean }) {
+interface CaptionProps {
+  readonly measure: Measure;
+  readonly layout: Layout;
+  readonly undrawn: number;
+  readonly isCut: boolean;
+}
+
+function Caption({ measure: { title, description }, layout, undrawn, isCut }: CaptionProps) {
   const counts = layout.rows.map(({ measured }) => measured.n);
   const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
   const runs = most === 1 ? "1 run" : `${fewest === most ? most : `${fewest} to ${most}`} runs`;
   const pins = Object.values(layout.pins).join(", ");
   return (
     <Text c="dimmed" size="sm">
+      {description && `${title}: ${description}${/[.!?]$/.test(description) ? "" : "."} `}
       {describeMarks(layout, runs)} {pins && `Drawn: ${pins}.`}{" "}
       {undrawn > 0 && `${undrawn} more do not fit: choose what is drawn. `}
       {isCut && "The campaign has more cells than a figure holds."}

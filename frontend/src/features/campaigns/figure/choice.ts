@@ -30,6 +30,8 @@ export interface Measure {
   readonly key: string;
   /** Without what follows a colon or comma, which explains more than an axis has room for. */
   readonly title: string;
+  /** What exactly it is, where the title does not say it. */
+  readonly description: string;
   readonly unit: Unit;
   readonly query: { readonly metric: string } | { readonly counter: string };
 }
@@ -40,15 +42,17 @@ export function measuresOf({ metrics, counters }: CampaignMeasures, workload: st
   return [
     ...metrics
       .filter((metric) => metric.workload === workload)
-      .map(({ metric, title, unit }) => ({
+      .map(({ metric, title, description, unit }) => ({
         key: metric,
         title: title.replace(/[:,;].*$/, ""),
+        description,
         unit,
         query: { metric },
       })),
     ...counters.map((counter) => ({
       key: `${MEAN}${counter}`,
       title: `Mean ${counterTitle(counter)}`,
+      description: "",
       unit: counterUnit(counter),
       query: { counter },
     })),

@@ -9,6 +9,7 @@ import { dimensionsOf, rowsOf, runOrder } from "./rows";
 const RATE = {
   key: "throughput",
   title: "Throughput",
+  description: "",
   unit: "bytes_per_second",
   query: { metric: "throughput" },
 } as const;
