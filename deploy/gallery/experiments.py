@@ -8,6 +8,8 @@ from loop_disks import Disk
 
 RE_FORMATTED: Final = "reformatted"
 """The target that is made anew before each stage."""
+VOLUME: Final = "gluster"
+"""The target that is a GlusterFS volume."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,9 @@ DISKS: Final[Mapping[str, Disk]] = {
     "software-raid5": Disk((*_BTRFS, "--data", "raid5"), devices=3),
     "stripe": Disk((*_BTRFS, "--data", "raid0"), devices=3),
     RE_FORMATTED: _EXT2,
+    VOLUME: _XFS,
 }
-"""By target."""
+"""By target; of the volume, each brick."""
 
 EXPERIMENTS: Final = (
     Experiment(1, {"experiment-1": {"show": "duration"}}),
@@ -63,7 +66,10 @@ EXPERIMENTS: Final = (
     Experiment(3, {"experiment-3": {"show": "throughput", "beside": "mean:cpu_system_ratio"}}),
     Experiment(
         4,
-        {"experiment-4": {"workload": "iozone", "kind": "ratio", "split": "variant"}},
+        {
+            "experiment-4": {"workload": "iozone", "kind": "ratio", "split": "variant"},
+            "experiment-4-bonnie": {"workload": "bonnie", "show": "throughput"},
+        },
         {
             "ext3-defaults": Disk(_EXT3),
             "ext3-aligned": Disk((*_EXT3, "-E", "stride=16,stripe-width=64")),

@@ -1,6 +1,7 @@
 """`./dev gallery`: runs the nine experiments in small on loop devices and takes a picture of each one's figure.
 
-Needs root for the loop devices. The pictures go to docs/gallery, where the README shows them.
+Needs root for the loop devices, and namespaces for network and mounts of its own, as `./dev gallery` gives it. The
+pictures go to docs/gallery, where the README shows them.
 """
 
 import argparse
@@ -16,9 +17,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from experiments import DISKS, EXPERIMENTS, RE_FORMATTED, Experiment
+from experiments import DISKS, EXPERIMENTS, RE_FORMATTED, VOLUME, Experiment
+from gluster_volume import gluster_volume
 from local_stack import LocalStack, StackError, wait_for
-from loop_disks import Disk, LoopMount, loop_mount
+from loop_disks import Disk, LoopMount, as_root, loop_mount
 
 from iotide_agent.cli.plan_file import read_plan
 
@@ -50,18 +52,19 @@ def main() -> int:
 
 def run_all(directory: Path, chosen: Sequence[Experiment]) -> int:
     """Everything from the loop devices to the pictures."""
+    as_root("ip", "link", "set", "lo", "up")
     mount_points = directory / "mnt"
     mount_points.mkdir(mode=0o755)
     with ExitStack() as stays:
-        mounts = {
-            name: stays.enter_context(loop_mount(mount_points / name, disk))
-            for name, disk in needed_disks(chosen).items()
-        }
+        disks = needed_disks(chosen)
+        if VOLUME in disks:
+            stays.enter_context(gluster_volume(mount_points / VOLUME, disks.pop(VOLUME)))
+        mounts = {name: stays.enter_context(loop_mount(mount_points / name, disk)) for name, disk in disks.items()}
         stack = stays.enter_context(LocalStack(directory))
         cluster_id = stack.add_cluster(CLUSTER)
         agent = stack.add_agent(cluster_id, NODE, [mount_points])
-        for name, mount in mounts.items():
-            stack.add_target(cluster_id, name, mount.mount_point, [agent.node_id])
+        for mount_point in mount_points.iterdir():
+            stack.add_target(cluster_id, mount_point.name, mount_point, [agent.node_id])
         return sum(show(stack, directory, experiment, mounts) for experiment in chosen) and 1
 
 

@@ -125,10 +125,11 @@ def test_ramp_ends_after_the_first_loss(place: Place) -> None:
 
 
 def test_stream_is_striped_over_all_targets_of_the_run(tmp_path: Path) -> None:
-    places = [make_place(tmp_path / "a"), replace(make_place(tmp_path / "b"), target_id=8)]
-    asked = options(rate_bytes_per_second=512 * MEGABIT)
-    [group] = STREAM.plan(asked, places)
-    outcomes = run_groups([group], places[0])
+    places = [
+        replace(make_place(tmp_path / str(target_id)), target_id=target_id, target_count=2) for target_id in (7, 8)
+    ]
+    asked = options(rate_bytes_per_second=512 * MEGABIT, files="split", verify=True)
+    outcomes = run_groups(STREAM.plan(asked, places), places[0])
 
     reads = [STREAM.read(asked, places[0], outcome) for outcome in outcomes]
     parsed = Parsed.of_all([*reads, STREAM.conclude(asked, places, outcomes)])
@@ -137,7 +138,8 @@ def test_stream_is_striped_over_all_targets_of_the_run(tmp_path: Path) -> None:
     assert shares[7] > 0
     assert shares[8] > 0
     assert shares[None] == pytest.approx(shares[7] + shares[8])
-    assert {sample.target_id for sample in parsed.samples if sample.metric == "datagrams_lost"} == {None}
+    of_one_target = {sample.labels["operation"] for sample in parsed.samples if sample.target_id is not None}
+    assert of_one_target == {"record"}, "both ends and the reader are of the whole stream"
 
 
 def test_target_of_a_striped_stream_takes_no_more_than_is_foreseen(tmp_path: Path) -> None:

@@ -31,6 +31,12 @@ def test_total_is_all_bytes_from_the_first_start_to_the_last_end() -> None:
     assert found["fairness"] == pytest.approx(40**2 / (2 * (30**2 + 10**2)))
 
 
+def test_one_writer_has_a_total_to_compare_with_and_no_race() -> None:
+    parsed = together([part(60 * MIB, after_seconds=0.0, took_seconds=2.0)], {})
+    assert [(sample.metric, sample.value) for sample in parsed.samples] == [("total_throughput", 30 * MIB)]
+    assert not parsed.flags
+
+
 def test_total_of_real_writers_is_that_of_their_own_clocks_and_bytes(place: Place) -> None:
     workload, options = DdWorkload(), DdOptions(file_size_bytes=4 * MIB, operations=("write",), writers=3)
     outcomes = run_groups(workload.plan(options, [place]), place)

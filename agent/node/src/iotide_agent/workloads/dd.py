@@ -186,9 +186,7 @@ class DdWorkload(Workload[DdOptions]):
         return Parsed([Sample("throughput", rate, labels, place.target_id)])
 
     def conclude(self, options: DdOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """The totals of several writers, or of one writer on each of several targets."""
-        if len(outcomes) == len(options.operations):
-            return Parsed()
+        """The totals of all writers on all targets; also of one, so that more can be compared with it."""
         found = []
         for operation in options.operations:
             own = [done for done in outcomes if _operation(done.step) == operation]

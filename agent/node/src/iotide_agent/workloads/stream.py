@@ -140,16 +140,16 @@ class StreamWorkload(Workload[StreamOptions]):
 
     def read(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """What each end alone can say; what was lost takes both, so `conclude` says that."""
-        pace = _pace_of(options, outcome.step)
+        pace, target_id = _pace_of(options, outcome.step), _whole(place)
         match outcome.step.role:
             case StepRole.SENDER:
                 sent = read_report(Sent, outcome)
-                return sent_parsed(sent, pace, outcome, place.target_id) if sent else Parsed()
+                return sent_parsed(sent, pace, outcome, target_id) if sent else Parsed()
             case StepRole.RECEIVER:
                 received = read_report(Received, outcome)
                 if received is None:
                     return Parsed()
-                samples = received_samples(received, pace, outcome, place.target_id)
+                samples = received_samples(received, pace, outcome, target_id)
                 flags = received_flags(received, pace, outcome, options.socket_buffer_bytes, place)
                 return Parsed(samples, flags, received_curves(received, outcome))
             case _:
@@ -157,8 +157,9 @@ class StreamWorkload(Workload[StreamOptions]):
                 if verified is None:
                     return Parsed()
                 flags = quality.judge_cache_drop(outcome, direct="--direct" in outcome.step.argv)
-                about = [quality.about(flag, {"operation": "verify"} | pace.labels, place) for flag in flags]
-                return Parsed(verified_samples(verified, pace, outcome, place.target_id), about)
+                about = {"labels": {"operation": "verify", **pace.labels}, "target_id": target_id}
+                samples = verified_samples(verified, pace, outcome, target_id)
+                return Parsed(samples, [flag.model_copy(update=about) for flag in flags])
 
     def read_cut(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """What was received until a signal or a failed write ended it."""
@@ -167,7 +168,7 @@ class StreamWorkload(Workload[StreamOptions]):
         received = read_report(Received, outcome)
         if received is None:
             return Parsed()
-        return Parsed(received_samples(received, _pace_of(options, outcome.step), outcome, place.target_id))
+        return Parsed(received_samples(received, _pace_of(options, outcome.step), outcome, _whole(place)))
 
     def conclude(self, options: StreamOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         """Losses and their causes at every rate, and the highest rate without any."""
@@ -213,6 +214,11 @@ def _paces(options: StreamOptions) -> list[Pace]:
 
 def _pace_of(options: StreamOptions, step: Step) -> Pace:
     return next(pace for pace in _paces(options) if pace.suffix == "".join(step.name.partition("-")[1:]))
+
+
+def _whole(place: Place) -> int | None:
+    """The target that a number of the whole stream is of: none where it is striped over several."""
+    return place.target_id if place.target_count == 1 else None
 
 
 def _is_direct(options: StreamOptions, places: Sequence[Place]) -> bool:

@@ -169,7 +169,7 @@ class Pace:
         return {"rate_bytes_per_second": self.rate}
 
 
-def sent_parsed(sent: Sent, pace: Pace, outcome: StepOutcome, target_id: int) -> Parsed:
+def sent_parsed(sent: Sent, pace: Pace, outcome: StepOutcome, target_id: int | None) -> Parsed:
     """What the sender alone can say.
 
     Raises:
@@ -185,11 +185,10 @@ def sent_parsed(sent: Sent, pace: Pace, outcome: StepOutcome, target_id: int) ->
     return Parsed(samples, _lag_flags(sent, pace))
 
 
-def received_samples(received: Received, pace: Pace, outcome: StepOutcome, target_id: int) -> list[Sample]:
+def received_samples(received: Received, pace: Pace, outcome: StepOutcome, target_id: int | None) -> list[Sample]:
     """What the receiver alone can say; its throughput is that of all its targets together."""
     labels = _recorded_labels(pace, outcome)
     written_bytes = sum(received.written_bytes)
-    in_all = target_id if len(received.written_bytes) == 1 else None
     values = {
         "datagrams_received": received.received,
         "datagrams_duplicated": received.duplicates,
@@ -200,8 +199,8 @@ def received_samples(received: Received, pace: Pace, outcome: StepOutcome, targe
         "writer_stall": received.longest_write_seconds,
     }
     return [
-        Sample("throughput", written_bytes / received.record_seconds, {"operation": "record"} | labels, in_all),
-        *(Sample(metric, float(value), labels, in_all) for metric, value in values.items()),
+        Sample("throughput", written_bytes / received.record_seconds, {"operation": "record"} | labels, target_id),
+        *(Sample(metric, float(value), labels, target_id) for metric, value in values.items()),
     ]
 
 
@@ -233,7 +232,7 @@ def received_flags(
     return [flag.model_copy(update={"labels": pace.labels}) for flag in flags]
 
 
-def verified_samples(verified: Verified, pace: Pace, outcome: StepOutcome, target_id: int) -> list[Sample]:
+def verified_samples(verified: Verified, pace: Pace, outcome: StepOutcome, target_id: int | None) -> list[Sample]:
     """How fast the recording was read back."""
     labels = {"operation": "verify"} | _recorded_labels(pace, outcome)
     return [Sample("throughput", verified.read_bytes / verified.seconds, labels, target_id)]

@@ -63,13 +63,15 @@ class Part:
 
 
 def together(parts: Sequence[Part], labels: Mapping[str, str | int | float | bool]) -> Parsed:
-    """The samples and flags of writers that ran side by side, on one target or on several."""
+    """The samples and flags of writers that ran side by side, on one target or on several; of one, its total alone."""
     done = _done(parts)
     targets = {part.outcome.step.target_id for part in parts}
     target_id = targets.pop() if len(targets) == 1 else None
-    total = sum(part.moved_bytes for part in parts) / max(done)
+    total = Sample("total_throughput", sum(part.moved_bytes for part in parts) / max(done), labels, target_id)
+    if len(parts) == 1:
+        return Parsed([total])
     race = _race(parts, done, labels, target_id)
-    return Parsed([Sample("total_throughput", total, labels, target_id), *race.samples], race.flags)
+    return Parsed([total, *race.samples], race.flags)
 
 
 def race(outcomes: Sequence[StepOutcome], labels: Mapping[str, str | int | float | bool]) -> Parsed:
