@@ -20,7 +20,7 @@ def test_an_offer_becomes_a_result_and_nothing_is_left(agent: AgentRig) -> None:
     order_id = agent.offer("dd", DD)
     result = agent.gateway.result(order_id)
     assert (result.outcome, result.reason) == (Outcome.FINISHED, None)
-    assert {sample.metric for sample in result.samples} == {"throughput", "duration"}
+    assert {sample.metric for sample in result.samples} == {"throughput", "duration", "total_throughput"}
     assert [step.name for step in result.steps] == ["write", "read"]
     assert result.steps[0].argv[0] == "dd"
     record = agent.gateway.orders[order_id]
