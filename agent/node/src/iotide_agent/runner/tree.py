@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from iotide_agent.runner import processes
+from iotide_agent.runner.counters.source import growth
 
 _SOURCES: Final = frozenset({"/dev/zero", "/dev/urandom", "/dev/random"})
 _SINK: Final = "/dev/null"
@@ -90,19 +91,25 @@ class LoadTree:
         self._foreign = set(processes.all_pids())
         self._members: dict[int, _Member] = {}
         self._gone = Used(0, 0, 0)
+        self._last = self._gone
 
     def total(self) -> Used:
-        """Of all members so far."""
+        """Of all members so far; never less than before."""
         newest = self._newest_pid()
         if newest != self._newest:
             self._newest = newest
             self._look()
         self._read()
-        if any(member.is_gone for member in self._members.values()):
+        while any(member.is_gone for member in self._members.values()):
             # What it used is its parent's now, which may have been read before or after: it would count never or twice.
             self._look()
             self._read()
-        return _sum((self._gone, *(member.seen for member in self._members.values())))
+        found = _sum((self._gone, *(member.seen for member in self._members.values())))
+        # Of a child that its parent does not wait for, the kernel adds nothing to the parent.
+        lost = Used(*growth(found, self._last))
+        self._gone = _sum((self._gone, lost))
+        self._last = _sum((found, lost))
+        return self._last
 
     def stats(self) -> list[processes.Stat]:
         """The members that still exist."""
