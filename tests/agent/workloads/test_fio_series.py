@@ -46,6 +46,11 @@ def test_log_that_was_too_long_to_be_kept_gives_no_curve() -> None:
     assert read_series("") == []
 
 
+def test_clock_that_was_set_by_decades_makes_no_curve_of_a_billion_seconds() -> None:
+    assert read_series(f"1000, 10, 1, 0, 0\n{line(1000, 10)}") == []
+    assert read_series(f"{'9' * 30}, 10, 1, 0, 0\n") == []
+
+
 def test_real_run_has_a_curve_of_what_it_wrote(place: Place) -> None:
     options = FioOptions(
         rw="write", file_size_bytes=8 * MIB, block_size_bytes=64 * KIB, direct=False, num_jobs=2, runtime_seconds=2.1

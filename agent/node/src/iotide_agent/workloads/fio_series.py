@@ -9,10 +9,12 @@ from typing import Final
 
 from iotide_agent.workloads.base import Curve
 
-_LINE: Final = re.compile(r"(\d+), (\d+), ([01]), \d+, \d+(?:, \d+)?")
+_LINE: Final = re.compile(r"(\d{1,13}), (\d{1,18}), ([01]), \d+, \d+(?:, \d+)?")
 _LEFT_OUT: Final = "[iotide left out"
 _STEP_MILLISECONDS: Final = 1000
 _KIBIBYTE: Final = 1024
+_MOST_STEPS: Final = 40 * 86_400
+"""More than any run may last: where a log says more, the time of day was set meanwhile."""
 _COUNTERS: Final = {"0": "fio_read_bytes_per_second", "1": "fio_write_bytes_per_second"}
 
 LOG_ARGUMENTS: Final = (
@@ -24,7 +26,7 @@ LOG_ARGUMENTS: Final = (
 
 
 def read_series(text: str) -> list[Curve]:
-    """A curve for each direction, of all jobs together; none of a log that was too long to be kept whole.
+    """A curve for each direction, of all jobs together; none of a log that was too long or has absurd times.
 
     A second without a line is one in which nothing moved. Each line tells the mean of one job over the second before
     its time, in KiB a second. These seconds are not those of the curve, so each line is shared between the two that it
@@ -35,6 +37,9 @@ def read_series(text: str) -> list[Curve]:
     by_counter: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for end_milliseconds, rate, direction in _lines(text):
         by_counter[_COUNTERS[direction]].append((end_milliseconds, rate))
+    ends = [end for told in by_counter.values() for end, _ in told]
+    if ends and max(ends) - min(ends) > _MOST_STEPS * _STEP_MILLISECONDS:
+        return []
     return [_curve(counter, told) for counter, told in by_counter.items()]
 
 
