@@ -64,7 +64,12 @@ def test_only_what_lies_below_the_run_is_looked_at() -> None:
 
 @pytest.mark.parametrize(
     ("health", "done", "action", "is_whole"),
-    [("AA", "4096/4096", "idle", True), ("AD", "4096/4096", "idle", False), ("Aa", "12/4096", "recover", False)],
+    [
+        ("AA", "4096/4096", "idle", True),
+        ("AD", "4096/4096", "idle", False),
+        ("A-", "4096/4096", "idle", False),
+        ("Aa", "12/4096", "recover", False),
+    ],
 )
 def test_a_raid_of_lvm_tells_by_its_status(health: str, done: str, action: str, *, is_whole: bool) -> None:
     dm = "/sys/dev/block/253:4"
@@ -96,7 +101,10 @@ def btrfs(operation: str, scrub: str, missing: int) -> Condition:
 
 def test_btrfs_tells_balance_scrub_and_missing_devices() -> None:
     assert btrfs("none", "finished", 0).troubles == ()
-    assert btrfs("none", "finished", 0).errors == {"btrfs device 1 write_errs": 0, "btrfs device 1 read_errs": 4}
+    assert btrfs("none", "finished", 0).errors == {
+        "btrfs of /data: device 1 write_errs": 0,
+        "btrfs of /data: device 1 read_errs": 4,
+    }
     assert btrfs("balance", "running", 1).troubles == (
         "btrfs of /data: balance",
         "btrfs of /data: device 2 missing",
@@ -108,9 +116,17 @@ def test_a_zfs_pool_tells_its_state_what_runs_and_its_errors() -> None:
     mount = "1 1 0:50 / /data rw - zfs tank/home rw"
     found = look(mount, {"zpool status -p tank": ZPOOL})
     assert found.troubles == ()
-    assert found.errors["zfs device sdb"] == 3
+    assert found.errors["zfs pool tank: device sdb"] == 3
     scan = "scrub in progress since Sat Nov 21 16:00:00 2026"
     busy = ZPOOL.replace("state: ONLINE", "state: DEGRADED").replace(
         ZPOOL[ZPOOL.index("scrub rep") : ZPOOL.index("\nconfig")], scan
     )
     assert look(mount, {"zpool status -p tank": busy}).troubles == ("zfs pool tank: DEGRADED", f"zfs pool tank: {scan}")
+
+
+def test_errors_of_two_pools_with_devices_of_one_name_stay_apart() -> None:
+    mounts = "1 1 0:50 / /a rw - zfs tank rw\n2 1 0:51 / /b rw - zfs pool rw"
+    worse = ZPOOL.replace("tank", "pool")
+    reader = Recorded({"/proc/self/mountinfo": mounts, "zpool status -p tank": ZPOOL, "zpool status -p pool": worse})
+    errors = look_below(["/a/run", "/b/run"], reader).errors
+    assert errors["zfs pool tank: device sdb"] == errors["zfs pool pool: device sdb"] == 3

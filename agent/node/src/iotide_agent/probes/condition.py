@@ -80,7 +80,7 @@ def _condition(mount: Mount, texts: Texts) -> Condition:
         errors |= _btrfs_errors(mount, texts)
     elif mount.fstype == "zfs":
         troubles += _zpool_troubles(mount, text_of(texts, _zpool(mount)))
-        errors |= _zpool_errors(text_of(texts, _zpool(mount)))
+        errors |= _zpool_errors(mount, text_of(texts, _zpool(mount)))
     return Condition(tuple(troubles), errors)
 
 
@@ -132,14 +132,14 @@ def _status(device: Device, texts: Texts) -> CommandWant:
 
 
 def _mapper_troubles(device: Device, texts: Texts) -> list[str]:
-    """Of the kernel's admin-guide/device-mapper/dm-raid: A in sync, a not yet, D failed; progress; action."""
+    """Of the kernel's admin-guide/device-mapper/dm-raid: A in sync, a not yet, D failed, - absent; progress; action."""
     if not _may_be_mapper_raid(device, texts):
         return []
     name = device.read("dm/name", texts)
     return [
         f"{name}: {level}, disks {health}, {action} {done}"
         for level, health, done, action in _MAPPER_RAID.findall(text_of(texts, _status(device, texts)))
-        if action not in _AT_REST or set(health) & set("aD")
+        if action not in _AT_REST or set(health) != {"A"}
     ]
 
 
@@ -191,7 +191,7 @@ def _btrfs_errors(mount: Mount, texts: Texts) -> dict[str, int]:
     for member in text_of(texts, DirectoryWant(f"{own}/devinfo")).split():
         stats = text_of(texts, FileWant(f"{own}/devinfo/{member}/error_stats"))
         counted = re.findall(r"^(\w+) (\d{1,18})$", stats, re.MULTILINE)
-        errors |= {f"btrfs device {member} {name}": int(count) for name, count in counted}
+        errors |= {f"btrfs of {mount.mount_point}: device {member} {name}": int(count) for name, count in counted}
     return errors
 
 
@@ -205,5 +205,6 @@ def _zpool_troubles(mount: Mount, status: str) -> list[str]:
     return found + [f"zfs pool {pool}: {words.strip()}"[:200] for words in _ZPOOL_SCAN.findall(status)]
 
 
-def _zpool_errors(status: str) -> dict[str, int]:
-    return {f"zfs device {name}": sum(map(int, counts)) for name, *counts in _ZPOOL_ROW.findall(status)}
+def _zpool_errors(mount: Mount, status: str) -> dict[str, int]:
+    pool = mount.source.partition("/")[0]
+    return {f"zfs pool {pool}: device {name}": sum(map(int, counts)) for name, *counts in _ZPOOL_ROW.findall(status)}
