@@ -1,6 +1,7 @@
 """STEADY, CLIENT_BOUND and FOREIGN_LOAD: what trips each, and what nearly does."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from agent.judging.rows import MEGABYTE, Counters, done, phase, place
@@ -40,6 +41,13 @@ def test_an_unsteady_phase_is_told_with_its_windows() -> None:
     assert flag.measured == (
         "write: windows of 12 s at 200 MB/s, 100 MB/s, 100 MB/s, 100 MB/s, 100 MB/s: range 83% of the mean, slope -67%"
     )
+
+
+def test_a_target_that_is_done_before_another_is_not_unsteady() -> None:
+    quick, slow = done("quick", seconds=30.0), done("slow", seconds=60.0)
+    together = phase(quick, wrote(lambda second: (300 if second <= 30 else 100) * MEGABYTE))
+    assert judge_steady(replace(together, outcomes=(quick, slow))) == []
+    assert judge_steady(replace(together, outcomes=(slow,))) != []
 
 
 @pytest.mark.parametrize(("seconds", "is_judged"), [(24, False), (25, True)])
@@ -93,10 +101,23 @@ def test_a_node_whose_processors_are_all_busy_is_no_storage_limit(system: float,
 
 @pytest.mark.parametrize(("link", "is_bound"), [(0.89, False), (0.91, True)])
 def test_a_full_link_to_the_server_is_no_storage_limit(link: float, *, is_bound: bool) -> None:
-    used = phase(done(), {**READS, "net_link_ratio": link})
+    carried = {"net_link_ratio": link, "net_receive_bytes_per_second": 105 * MEGABYTE, "net_send_bytes_per_second": 0.0}
+    used = phase(done(), {**READS, **carried})
     assert bool(judge_client(used, (place("nfs4", **{"network.server": "10.0.0.1"}),))) is is_bound
     assert judge_client(used, (place(),)) == []  # whatever goes over it, a local disk's figures do not
     assert bool(judge_client(phase(done(role=StepRole.SENDER), used.rows[0]), (place(),))) is is_bound
+
+
+@pytest.mark.parametrize("carried", [30.0, 300.0])
+def test_a_link_that_is_full_of_others_bytes_does_not_bound_the_run(carried: float) -> None:
+    # Less than the run moved: it goes past this link, by RDMA perhaps. More: somebody else's.
+    link = {
+        "net_receive_bytes_per_second": carried * MEGABYTE,
+        "net_send_bytes_per_second": 0.0,
+        "net_link_ratio": 0.99,
+    }
+    used = phase(done(), {**READS, **link})
+    assert judge_client(used, (place("nfs4", **{"network.server": "10.0.0.1"}),)) == []
 
 
 @pytest.mark.parametrize(("user_ratio", "is_foreign"), [(0.34, False), (0.36, True)])
@@ -145,6 +166,9 @@ def test_a_load_whose_bytes_cannot_be_seen_makes_nobody_foreign() -> None:
     disk = {"disk_read_bytes_per_second": 100 * MEGABYTE, "disk_write_bytes_per_second": 0.0}
     unseen = {**READS, "read_bytes_per_second": 20 * MEGABYTE, **disk}
     assert judge_foreign(phase(done(bytes_moved=6_000_000_000), unseen), (place(),)) == []
+    # Nor its processes then: tasks that the launcher's daemon started spin in their barriers.
+    spinning = {**READS, "read_bytes_per_second": 0.0, "cpu_user_ratio": 0.9}
+    assert judge_foreign(phase(done(bytes_moved=6_000_000_000), spinning), (place(),)) == []
     names_only = {**READS, "read_bytes_per_second": 1000.0, **disk}
     assert judge_foreign(phase(done("unlink"), names_only), (place(),)) == []
 

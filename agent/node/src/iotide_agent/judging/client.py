@@ -17,7 +17,8 @@ def judge_client(phase: Phase, places: tuple[Place, ...]) -> list[Flag]:
 
     A thread fills one processor at most, so a load of one thread is bound long before the node is. How many work is the
     plug-in's word; where it has none, only the whole node is judged. What a step used is from wait4, exact to a tick.
-    The link counts where the run goes through it: a mount that names a server, or a stream.
+    The link counts where the run goes through it, a mount that names a server or a stream, and where the node's links
+    carried about the bytes of the phase: a node may have others than the one to its storage, and RDMA is not seen.
     """
     limit = f"{BUSY_LIMIT:.0%}; not a storage limit"
     found = [_full_threads(outcome, places) for outcome in phase.outcomes]
@@ -45,4 +46,5 @@ def _full_threads(outcome: StepOutcome, places: tuple[Place, ...]) -> str:
 
 def _goes_through_link(phase: Phase, places: tuple[Place, ...]) -> bool:
     is_stream = any(outcome.step.role in _SENT for outcome in phase.outcomes)
-    return is_stream or any("network.server" in place.facts for place in places)
+    may_go = is_stream or any("network.server" in place.facts for place in places)
+    return may_go and phase.explains(phase.values("net_receive_bytes_per_second", "net_send_bytes_per_second"))

@@ -13,7 +13,7 @@ Nobody counts whose bytes a disk moves, so only what the run cannot have caused 
 
 from typing import Final
 
-from iotide_agent.judging.phases import ENOUGH_ROWS, Phase
+from iotide_agent.judging.phases import ENOUGH_ROWS, LOAD, Phase
 from iotide_agent.workloads.base import Place
 from iotide_wire.messages import Flag, FlagCode
 from iotide_wire.units import format_rate
@@ -30,8 +30,13 @@ _MOST_OF: Final = 0.5
 
 
 def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Flag]:
-    """Marks a phase in which a tenth of the processors or of the device's bytes were used by somebody else."""
-    if len(phase.rows) < ENOUGH_ROWS:
+    """Marks a phase in which a tenth of the processors or of the device's bytes were used by somebody else.
+
+    Where fewer than half of its bytes were seen, its processes are not the runner's (a launcher's daemon started them),
+    and nothing can be told apart.
+    """
+    own = sum(phase.values(*LOAD) or [])
+    if len(phase.rows) < ENOUGH_ROWS or own < _MOST_OF * (phase.expected_bytes or 0):
         return []
     found = [_processors(phase, places), _bytes(phase)]
     limit = f"{SHARE_LIMIT:.0%} not caused by the run"
@@ -56,9 +61,9 @@ def _bytes(phase: Phase) -> str:
     own_read, own_written = phase.values("read_bytes_per_second"), phase.values("write_bytes_per_second")
     if read is None or written is None or own_read is None or own_written is None:
         return ""
-    seconds, own_bytes = len(phase.rows), sum(own_read) + sum(own_written)
-    # Where the load's bytes cannot be seen, or it moves names rather than bytes, all would seem foreign.
-    if own_bytes < max(_MOST_OF * (phase.expected_bytes or 0), NOTICED_BYTES_PER_SECOND * seconds):
+    seconds = len(phase.rows)
+    # Where it moves names rather than bytes, all would seem foreign.
+    if sum(own_read) + sum(own_written) < NOTICED_BYTES_PER_SECOND * seconds:
         return ""
     only_reads = sum(own_written) <= _READ_ONLY_RATIO * sum(own_read)
     foreign = max(0.0, sum(read) - sum(own_read)) + (sum(written) if only_reads else 0.0)

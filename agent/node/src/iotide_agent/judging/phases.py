@@ -14,6 +14,10 @@ Row = Mapping[str, Any]
 
 ENOUGH_ROWS: Final = 5
 """Fewer whole seconds say nothing of a phase: its first and last moments weigh too much."""
+LOAD: Final = ("read_bytes_per_second", "write_bytes_per_second")
+"""What the load's own processes moved."""
+_ALIKE: Final = 2.0
+"""Journals may double what is written; beyond that, somebody else's bytes are among what was counted."""
 _SLACK_SECONDS: Final = 0.1
 
 
@@ -41,6 +45,17 @@ class Phase:
         """What its steps were to move; None where a step did not say."""
         known = [outcome.step.bytes_moved for outcome in self.outcomes]
         return None if None in known else sum(filter(None, known))
+
+    @property
+    def shared_rows(self) -> tuple[Row, ...]:
+        """The seconds in which all of its steps ran."""
+        spans = _spans(self.outcomes)
+        return _between(self.rows, max(begin for begin, _ in spans), min(end for _, end in spans))
+
+    def explains(self, rates: Sequence[float] | None) -> bool:
+        """Whether the bytes that were counted elsewhere, second by second, are about those that its steps moved."""
+        moved_bytes = self.expected_bytes or sum(self.values(*LOAD) or [])
+        return rates is not None and moved_bytes / _ALIKE <= sum(rates) <= moved_bytes * _ALIKE
 
     def values(self, *counters: str) -> list[float] | None:
         """The sum of these counters, second by second, of those that this node counts; None where it counts none."""
@@ -95,11 +110,21 @@ def phases_of(
 
 def _whole_seconds(outcomes: Sequence[StepOutcome], rows: Iterable[Row]) -> tuple[Row, ...]:
     """Rows of seconds in which nothing but these steps ran: not what came before them, and no sync after them."""
+    return _between(rows, 0.0, max(end for _, end in _spans(outcomes)))
+
+
+def _spans(outcomes: Sequence[StepOutcome]) -> list[tuple[float, float]]:
+    """When each began and ended, in seconds after the first of them began."""
     begin = min(outcome.started_at for outcome in outcomes)
-    lasted = max((done.started_at - begin).total_seconds() + done.wall_seconds for done in outcomes)
+    starts = [(outcome.started_at - begin).total_seconds() for outcome in outcomes]
+    return [(start, start + done.wall_seconds) for start, done in zip(starts, outcomes, strict=True)]
+
+
+def _between(rows: Iterable[Row], begin: float, end: float) -> tuple[Row, ...]:
+    """Rows of seconds that lie wholly between two times, in seconds after their group began."""
     whole: list[Row] = []
     for seconds, same in groupby(rows, key=lambda row: row["step_seconds"]):
         gap = list(same)  # seconds that were overslept share one row's means
-        if seconds - len(gap) >= -_SLACK_SECONDS and seconds <= lasted + _SLACK_SECONDS:
+        if seconds - len(gap) >= begin - _SLACK_SECONDS and seconds <= end + _SLACK_SECONDS:
             whole += gap
     return tuple(whole)

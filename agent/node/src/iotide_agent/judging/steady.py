@@ -1,11 +1,12 @@
 """STEADY: whether the rate of a data phase stayed the same while it was measured."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean, linear_regression
 from typing import Final
 
-from iotide_agent.judging.phases import Phase
+from iotide_agent.judging.phases import LOAD, Phase
 from iotide_wire.messages import Flag, FlagCode
 from iotide_wire.units import format_rate
 
@@ -17,9 +18,6 @@ SLOPE_LIMIT: Final = 0.10
 _STORAGE: Final = tuple(
     f"{kind}_{direction}_bytes_per_second" for kind in ("disk", "nfs", "lustre") for direction in ("read", "write")
 )
-_LOAD: Final = ("read_bytes_per_second", "write_bytes_per_second")
-_ALIKE: Final = 2.0
-"""Journals may double what is written; beyond that, somebody else's bytes are among those of the disk."""
 
 
 def judge_steady(phase: Phase) -> list[Flag]:
@@ -27,15 +25,18 @@ def judge_steady(phase: Phase) -> list[Flag]:
 
     The limits are those of SNIA's Solid State Storage Performance Test Specification, which measures on until five
     rounds in a row are so alike and reports their mean. A tool's figure is of its whole phase, so the windows here
-    divide all of it. Below 25 whole seconds there are no five windows, and DURATION says that the phase was short.
+    divide all of it; of steps side by side, the seconds in which all of them ran, since that one is done before another
+    is told by first_done, last_done and STRAGGLER. Below 25 whole seconds there are no five windows, and DURATION says
+    that the phase was short.
 
     What is compared is the rate at the disk or server where its bytes are about those of the phase, since a page cache
     takes them in bursts and a final fsync moves none that the load could see; else the load's own calls.
     """
-    rows = len(phase.rows)
+    shared = replace(phase, rows=phase.shared_rows)
+    rows = len(shared.rows)
     if rows < WINDOWS * WINDOW_SECONDS or not all(outcome.step.is_even for outcome in phase.outcomes):
         return []
-    rates = _rates(phase)
+    rates = shared.values(*(_STORAGE if phase.explains(phase.values(*_STORAGE)) else LOAD))
     if rates is None or sum(rates) <= 0:
         return []
     means = _windows(rates)
@@ -47,13 +48,6 @@ def judge_steady(phase: Phase) -> list[Flag]:
     shown = ", ".join(map(format_rate, means))
     measured = f"windows of {rows / WINDOWS:.3g} s at {shown}: range {spread:.0%} of the mean, slope {change:+.0%}"
     return [phase.marked(FlagCode.STEADY, measured, f"range {RANGE_LIMIT:.0%}, slope {SLOPE_LIMIT:.0%} (SNIA)")]
-
-
-def _rates(phase: Phase) -> list[float] | None:
-    load, storage = phase.values(*_LOAD), phase.values(*_STORAGE)
-    expected_bytes = phase.expected_bytes or sum(load or [])
-    is_of_load = storage is not None and expected_bytes / _ALIKE <= sum(storage) <= expected_bytes * _ALIKE
-    return storage if is_of_load else load
 
 
 def _windows(rates: Sequence[float]) -> list[float]:
