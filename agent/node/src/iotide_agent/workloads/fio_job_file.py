@@ -18,9 +18,10 @@ MOST_CLONES: Final = 256
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 _SECTION: Final = re.compile(r"\[(?P<name>[^\]]*)\]")
-_SIZE: Final = re.compile(r"(\d+)([kmgt]?)", re.IGNORECASE)
+_SIZE: Final = re.compile(r"([0-9]{1,18})([kmgt]?)", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"[0-9]{1,19}")
 _POWERS: Final = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
-_TIME: Final = re.compile(r"\d+(us|ms|s|m|h|d)?")
+_TIME: Final = re.compile(r"[0-9]{1,12}(us|ms|s|m|h|d)?")
 _SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _OPERATIONS: Final[Mapping[str, tuple[Operation, ...]]] = {
     "read": ("read",),
@@ -139,7 +140,7 @@ def files_bytes(jobs: tuple[Job, ...]) -> int:
 
 def seconds_of(text: str) -> float:
     """A time as fio writes it, in seconds."""
-    match = re.fullmatch(r"(\d+)([a-z]*)", text)
+    match = re.fullmatch(r"([0-9]+)([a-z]*)", text)
     if match is None:
         raise ValueError(f"{text!r} is no time")
     return int(match[1]) * _SECONDS[match[2] or "s"]
@@ -208,7 +209,7 @@ def _one_of(*choices: str) -> Check:
 
 def _whole(least: int, most: int) -> Check:
     def check(value: str) -> str:
-        if not value.isdecimal() or not least <= int(value) <= most:
+        if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
             raise ValueError(f"take a whole number from {least} to {most}")
         return str(int(value))
 
@@ -247,7 +248,7 @@ def _bare(value: str) -> str:
 
 def _form(pattern: str, example: str) -> Check:
     def check(value: str) -> str:
-        if not re.fullmatch(pattern, value):
+        if not re.fullmatch(pattern, value, re.ASCII):
             raise ValueError(f"write it like {example}")
         return value
 
