@@ -69,7 +69,7 @@ def test_run_on_a_target_that_becomes_full_fails_in_words(
     options: dict[str, Any],
 ) -> None:
     # In throughput mode iozone waits for ever for those of its processes that died.
-    monkeypatch.setattr("iotide_agent.workloads.iozone.STALL_SECONDS", 1.5)
+    monkeypatch.setattr("iotide_agent.workloads.iozone.COMPLAINED_STALL_SECONDS", 1.5)
     order = node.order(workload, options, mount.point)
     node.begin(order)
     node.until_ready(order)

@@ -24,6 +24,17 @@ def test_a_load_that_moves_nothing_is_ended_at_its_limit_though_it_is_busy(rig: 
     assert "step spin moved nothing and printed nothing" in ending["reason"]
 
 
+def test_a_load_that_complained_and_then_hangs_is_ended_sooner_than_a_silent_one(rig: Rig) -> None:
+    hanging = python("import sys, time; print('no space', file=sys.stderr); time.sleep(99)")
+    ending = rig.run([step(*hanging)._replace(stall_seconds=3.5, complained_stall_seconds=0.7)])
+    assert (ending["code"], ending["reason"].rpartition("; ")[2]) == ("stalled", "its limit is 0.7 s")
+
+
+def test_a_load_that_complained_of_nothing_has_the_longer_limit(rig: Rig) -> None:
+    hanging = step(*python("import time; time.sleep(99)"))._replace(stall_seconds=1.2, complained_stall_seconds=0.1)
+    assert rig.run([hanging])["reason"].endswith("its limit is 1.2 s")
+
+
 def test_a_load_that_prints_has_not_stalled(rig: Rig) -> None:
     telling = "import time\nfor _ in range(8): print('on', flush=True); time.sleep(0.4)"
     ending = rig.run([step(*python(telling))._replace(stall_seconds=1.5)])

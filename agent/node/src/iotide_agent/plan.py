@@ -152,4 +152,5 @@ def _step_card(step: Step) -> StepCard:
         tuple(str(file) for file in step.declared_files),
         int(step.stop_signal),
         step.stall_seconds,
+        step.complained_stall_seconds,
     )

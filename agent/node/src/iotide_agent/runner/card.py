@@ -69,6 +69,7 @@ class StepCard(NamedTuple):
         before: none, sync, drop, remount or larger_than_memory.
         stop_signal: number of the signal that ends it most gently.
         stall_seconds: it is ended when it moved no byte and printed nothing for so long; None for no such limit.
+        complained_stall_seconds: the same once it printed on stderr.
     """
 
     name: str
@@ -77,6 +78,7 @@ class StepCard(NamedTuple):
     declared_files: tuple[str, ...]
     stop_signal: int = signal.SIGTERM
     stall_seconds: float | None = None
+    complained_stall_seconds: float | None = None
 
 
 class Go(NamedTuple):

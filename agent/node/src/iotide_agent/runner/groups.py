@@ -105,7 +105,7 @@ class Groups:
                 raise RunEndedError("failed", "tool_missing", load.start_failure)
             if load.ended and not load.succeeded():
                 raise RunEndedError("failed", "step_failed", f"step {load.step.name} did not succeed")
-            stall_seconds, idle_seconds = load.step.stall_seconds, self.sampler.idle_seconds
+            stall_seconds, idle_seconds = load.stall_seconds, self.sampler.idle_seconds
             if stall_seconds is not None and idle_seconds >= stall_seconds and not load.ended:
                 reason = f"step {load.step.name} moved nothing and printed nothing for {idle_seconds:.0f} s"
                 raise RunEndedError("failed", "stalled", f"{reason}; its limit is {stall_seconds:g} s")

@@ -102,6 +102,12 @@ class Load:
         self.ended = True
         return True
 
+    @property
+    def stall_seconds(self) -> float | None:
+        """How long it may move and print nothing by now; None for no such limit."""
+        limits = (self.step.stall_seconds, self.step.complained_stall_seconds if self.stderr.total_bytes else None)
+        return min((limit for limit in limits if limit is not None), default=None)
+
     def succeeded(self) -> bool:
         """Whether it ended with status 0."""
         return self.ended and self._record["exit_status"] == 0

@@ -104,6 +104,7 @@ class Step:
         stop_signal: what ends it most gently: SIGINT where the tool then still says how far it came.
         stall_seconds: it counts as hung when for so long it moved no byte and printed nothing; None for tools that
             always end by themselves.
+        complained_stall_seconds: the same once it printed on stderr, for a tool that prints there only what went wrong.
         is_even: whether it moves bytes in one way from begin to end, so that its rate should stay the same.
         threads: how many of its threads work at most at a time; None where unknown.
     """
@@ -121,6 +122,7 @@ class Step:
     output_files: tuple[Path, ...] = ()
     stop_signal: int = signal.SIGTERM
     stall_seconds: float | None = None
+    complained_stall_seconds: float | None = None
     is_even: bool = False
     threads: int | None = None
 

@@ -40,7 +40,8 @@ from iotide_wire.expressions import Expression, Holds, Number, Operation, Option
 from iotide_wire.units import Unit, format_bytes
 
 STALL_SECONDS: Final = 900.0
-"""Throughput mode waits for ever for a process that died of an error; a write-back of dirty pages ends before that."""
+COMPLAINED_STALL_SECONDS: Final = 30.0
+"""Throughput mode waits for ever for a process that died; without its words on stderr a write-back may take longer."""
 
 _LABELS: Final = ("operation", "file_size_bytes", "record_size_bytes", "direct")
 _RECORD_SIZES: Final = tuple(4096 << power for power in range(13))
@@ -229,6 +230,7 @@ class IozoneWorkload(Workload[IozoneOptions]):
             before=Before.SYNC,
             declared_files=files,
             stall_seconds=STALL_SECONDS,
+            complained_stall_seconds=COMPLAINED_STALL_SECONDS,
             threads=count,
         )
         return in_turn(step)
