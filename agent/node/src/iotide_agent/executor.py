@@ -248,7 +248,8 @@ class Executor:
         return Card(
             order_id=order.order_id,
             fence=order.fence,
-            directory_name=f"iotide-run-{order.run_id}-{order.attempt}",
+            # Two nodes of one run may share a target, so the order is part of the name.
+            directory_name=f"iotide-run-{order.run_id}-{order.attempt}-{order.order_id}",
             targets=tuple(self._target_card(target, work, len(order.targets)) for target in order.targets),
             approved=tuple(dict.fromkeys((*self._config.approved_directories, *self.inventory.approved_directories))),
             agent_bell=str(self._spool.wake_bell),
