@@ -487,7 +487,7 @@ export interface paths {
         head?: never;
         /**
          * Change a target
-         * @description Name, reserve and nodes; naming its nodes again accepts mounts that have changed.
+         * @description Name, reserve and nodes; naming its nodes again accepts mounts that have changed, adding others does not.
          */
         patch: operations["change_target"];
         trace?: never;
@@ -3802,7 +3802,8 @@ export interface components {
          * TargetPatch
          * @description The fields of a target to change; what is left out stays.
          *
-         *     With `nodes`, the target is on exactly these from now on, and what is mounted on each is accepted as it is.
+         *     With `nodes`, the target is on exactly these and those of `elsewhere` from now on, and what is mounted on each is
+         *     accepted as it is. With `elsewhere` alone it is put on these nodes too, and what it is on the others stays.
          */
         TargetPatch: {
             /** Name */

@@ -56,6 +56,19 @@ def test_a_target_stands_on_what_each_node_has_mounted(post: Callable[[Json], Re
     ]
 
 
+def test_a_node_is_added_to_a_target_by_its_path_alone(
+    post: Callable[[Json], Response], client: TestClient, admin: Person, plan: Json
+) -> None:
+    first, second = plan["nodes"]
+    made = post(plan | {"nodes": [first]}).json()
+    elsewhere = [{"node_id": second, "path": "/mnt/nfs/bench/two"}]
+    changed = client.patch(f"{URL}/{made['id']}", json={"elsewhere": elsewhere}, headers=admin.headers)
+    assert [(on["node_name"], on["path"]) for on in changed.json()["mounts"]] == [
+        ("n1", "/mnt/nfs/bench"),
+        ("n2", "/mnt/nfs/bench/two"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

@@ -41,7 +41,7 @@ class FileSystemIsTargetError(ConflictError):
             f"what is mounted at {path} is the target {name} already",
             field="path",
             value=path,
-            remedy=f"measure {name}; nodes that it lacks are added to it with PATCH /targets/{target_id}",
+            remedy=f"measure {name}; nodes that it lacks are added with `elsewhere` in PATCH /targets/{target_id}",
         )
 
 

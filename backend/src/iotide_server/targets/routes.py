@@ -77,7 +77,7 @@ def get_target(principal: Viewer, session: Tx, target_id: Id) -> Target:
 
 @router.patch("/targets/{target_id}", summary="Change a target", responses=errors(404, 409))
 def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: TargetPatch) -> Target:
-    """Name, reserve and nodes; naming its nodes again accepts mounts that have changed."""
+    """Name, reserve and nodes; naming its nodes again accepts mounts that have changed, adding others does not."""
     changes = {
         field: value
         for field, value in body.model_dump(exclude_unset=True, exclude={"nodes", "elsewhere"}).items()
@@ -85,6 +85,9 @@ def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, bod
     }
     if body.nodes is not None:
         service.mount_on(session, principal, target_id, body.places(), now)
+    elif body.elsewhere:
+        paths = {place.node_id: place.path for place in body.elsewhere}
+        service.mount_also_on(session, principal, target_id, paths, now)
     return Target.of(service.change_target(session, principal, target_id, changes))
 
 

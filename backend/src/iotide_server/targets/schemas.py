@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from iotide_server.kit.web import Input, Output
 from iotide_server.targets import backing, discovery, service
@@ -68,20 +68,14 @@ class TargetInput(Input):
 class TargetPatch(Input):
     """The fields of a target to change; what is left out stays.
 
-    With `nodes`, the target is on exactly these from now on, and what is mounted on each is accepted as it is.
+    With `nodes`, the target is on exactly these and those of `elsewhere` from now on, and what is mounted on each is
+    accepted as it is. With `elsewhere` alone it is put on these nodes too, and what it is on the others stays.
     """
 
     name: TargetName | None = None
     reserve_bytes: ReserveBytes = None
     nodes: NodeIds | None = None
     elsewhere: Elsewhere = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _name_all_nodes(self) -> Self:
-        if self.elsewhere and self.nodes is None:
-            message = "elsewhere: give `nodes` too, since the target is on exactly these from then on"
-            raise ValueError(message)
-        return self
 
     def places(self) -> dict[int, str | None]:
         """Its nodes, each with the path that is given for it."""

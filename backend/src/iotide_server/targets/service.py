@@ -19,16 +19,14 @@ from iotide_server.live import service as live
 from iotide_server.targets import repository
 from iotide_server.targets.discovery import Candidate, Sighting, find_candidates
 from iotide_server.targets.errors import (
-    FileSystemIsTargetError,
-    NothingMountedError,
-    PathNotApprovedError,
     StrangerMountError,
     TargetBusyError,
     TargetNameTakenError,
     TargetNotFoundError,
 )
+from iotide_server.targets.freezing import freeze, refuse_twice
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.targets.mounts import Frozen, clean_path, is_approved, mount_of, stranger_problem
+from iotide_server.targets.mounts import clean_path, mount_of
 from iotide_server.targets.repository import MountOnNode
 from iotide_wire.facts import MountFacts
 
@@ -177,8 +175,8 @@ def create_target(session: Session, principal: Principal, plan: TargetPlan, now:
             session.add(created)
     except IntegrityError as error:
         raise TargetNameTakenError(plan.name) from error
-    mounts = _freeze(created, places, now)
-    _refuse_twice(session, created, mounts)
+    mounts = freeze(created, places, now)
+    refuse_twice(session, created, mounts)
     session.add_all(mounts)
     after: Json = {"name": plan.name, "path": path, "scope": plan.scope, "nodes": [node.name for node, _ in places]}
     _tell(session, principal, Action("target_created", "target", created.id, created.cluster_id, after=after))
@@ -240,6 +238,24 @@ def mount_on(
     return _remount(session, principal, _Remount(changed, list(mounts.values()), places), now)
 
 
+def mount_also_on(
+    session: Session, principal: Principal, target_id: int, paths: Mapping[int, str], now: datetime
+) -> TargetView:
+    """The target on these nodes too, each mount taken as it is now; what it is on others stays.
+
+    Args:
+        paths: by node.
+
+    Raises:
+        TargetNotFoundError, NodeNotFoundError, PathNotApprovedError, NothingMountedError, FileSystemIsTargetError: as
+            `mount_on`.
+    """
+    changed = _own_target(session, principal, target_id)
+    mounts = [on for on in repository.mounts_of(session, [target_id])[target_id] if on.mount.node_id in paths]
+    places = _places(session, changed.cluster_id, list(paths), paths, changed.path)
+    return _remount(session, principal, _Remount(changed, mounts, places), now)
+
+
 def accept_mounts(
     session: Session, principal: Principal, target_id: int, node_ids: Collection[int], now: datetime
 ) -> None:
@@ -250,14 +266,13 @@ def accept_mounts(
         StrangerMountError: another file system is mounted there than on the nodes of which nothing is accepted.
         PathNotApprovedError, NothingMountedError, FileSystemIsTargetError: as `mount_on`.
     """
-    changed = _own_target(session, principal, target_id)
-    mounts = [on for on in repository.mounts_of(session, [target_id])[target_id] if on.mount.node_id in node_ids]
-    paths = {on.mount.node_id: on.mount.path for on in mounts}
-    places = _places(session, changed.cluster_id, list(paths), paths, changed.path)
-    view = _remount(session, principal, _Remount(changed, mounts, places), now)
+    _own_target(session, principal, target_id)
+    mounts = [found.mount for found in repository.mounts_of(session, [target_id])[target_id]]
+    paths = {mount.node_id: mount.path for mount in mounts if mount.node_id in node_ids}
+    view = mount_also_on(session, principal, target_id, paths, now)
     for on in view.mounts:
         if on.mount.node_id in node_ids and on.mount.problem is not None:
-            raise StrangerMountError(changed.name, on.node_name, on.mount.problem)
+            raise StrangerMountError(view.target.name, on.node_name, on.mount.problem)
 
 
 def _remount(session: Session, principal: Principal, remount: _Remount, now: datetime) -> TargetView:
@@ -267,8 +282,8 @@ def _remount(session: Session, principal: Principal, remount: _Remount, now: dat
         session.delete(found.mount)
     session.flush()
     others = [found.mount for found in repository.mounts_of(session, [changed.id])[changed.id]]
-    mounts = _freeze(changed, remount.places, now, others)
-    _refuse_twice(session, changed, mounts)
+    mounts = freeze(changed, remount.places, now, others)
+    refuse_twice(session, changed, mounts)
     session.add_all(mounts)
     view = _views(session, [changed])[0]
     after = {"mounts": [_shown(found.node_name, found.mount) for found in view.mounts]}
@@ -306,53 +321,6 @@ def _places(
     every = list(dict.fromkeys((*node_ids, *elsewhere)))
     nodes = clusters.nodes_by_id(session, cluster_id, every, field="nodes")
     return [(node, clean_path(elsewhere[node.id]) if node.id in elsewhere else path) for node in nodes]
-
-
-def _freeze(
-    guarded: Target, places: Sequence[tuple[Node, str]], now: datetime, others: Sequence[TargetMount] = ()
-) -> list[TargetMount]:
-    """The target's mount on each node as the agent announced it last.
-
-    Args:
-        others: mounts of the target that stay as they are.
-    """
-    mounts = [_freeze_one(guarded, node, path, now) for node, path in places]
-    if guarded.scope == "shared":
-        frozen = {mount.node_id: mount.frozen for mount in (*others, *mounts)}
-        for mount in mounts:
-            mount.problem = stranger_problem(mount.node_id, frozen)
-    return mounts
-
-
-def _freeze_one(guarded: Target, node: Node, path: str, now: datetime) -> TargetMount:
-    if not is_approved(path, node.approved_directories):
-        raise PathNotApprovedError(path, node.name, node.approved_directories)
-    found = mount_of(path, map(MountFacts.model_validate, node.mounts))
-    if found is None:
-        raise NothingMountedError(path, node.name)
-    mount = TargetMount(
-        target_id=guarded.id,
-        node_id=node.id,
-        path=path,
-        mount_options=found.mount_options,
-        total_bytes=found.total_bytes,
-        free_bytes=found.free_bytes,
-        seen_at=now,
-    )
-    mount.freeze(Frozen.of(found))
-    return mount
-
-
-def _refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount]) -> None:
-    """Two targets of one file system would be loaded beside each other as if they were two file systems."""
-    if guarded.scope != "shared":
-        return
-    places = repository.living_places(session, guarded.cluster_id)
-    for other, mount in ((other, mount) for other, mount in places if other is not guarded):
-        for own in mounts:
-            is_same = own.frozen.names & mount.frozen.names
-            if is_same and other.scope == "shared" and own.directory is not None and own.directory == mount.directory:
-                raise FileSystemIsTargetError(other.name, own.path, other.id)
 
 
 def _own_target(session: Session, principal: Principal, target_id: int) -> Target:

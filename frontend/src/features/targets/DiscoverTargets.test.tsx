@@ -1,7 +1,6 @@
 import { screen } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { expect, it, vi } from "vitest";
-import type { Target } from "@/api/types";
 import { renderWithApp } from "@/testing/render";
 import { server } from "@/testing/server";
 import DiscoverTargets from "./DiscoverTargets";
@@ -30,9 +29,8 @@ it("makes one target of a file system at its path on each node, and puts nodes t
     }),
   );
   const onDone = vi.fn();
-  const targets = [{ id: 7, mounts: [{ node_id: 1 }] }] as unknown as Target[];
   const { user } = renderWithApp(
-    <DiscoverTargets clusterId={1} hasNodes onDone={onDone} onStart={() => undefined} targets={targets} />,
+    <DiscoverTargets clusterId={1} hasNodes onDone={onDone} onStart={() => undefined} />,
   );
   await user.click(await screen.findByRole("checkbox", { name: "/scratch" }));
   expect(screen.getByText("n1, n2 at /work")).toBeInTheDocument();
@@ -48,6 +46,6 @@ it("makes one target of a file system at its path on each node, and puts nodes t
       nodes: [1],
       elsewhere: [{ node_id: 2, path: "/work" }],
     }),
-    { nodes: [1], elsewhere: [{ node_id: 3, path: "/home3" }] },
+    { elsewhere: [{ node_id: 3, path: "/home3" }] },
   ]);
 });

@@ -3,7 +3,7 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Candidate, Target, TargetInput } from "@/api/types";
+import type { Candidate, TargetInput } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { Quantity } from "@/components/Quantity";
@@ -13,18 +13,11 @@ import { candidatesQuery, createTarget, joinTarget } from "./queries";
 interface DiscoverTargetsProps {
   readonly clusterId: number;
   readonly hasNodes: boolean;
-  readonly targets: readonly Target[];
   readonly onStart: () => void;
   readonly onDone: () => void;
 }
 
-export default function DiscoverTargets({
-  clusterId,
-  hasNodes,
-  targets,
-  onStart,
-  onDone,
-}: DiscoverTargetsProps) {
+export default function DiscoverTargets({ clusterId, hasNodes, onStart, onDone }: DiscoverTargetsProps) {
   const candidates = useQuery(candidatesQuery(clusterId));
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   const create = useMutation(createTarget);
@@ -37,7 +30,7 @@ export default function DiscoverTargets({
     for (const candidate of candidates.data ?? []) {
       const name = left.get(keyOf(candidate));
       if (name === undefined) continue;
-      if (candidate.joins) await join.mutateAsync(toJoining(candidate, candidate.joins.id, targets));
+      if (candidate.joins) await join.mutateAsync(toJoining(candidate, candidate.joins.id));
       else await create.mutateAsync(toTarget(clusterId, candidate, name));
       left.delete(keyOf(candidate));
       setNames(new Map(left));
@@ -95,10 +88,8 @@ function toTarget(clusterId: number, candidate: Candidate, name: string): Target
   };
 }
 
-function toJoining(candidate: Candidate, targetId: number, targets: readonly Target[]) {
-  const mounts = targets.find(({ id }) => id === targetId)?.mounts ?? [];
-  const elsewhere = candidate.places.map(({ node_id, path }) => ({ node_id, path }));
-  return { targetId, nodes: mounts.map(({ node_id }) => node_id), elsewhere };
+function toJoining({ places }: Candidate, targetId: number) {
+  return { targetId, elsewhere: places.map(({ node_id, path }) => ({ node_id, path })) };
 }
 
 function NoCandidates({ hasNodes }: { hasNodes: boolean }) {

@@ -57,7 +57,6 @@ export function TargetsPanel({ clusterId, hasNodes }: { clusterId: number; hasNo
             onDone={() => setIsAdding(false)}
             // The first target makes the list no longer empty; the others are still to come.
             onStart={() => setIsAdding(true)}
-            targets={targets.data ?? []}
           />
         </Suspense>
       )}

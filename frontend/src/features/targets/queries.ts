@@ -65,11 +65,10 @@ export const createTarget = mutationOptions({
 
 interface Joining {
   readonly targetId: number;
-  readonly nodes: number[];
   readonly elsewhere: { node_id: number; path: string }[];
 }
 
-/** Puts a target on more nodes; `nodes` has those that it is on already too. */
+/** Puts a target on more nodes; what it is on the others is not accepted anew. */
 export const joinTarget = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ targetId, ...body }: Joining) =>

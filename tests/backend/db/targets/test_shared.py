@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Node
-from iotide_server.targets import backing, service
+from iotide_server.targets import agents, backing, service
 from iotide_server.targets.errors import BackingError, FileSystemIsTargetError, StrangerMountError
 from iotide_server.targets.service import TargetPlan
 from iotide_wire.facts import MountFacts
@@ -80,6 +80,21 @@ def test_a_target_is_not_put_on_what_another_target_is_already(session: Session,
     n2.mounts = [nfs("/work").model_dump(mode="json")]
     with pytest.raises(FileSystemIsTargetError, match="is the target scratch already"):
         service.mount_on(session, ADMIN, other_id, {n2.id: None}, NOW)
+
+
+def test_a_node_that_joins_does_not_have_the_changed_mounts_of_others_accepted(
+    session: Session, nodes: list[Node]
+) -> None:
+    n1, n2, _ = nodes
+    target_id = make(session, "scratch", [n1], ["/scratch"])
+    below = mount("/", "ext4", "/dev/sda1", path="/scratch")
+    n1.mounts = [below.model_dump(mode="json")]
+    agents.refresh_mounts(session, n1.id, [below], NOW)
+    view = service.mount_also_on(session, ADMIN, target_id, {n2.id: "/work"}, NOW)
+    first, second = (on.mount for on in view.mounts)
+    assert (first.source, second.source) == ("nas1:/export", "nas1:/export")
+    assert "and the target was made on nfs4 from nas1:/export" in (first.problem or "")
+    assert second.problem is None
 
 
 def test_what_differs_from_the_nodes_of_which_nothing_is_accepted_is_refused_at_once(

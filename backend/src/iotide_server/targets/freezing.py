@@ -1,0 +1,68 @@
+"""What a target is made on: the mount on each node as its agent announced it last, which every run must find."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Node
+from iotide_server.targets import repository
+from iotide_server.targets.errors import FileSystemIsTargetError, NothingMountedError, PathNotApprovedError
+from iotide_server.targets.models import Target, TargetMount
+from iotide_server.targets.mounts import Frozen, is_approved, mount_of, stranger_problem
+from iotide_wire.facts import MountFacts
+
+
+def freeze(
+    guarded: Target, places: Sequence[tuple[Node, str]], now: datetime, others: Sequence[TargetMount] = ()
+) -> list[TargetMount]:
+    """The target's mount on each node as the agent announced it last.
+
+    Args:
+        others: mounts of the target that stay as they are.
+
+    Raises:
+        PathNotApprovedError: a node does not let runs write there.
+        NothingMountedError: a node has not announced a file system there.
+    """
+    mounts = [_freeze_one(guarded, node, path, now) for node, path in places]
+    if guarded.scope == "shared":
+        frozen = {mount.node_id: mount.frozen for mount in (*others, *mounts)}
+        for mount in mounts:
+            mount.problem = stranger_problem(mount.node_id, frozen)
+    return mounts
+
+
+def _freeze_one(guarded: Target, node: Node, path: str, now: datetime) -> TargetMount:
+    if not is_approved(path, node.approved_directories):
+        raise PathNotApprovedError(path, node.name, node.approved_directories)
+    found = mount_of(path, map(MountFacts.model_validate, node.mounts))
+    if found is None:
+        raise NothingMountedError(path, node.name)
+    mount = TargetMount(
+        target_id=guarded.id,
+        node_id=node.id,
+        path=path,
+        mount_options=found.mount_options,
+        total_bytes=found.total_bytes,
+        free_bytes=found.free_bytes,
+        seen_at=now,
+    )
+    mount.freeze(Frozen.of(found))
+    return mount
+
+
+def refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount]) -> None:
+    """Two targets of one file system would be loaded beside each other as if they were two file systems.
+
+    Raises:
+        FileSystemIsTargetError: a mount is the same directory of the same shared file system as another living target.
+    """
+    if guarded.scope != "shared":
+        return
+    places = repository.living_places(session, guarded.cluster_id)
+    for other, mount in ((other, mount) for other, mount in places if other is not guarded):
+        for own in mounts:
+            is_same = own.frozen.names & mount.frozen.names
+            if is_same and other.scope == "shared" and own.directory is not None and own.directory == mount.directory:
+                raise FileSystemIsTargetError(other.name, own.path, other.id)
