@@ -176,6 +176,7 @@ function Pickers({ names, workload, selection, view, onView }: PickersProps) {
           onChange={(event) => onView({ zoomed: event.currentTarget.checked ? undefined : true })}
         />
       </Group>
+      <MetricDescription metric={selection.metric} workload={workload} />
       <MultiSelect
         clearable
         data={selection.candidates.map(({ id }) => ({
@@ -189,5 +190,16 @@ function Pickers({ names, workload, selection, view, onView }: PickersProps) {
         value={selection.drawn.map(({ id }) => String(id))}
       />
     </Stack>
+  );
+}
+
+/** What exactly a metric is, where its title does not say it. */
+function MetricDescription({ workload, metric }: { workload: Workload; metric: string }) {
+  const description = workload.metrics.find(({ name }) => name === metric)?.description;
+  if (!description) return null;
+  return (
+    <Text c="dimmed" size="sm">
+      {description}
+    </Text>
   );
 }

@@ -9,6 +9,7 @@ function series(id: number, parts: Partial<Series>): Series {
   const usual = {
     node_names: ["node-a"],
     target_names: ["disk"],
+    variant: "",
     options: {},
     labels: { operation: "write" },
   };
@@ -33,6 +34,12 @@ it("names each option, since a size alone may be that of a file or of a block", 
 
 it("gives a lone series all its parts", () => {
   expect(nameSeries([series(1, {})]).get(1)).toBe("write · node-a · disk");
+});
+
+it("tells the variants of a campaign's stages apart, and from what was measured outside stages", () => {
+  const variants = ["", "ext3 data=journal", "xfs"];
+  const names = nameSeries(variants.map((variant, index) => series(index + 1, { variant })));
+  expect([...names.values()]).toEqual(["outside stages", "ext3 data=journal", "xfs"]);
 });
 
 it("says that a series keeps the default of an option which another changes", () => {

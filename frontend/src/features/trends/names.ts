@@ -7,7 +7,8 @@ import { optionValue, type TitleOf, type Values, varyingNames } from "@/lib/opti
 export function nameSeries(series: readonly Series[], titleOf: TitleOf): Map<number, string> {
   const parts = series.map(partsOf);
   const varying = varyingNames(parts);
-  const ordered = inOrder(varying.length > 0 ? varying : Object.keys(parts[0] ?? {}));
+  const said = Object.entries(parts[0] ?? {}).filter(([, value]) => value !== "");
+  const ordered = inOrder(varying.length > 0 ? varying : said.map(([part]) => part));
   const options = new Set(series.flatMap((one) => Object.keys(one.options)));
   const name = (values: Values) =>
     ordered
@@ -18,11 +19,11 @@ export function nameSeries(series: readonly Series[], titleOf: TitleOf): Map<num
 }
 
 /** Labels repeat options of the same name; one of them is enough. */
-function partsOf({ node_names, target_names, options, labels }: Series): Values {
-  return { ...options, ...labels, nodes: node_names.join("+"), targets: target_names.join("+") };
+function partsOf({ node_names, target_names, variant, options, labels }: Series): Values {
+  return { ...options, ...labels, nodes: node_names.join("+"), targets: target_names.join("+"), variant };
 }
 
-const SPEAKS_FOR_ITSELF = new Set(["nodes", "targets", "operation", "percentile"]);
+const SPEAKS_FOR_ITSELF = new Set(["nodes", "targets", "variant", "operation", "percentile"]);
 
 /** What needs no title stands first. */
 function inOrder(names: readonly string[]): string[] {
@@ -31,6 +32,7 @@ function inOrder(names: readonly string[]): string[] {
 
 /** A series holds only options that differ from their defaults. */
 function namePart(name: string, value: unknown, title: string, isOption: boolean): string {
+  if (name === "variant" && value === "") return "outside stages";
   if (value === undefined || value === "") return isOption ? `${title} default` : "";
   const text = optionValue(name, value);
   return SPEAKS_FOR_ITSELF.has(name) ? text : `${title} ${text}`;
