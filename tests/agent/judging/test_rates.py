@@ -1,13 +1,16 @@
 """STEADY, CLIENT_BOUND and FOREIGN_LOAD: what trips each, and what nearly does."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from agent.judging.rows import MEGABYTE, Counters, done, phase, place
 
 from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.foreign import judge_foreign
+from iotide_agent.judging.run import read_rows
 from iotide_agent.judging.steady import judge_steady
 from iotide_agent.workloads.base import StepOutcome
 from iotide_wire.messages import FlagCode, StepRole
@@ -171,6 +174,32 @@ def test_a_load_whose_bytes_cannot_be_seen_makes_nobody_foreign() -> None:
     assert judge_foreign(phase(done(bytes_moved=6_000_000_000), spinning), (place(),)) == []
     names_only = {**READS, "read_bytes_per_second": 1000.0, **disk}
     assert judge_foreign(phase(done("unlink"), names_only), (place(),)) == []
+
+
+class Asked(dict[str, float]):
+    """A row of all that anybody asks for."""
+
+    def __init__(self, names: set[str]) -> None:
+        super().__init__(step=0, step_seconds=1.0)
+        self.names = names
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return True
+
+    def __missing__(self, name: str) -> float:
+        return 1e9
+
+
+def test_all_that_is_judged_of_a_row_is_read_of_it_and_no_more(tmp_path: Path) -> None:
+    names: set[str] = set()
+    asked = replace(phase(done(role=StepRole.SENDER), {}), rows=(Asked(names),) * 60)
+    judge_steady(replace(asked, outcomes=(done(seconds=99.0),)))
+    judge_client(asked, (place(),))
+    judge_foreign(asked, (place(),))
+    (tmp_path / "curve.jsonl").write_text(json.dumps(dict.fromkeys([*names, "step", "load1", "waits"], 1.0)) + "\n{")
+    [row] = read_rows(tmp_path / "curve.jsonl")
+    assert row.keys() == {*names, "step"}
 
 
 def test_a_node_that_counts_little_is_judged_by_nothing_that_it_does_not_count() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from iotide_agent.judging.phases import Phase
+from iotide_agent.judging.phases import NETWORK, Phase
 from iotide_agent.workloads.base import Place, StepOutcome
 from iotide_wire.messages import Flag, FlagCode, StepRole
 
@@ -47,4 +47,4 @@ def _full_threads(outcome: StepOutcome, places: tuple[Place, ...]) -> str:
 def _goes_through_link(phase: Phase, places: tuple[Place, ...]) -> bool:
     is_stream = any(outcome.step.role in _SENT for outcome in phase.outcomes)
     may_go = is_stream or any("network.server" in place.facts for place in places)
-    return may_go and phase.explains(phase.values("net_receive_bytes_per_second", "net_send_bytes_per_second"))
+    return may_go and phase.explains(phase.values(*NETWORK))

@@ -16,6 +16,15 @@ ENOUGH_ROWS: Final = 5
 """Fewer whole seconds say nothing of a phase: its first and last moments weigh too much."""
 LOAD: Final = ("read_bytes_per_second", "write_bytes_per_second")
 """What the load's own processes moved."""
+STORAGE: Final = tuple(
+    f"{kind}_{direction}_bytes_per_second" for kind in ("disk", "nfs", "lustre") for direction in ("read", "write")
+)
+"""What went to and from the targets' devices and servers."""
+NETWORK: Final = ("net_receive_bytes_per_second", "net_send_bytes_per_second")
+JUDGED: Final = frozenset(
+    {"step", "step_seconds", *LOAD, *STORAGE, *NETWORK, "cpu_user_ratio", "cpu_system_ratio", "net_link_ratio"}
+)
+"""What of a row is looked at; all of it, for each second of some days, would fill the node's memory."""
 _ALIKE: Final = 2.0
 """Journals may double what is written; beyond that, somebody else's bytes are among what was counted."""
 _SLACK_SECONDS: Final = 0.1

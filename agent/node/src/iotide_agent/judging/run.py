@@ -9,7 +9,7 @@ from typing import Any
 from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.conditions import judge_clock, judge_condition
 from iotide_agent.judging.foreign import judge_foreign
-from iotide_agent.judging.phases import Row, phases_of
+from iotide_agent.judging.phases import JUDGED, Row, phases_of
 from iotide_agent.judging.steady import judge_steady
 from iotide_agent.plan import Plan
 from iotide_agent.probes.condition import Condition
@@ -50,9 +50,14 @@ def judge_run(
 
 
 def read_rows(curve: Path) -> Iterator[Row]:
-    """The whole rows of the sampler's file; none where there is no such file."""
+    """What is judged of the whole rows of the sampler's file; none where there is no such file."""
     try:
         with curve.open("rb") as lines:
-            yield from (json.loads(line) for line in lines if line.endswith(b"\n"))
+            yield from (_judged(json.loads(line)) for line in lines if line.endswith(b"\n"))
     except FileNotFoundError:
         return
+
+
+def _judged(row: Row) -> Row:
+    # The names of JUDGED, one object each for all rows, rather than those that were just parsed.
+    return {name: row[name] for name in JUDGED if name in row}

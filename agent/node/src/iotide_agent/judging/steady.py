@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import fmean, linear_regression
 from typing import Final
 
-from iotide_agent.judging.phases import LOAD, Phase
+from iotide_agent.judging.phases import LOAD, STORAGE, Phase
 from iotide_wire.messages import Flag, FlagCode
 from iotide_wire.units import format_rate
 
@@ -15,9 +15,6 @@ WINDOW_SECONDS: Final = 5
 """The kernel's writeback period: shorter windows would show when dirty pages happened to be written."""
 RANGE_LIMIT: Final = 0.20
 SLOPE_LIMIT: Final = 0.10
-_STORAGE: Final = tuple(
-    f"{kind}_{direction}_bytes_per_second" for kind in ("disk", "nfs", "lustre") for direction in ("read", "write")
-)
 
 
 def judge_steady(phase: Phase) -> list[Flag]:
@@ -36,7 +33,7 @@ def judge_steady(phase: Phase) -> list[Flag]:
     rows = len(shared.rows)
     if rows < WINDOWS * WINDOW_SECONDS or not all(outcome.step.is_even for outcome in phase.outcomes):
         return []
-    rates = shared.values(*(_STORAGE if phase.explains(phase.values(*_STORAGE)) else LOAD))
+    rates = shared.values(*(STORAGE if phase.explains(phase.values(*STORAGE)) else LOAD))
     if rates is None or sum(rates) <= 0:
         return []
     means = _windows(rates)
