@@ -291,3 +291,23 @@ def test_progress_is_time_where_there_is_a_run_time(place: Place) -> None:
 def test_bad_options_are_named(changed: dict[str, object], problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
         FioOptions.model_validate(changed)
+
+
+@pytest.mark.parametrize(
+    ("engine", "direct", "threads"),
+    [("libaio", False, 3), ("io_uring", True, 3), ("io_uring", False, None)],
+)
+def test_threads_are_unknown_where_the_engine_may_start_more(
+    engine: str, threads: int | None, place: Place, *, direct: bool
+) -> None:
+    options = FioOptions.model_validate({"rw": "write", "io_engine": engine, "direct": direct, "num_jobs": 3})
+    [step] = steps_of(FIO, options, replace(place, direct_works=True))
+    assert step.threads == threads
+    text = f"[a]\nsize=1m\nnumjobs=3\nioengine={engine}\ndirect={int(direct)}"
+    [step] = steps_of(FIO, FioOptions(job_file=text), replace(place, direct_works=True))
+    assert step.threads == threads
+
+
+def test_posixaio_works_with_threads_of_its_own(place: Place) -> None:
+    [step] = steps_of(FIO, FioOptions(job_file="[a]\nsize=1m\nioengine=posixaio\ndirect=1"), place)
+    assert step.threads is None

@@ -20,6 +20,9 @@ def job_file_step(options: FioOptions, place: Place) -> Step:
     """All jobs of the file in one command."""
     output, jobs = place.scratch / "fio-jobs.json", options.jobs()
     file = InputFile(place.scratch / "jobs.fio", write_job_file(jobs, direct_works=place.direct_works))
+    adds_threads = any(
+        _adds_threads(job.keys.get("ioengine", ""), direct=job.is_direct and place.direct_works) for job in jobs
+    )
     common = ("--name=global", *_common_arguments(place), *_log_arguments(place, "jobs"))
     return Step(
         name="jobs",
@@ -27,7 +30,7 @@ def job_file_step(options: FioOptions, place: Place) -> Step:
         argv=("fio", *common, f"--output={output}", str(file.path)),
         target_id=place.target_id,
         before=Before.SYNC,
-        threads=sum(job.clones for job in jobs),
+        threads=None if adds_threads else sum(job.clones for job in jobs),
         declared_files=tuple(
             place.directory / name for name in dict.fromkeys(name for job in jobs for name in job.files)
         ),
@@ -43,7 +46,7 @@ def option_step(name: Literal["layout", "measure"], options: FioOptions, place: 
     output = place.scratch / f"fio-{name}.json"
     measured = name == "measure"
     arguments = _measured_arguments(options, place) if measured else _LAYOUT_ARGUMENTS
-    reads = "read" in options.operations
+    reads, direct = "read" in options.operations, options.direct and place.direct_works
     sizes = (f"--size={options.file_size_bytes}", f"--numjobs={options.num_jobs}")
     return Step(
         name=name,
@@ -56,8 +59,13 @@ def option_step(name: Literal["layout", "measure"], options: FioOptions, place: 
         output_files=(output, _log_file(place, name)) if measured else (output,),
         stop_signal=signal.SIGINT,
         is_even=measured,
-        threads=options.num_jobs,
+        threads=None if measured and _adds_threads(options.io_engine, direct=direct) else options.num_jobs,
     )
+
+
+def _adds_threads(engine: str, *, direct: bool) -> bool:
+    """Whether the engine leaves operations that would block to more threads than there are jobs."""
+    return engine == "posixaio" or (engine == "io_uring" and not direct)
 
 
 def _common_arguments(place: Place) -> Iterator[str]:
