@@ -182,9 +182,10 @@ def _paused_stage(campaign_id: int) -> Select[CampaignStage]:
     )
 
 
-def places_of(session: Session, campaign_id: int) -> tuple[Sequence[int], Sequence[int]]:
-    """The ids of a campaign's nodes and of its targets."""
-    cells = select(Cell.id).where(Cell.campaign_id == campaign_id)
+def places_of(session: Session, stage: CampaignStage) -> tuple[Sequence[int], Sequence[int]]:
+    """The ids of the nodes and of the targets that the waiting runs of a stage need."""
+    has_waiting = text("EXISTS (SELECT FROM run WHERE run.cell_id = cell.id AND run.state = 'waiting')")
+    cells = select(Cell.id).where(Cell.campaign_id == stage.campaign_id, Cell.stage == stage.ordinal, has_waiting)
     nodes = select(CellNode.node_id).where(CellNode.cell_id.in_(cells)).distinct()
     loaded = select(CellTarget.target_id).where(CellTarget.cell_id.in_(cells)).distinct()
     return session.scalars(nodes).all(), session.scalars(loaded).all()

@@ -35,16 +35,16 @@ ROOT = mount("/", "ext4", "/dev/sda1", path="/scratch")
 
 
 class Staged:
-    """A campaign of one run in each stage, on node 1."""
+    """A campaign of one run in each stage on each node, with the agent of node 1."""
 
-    def __init__(self, site: Site, *planned: dict[str, Any]) -> None:
+    def __init__(self, site: Site, *planned: dict[str, Any], nodes: tuple[str, ...] = ("n1",)) -> None:
         self.site = site
         self.agent = site.agent(1)
         plan = CampaignPlan.model_validate(
             {
                 "name": "formats",
                 "cluster": "blade",
-                "nodes": ["n1"],
+                "nodes": list(nodes),
                 "targets": ["scratch"],
                 "workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 GiB"}}],
                 "repeats": 1,
@@ -173,6 +173,16 @@ def test_a_target_that_is_not_mounted_is_never_accepted_as_the_disk_below_it(pau
     with pytest.raises(TargetNotMountedError, match=r"nothing is mounted at /scratch; /scratch stands on ext4 from"):
         paused.confirm()
     assert paused.site.start() == []
+
+
+def test_a_node_whose_runs_were_cancelled_is_not_waited_for(site: Site) -> None:
+    staged = Staged(site, {"variant": "ext4", "pause": REFORMAT}, nodes=("n1", "n2"))
+    with site.database.transaction() as session:
+        runs.cancel(session, ADA, staged.run_ids[1], site.clock())
+    staged.look()
+    staged.say(XFS)
+    staged.confirm()
+    assert site.start() == staged.run_ids[:1]
 
 
 def test_a_run_of_a_stage_that_is_over_or_has_not_begun_cannot_be_retried(paused: Staged) -> None:
