@@ -153,8 +153,8 @@ class FactsNotReadError(ConflictError):
             f"{', '.join(nodes)} has not yet said what is mounted",
             field="campaign_id",
             value=campaign_id,
-            remedy="ask for it with POST .../pause/look once the servers are changed and wait for the answer, or cancel the"
-            " waiting runs of a node that cannot give one",
+            remedy="ask for it with POST .../pause/look once the servers are changed and wait for the answer, or"
+            " cancel the waiting runs of a node that cannot give one",
         )
 
 
