@@ -37,6 +37,28 @@ def test_children_that_nobody_waits_for_are_not_lost_when_they_end(watched: Load
         assert watched.total().written_bytes >= 1_000_000
 
 
+def test_zeroes_that_a_child_took_are_not_read_by_its_parent_once_it_is_gone(watched: LoadTree) -> None:
+    parent = (
+        "import os,subprocess,sys\n"
+        "dd = subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1M'], stderr=subprocess.DEVNULL)\n"
+        "import time; os.read(0, 1); time.sleep(0.05); dd.kill(); dd.wait(); print(flush=True); os.read(0, 1)"
+    )
+    command = [sys.executable, "-I", "-S", "-c", parent]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as family:
+        assert family.stdin is not None
+        assert family.stdout is not None
+        eventually(lambda: any(is_fed(child.pid) for child in processes.descendants(family.pid)))
+        watched.total()
+        family.stdin.write(b"\n")
+        family.stdout.read(1)
+        seen = watched.total()
+    assert seen.read_bytes < 8 * 1024**2
+
+
+def is_fed(pid: int) -> bool:
+    return str(Path(f"/proc/{pid}/fd/0").readlink()) == "/dev/zero"
+
+
 class Family:
     """A parent and its children as the kernel counts them: what a child wrote is the parent's once it was waited for.
 
@@ -60,7 +82,7 @@ class Relative:
 
     def __init__(self, family: Family, pid: int, parent: int) -> None:
         self.family, self.pid, self.parent = family, pid, parent
-        self.seen, self.is_gone = Used(0, 0, 0), False
+        self.seen, self.is_gone, self.is_fed = Used(0, 0, 0), False, False
 
     def read(self) -> None:
         if self.family.has_ended(self.pid):

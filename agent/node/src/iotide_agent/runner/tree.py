@@ -22,13 +22,19 @@ class Used(NamedTuple):
 
 
 class _Member:
-    """A process of the load, its /proc/PID/io and stat kept open."""
+    """A process of the load, its /proc/PID/io and stat kept open.
+
+    Attributes:
+        is_fed: whether it or a child took data from a source. The kernel adds what a child read to its parent once it
+            is gone, so that the calls of neither tell what came from a target.
+    """
 
     def __init__(self, pid: int, parent: int) -> None:
         self.pid = pid
         self.parent = parent
         self.seen = Used(0, 0, 0)
         self.is_gone = False
+        self.is_fed = False
         self._links: dict[int, str] = {}
         self._io, self._stat = _opened(pid, "io"), _opened(pid, "stat")
 
@@ -62,7 +68,7 @@ class _Member:
         # The calls' own count misses aio, io_uring and mmap; the storage count misses tmpfs and what a cache answers.
         # What dd takes from /dev/zero or gives to /dev/null never was on a target.
         written = max(stored_written, asked_written if self._is_target(1) else 0)
-        read = max(stored_read, asked_read if self._is_target(0) else 0)
+        read = max(stored_read, asked_read if self._is_target(0) and not self.is_fed else 0)
         return max(written, self.seen.written_bytes), max(read, self.seen.read_bytes)
 
     def _is_target(self, descriptor: int) -> bool:
@@ -75,6 +81,7 @@ class _Member:
             return link.startswith("/") and link not in _SOURCES and link != _SINK
         if not link.startswith(_GIVEN):
             self._links[descriptor] = link
+            self.is_fed |= link in _SOURCES
         return link not in _SOURCES if descriptor == 0 else link != _SINK
 
 
@@ -125,6 +132,9 @@ class LoadTree:
     def _read(self) -> None:
         for member in self._members.values():
             member.read()
+        for member in reversed(self._members.values()):  # parents come before their children
+            if member.is_fed and member.parent in self._members:
+                self._members[member.parent].is_fed = True
 
     def _newest_pid(self) -> bytes:
         """The pid that was given out last on this node: the last field of /proc/loadavg."""
