@@ -29,6 +29,8 @@ export default defineConfig({
           environment: "jsdom",
           include: ["src/**/*.test.tsx"],
           setupFiles: ["src/testing/setup.ts"],
+          // Longer than one wait within a test, see there.
+          testTimeout: 20_000,
         },
       },
     ],

@@ -118,16 +118,25 @@ def running_stack() -> Iterator[LocalStack]:
         shutil.rmtree(directory)
 
 
-def add_rig(stack: LocalStack, cluster: str, *, target: Path | None = None, server_url: str | None = None) -> Rig:
+def add_rig(
+    stack: LocalStack,
+    cluster: str,
+    *,
+    target: Path | None = None,
+    spare: Path | None = None,
+    server_url: str | None = None,
+) -> Rig:
     """A cluster with its node and target.
 
     Args:
         target: by default a directory on the disk that holds the stack.
+        spare: another approved directory, which is no target.
         server_url: where the agent finds the server, if not at the stack's own URL.
     """
     cluster_id = stack.add_cluster(cluster)
     directory = target or stack.directory / "targets" / cluster
     loads = WatchedLoads(stack.directory / "watched" / cluster)
-    agent = stack.add_agent(cluster_id, NODE, [directory], loads.environment, server_url=server_url)
+    directories = [directory, *([spare] if spare else [])]
+    agent = stack.add_agent(cluster_id, NODE, directories, loads.environment, server_url=server_url)
     target_id = stack.add_target(cluster_id, TARGET, directory, [agent.node_id])
     return Rig(stack, cluster, cluster_id, agent, directory, target_id, loads)

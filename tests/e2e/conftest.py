@@ -1,16 +1,29 @@
-"""A whole iotide with something to look at: finished, failed and rejected runs of every workload."""
+"""A whole iotide with something to look at: finished, failed and rejected runs of every workload, and a pause."""
 
 from collections.abc import Iterator
 
 import pytest
+from local_stack import wait_for
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
 
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Rig]:
     with running_stack() as stack:
-        rig = add_rig(stack, "e2e")
+        rig = add_rig(stack, "e2e", spare=stack.directory / "targets" / "spare")
         fio = {**FIO_SMALL, "rw": "write", "runtime_seconds": 2}
+        staged = rig.submit(
+            "dd",
+            {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"},
+            name="journals",
+            repeats=2,
+            cache="none",
+            cool_down_seconds=0.5,
+            stages=[
+                {"variant": "ext4 data=ordered"},
+                {"variant": "ext4 data=journal", "pause": "Mount scratch with data=journal."},
+            ],
+        )
         seen = [
             rig.submit("fio", fio, name="too-long", time_limit_seconds=1),
             rig.submit(
@@ -27,4 +40,5 @@ def rig() -> Iterator[Rig]:
             ),
         ]
         assert [stack.wait_campaign(campaign_id)["state"] for campaign_id in seen] == ["failed", "finished"]
+        wait_for("the pause", lambda: stack.get(f"/campaigns/{staged}")["state"] == "paused" or None, seconds=30)
         yield rig

@@ -1,7 +1,14 @@
 /** Every page in light and dark, wide and narrow: nothing that axe objects to, nothing wider than the screen. */
 
 import AxeBuilder from "@axe-core/playwright";
-import { type APIRequestContext, type Browser, expect, type Page, test } from "@playwright/test";
+import {
+  type APIRequestContext,
+  type Browser,
+  expect,
+  type Locator,
+  type Page,
+  test,
+} from "@playwright/test";
 import { given } from "./surroundings";
 
 const PICTURES = `${__dirname}/../../frontend/test-results/pages`;
@@ -19,19 +26,18 @@ interface Place {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-function heading(name: string | RegExp) {
+function shown(what: (page: Page) => Locator) {
   return async (page: Page) => {
-    await expect(page.getByRole("heading", { name }).first()).toBeVisible();
+    await expect(what(page)).toBeVisible();
   };
 }
 
-async function chart(page: Page): Promise<void> {
-  await expect(page.locator("figure .scatterlayer .trace").first()).toBeVisible();
+function heading(name: string | RegExp) {
+  return shown((page) => page.getByRole("heading", { name }).first());
 }
 
-async function refusal(page: Page): Promise<void> {
-  await expect(page.getByRole("alert").first()).toBeVisible();
-}
+const chart = shown((page) => page.locator("figure .scatterlayer .trace").first());
+const refusal = shown((page) => page.getByRole("alert").first());
 
 /** A cluster that nobody has joined. */
 const EMPTY_CLUSTER = `empty-${Date.now()}`;
@@ -46,30 +52,57 @@ async function places(request: APIRequestContext): Promise<Place[]> {
   const [node] = await items(request, "nodes");
   const [finished] = await items(request, "runs?state=finished&workload=fio");
   const [failed] = await items(request, "runs?state=failed");
+  const [paused] = await items(request, "campaigns?state=paused");
+  const [target] = await items(request, "targets");
   const clusters = await items(request, "clusters");
   const cluster = clusters.find(({ name }) => name === "e2e")?.id;
   const empty = clusters.find(({ name }) => name === EMPTY_CLUSTER)?.id;
   return [
     { name: "overview", path: "/", sign: heading(`Cluster ${EMPTY_CLUSTER}`) },
     { name: "node", path: `/?node=${node?.id}`, sign: heading("node-1") },
+    {
+      name: "overview-mounts",
+      path: "/",
+      sign: heading("Cluster e2e"),
+      act: async (page) => {
+        await page.getByRole("button", { name: "Add targets" }).click();
+        const mounts = page.getByRole("table", { name: "Discovered mounts" });
+        await mounts.getByRole("checkbox").first().check();
+      },
+    },
+    { name: "target", path: `/targets/${target?.id}`, sign: heading("What it is made of") },
     { name: "campaigns", path: "/campaigns", sign: heading("Campaigns") },
     {
       name: "builder",
       path: `/campaigns/new?cluster=${cluster}&from=${campaign?.id}`,
       sign: heading("Preview"),
     },
+    {
+      name: "builder-stages",
+      path: `/campaigns/new?cluster=${cluster}&from=${paused?.id}`,
+      sign: shown((page) => page.getByLabel("Stage 2: variant")),
+    },
     { name: "builder-empty", path: `/campaigns/new?cluster=${empty}`, sign: heading("Preview") },
     { name: "campaign-results", path: `/campaigns/${campaign?.id}`, sign: heading("Results") },
     { name: "campaign-runs", path: `/campaigns/${campaign?.id}?tab=runs`, sign: heading("Runs") },
     { name: "campaign-plan", path: `/campaigns/${campaign?.id}?tab=plan`, sign: heading("Plan") },
-    { name: "run", path: `/runs/${finished?.id}`, sign: chart },
+    {
+      name: "campaign-paused",
+      path: `/campaigns/${paused?.id}`,
+      sign: shown((page) => page.getByRole("table", { name: "Mounts of the targets" })),
+    },
+    {
+      name: "run",
+      path: `/runs/${finished?.id}?curves=${encodeURIComponent('["load","cpu","disk"]')}`,
+      sign: chart,
+    },
     { name: "run-failed", path: `/runs/${failed?.id}`, sign: heading(`Run ${failed?.id}`) },
     { name: "run-missing", path: "/runs/999999999", sign: refusal },
     { name: "trend", path: `/clusters/${cluster}/trend?workload=fio`, sign: chart },
     {
       name: "trend-table",
-      path: `/clusters/${cluster}/trend?workload=fio&view=table`,
-      sign: heading(/Runs of/),
+      path: `/clusters/${cluster}/trend?workload=dd&view=table`,
+      sign: shown((page) => page.getByLabel("Variant")),
     },
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
     { name: "trends", path: "/trends", sign: heading("Trends") },
@@ -176,10 +209,12 @@ async function look(page: Page, place: Place): Promise<void> {
   });
 }
 
-async function photograph(page: Page, { name, act }: Place, scheme: Scheme): Promise<void> {
+async function photograph(page: Page, { name }: Place, scheme: Scheme): Promise<void> {
   const picture = `${name}-${page.viewportSize()?.width}-${scheme}`;
   await page.waitForFunction(isSettled, scheme, { polling: "raf", timeout: 15_000 });
-  await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage: !act });
+  // What lies over a page is as tall as the screen.
+  const fullPage = !(await page.getByRole("dialog").isVisible());
+  await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage });
   const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   expect.soft(width, `${picture} is wider than the screen`).toBeLessThanOrEqual(0);
 }

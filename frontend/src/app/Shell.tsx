@@ -16,7 +16,7 @@ const CommandPalette = lazy(() => import("./CommandPalette"));
 
 /** What the menu leads to; `holds` begins the addresses of pages that belong there too. */
 const PLACES = [
-  { to: "/", label: "Overview", icon: "overview", holds: null },
+  { to: "/", label: "Overview", icon: "overview", holds: "/targets/" },
   { to: "/campaigns", label: "Campaigns", icon: "list", holds: "/runs/" },
   { to: "/trends", label: "Trends", icon: "trend", holds: "/clusters/" },
   { to: "/settings", label: "Settings", icon: "settings", holds: null },

@@ -145,6 +145,7 @@ const trend = createRoute({
     workload: optional(z.string()),
     metric: optional(z.string()),
     target: optional(z.string()),
+    variant: optional(z.string()),
     series: optional(z.readonly(z.array(z.number()))),
     cell: optional(idParam),
     zoomed: optional(z.boolean()),

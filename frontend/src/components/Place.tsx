@@ -1,17 +1,23 @@
-/** Where something was measured: its nodes, and below them its targets. */
+/** Where something was measured: its nodes, below them its targets, and the variant of its stage. */
 
 import { Text } from "@mantine/core";
 
 interface PlaceProps {
-  readonly of: { readonly node_names: readonly string[]; readonly target_names: readonly string[] };
+  readonly of: {
+    readonly node_names: readonly string[];
+    readonly target_names: readonly string[];
+    /** Empty outside stages. */
+    readonly variant: string;
+  };
 }
 
-export function Place({ of: { node_names, target_names } }: PlaceProps) {
+export function Place({ of: { node_names, target_names, variant } }: PlaceProps) {
   return (
     <>
       {node_names.join(", ")}
       <Text c="dimmed" size="xs">
         on {target_names.join(", ")}
+        {variant && `, in ${variant}`}
       </Text>
     </>
   );

@@ -33,10 +33,10 @@ export interface StepMark {
 
 const PANEL_PX = 150;
 /** Room above a panel for its title and the names of its lines, which take two rows on a telephone. */
-const HEAD_PX = 70;
+const HEAD_PX = 76;
 const FOOT_PX = 48;
-/** How far a title stands above its panel, by the names below it. */
-const TITLE_SHIFTS_PX = [4, 24, 44];
+/** How far a title stands above its panel, by the names that stand below it. */
+const TITLE_SHIFTS_PX = [4, 24, 56];
 const MOST_MARKS = 60;
 /** Names of steps that began closer together, as a share of the time, would run into each other. */
 const NEAREST_NAMES = 0.15;
@@ -106,6 +106,7 @@ function drawnPanel({ title, unit, lines }: CurvePanel, index: number, count: nu
   const top = 1 - index * (PANEL_PX + HEAD_PX) * each;
   const place = { yaxis: axisOf(index), legend: `legend${number}` };
   const kinds = new Set(lines.map(({ kind }) => kind)).size;
+  const titleShift = TITLE_SHIFTS_PX[Math.min(kinds, TITLE_SHIFTS_PX.length) - 1] ?? 4;
   const seen = new Set<number>();
   const data = lines.flatMap((line) => {
     const colour = traceColour(scheme, line.kind);
@@ -119,11 +120,7 @@ function drawnPanel({ title, unit, lines }: CurvePanel, index: number, count: nu
     title: {
       text: `<b>${axisTitle(title, scale)}</b>`,
       ...{ showarrow: false, xref: "paper", yref: "paper", x: 0, xanchor: "left" },
-      ...{
-        y: top,
-        yanchor: "bottom",
-        yshift: TITLE_SHIFTS_PX[Math.min(kinds, TITLE_SHIFTS_PX.length) - 1] ?? 4,
-      },
+      ...{ y: top, yanchor: "bottom", yshift: titleShift },
     } as const,
     layout: {
       [`yaxis${number}`]: {
@@ -131,7 +128,12 @@ function drawnPanel({ title, unit, lines }: CurvePanel, index: number, count: nu
         domain: [Math.max(0, top - PANEL_PX * each), top],
         rangemode: "tozero",
       },
-      [`legend${number}`]: { ...layout.legend, y: top, font: { size: 12 } },
+      [`legend${number}`]: {
+        ...layout.legend,
+        y: top + titleShift * each,
+        yanchor: "top",
+        font: { size: 12 },
+      },
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Campaign, Pause } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
@@ -18,17 +19,19 @@ export function PausePanel({ campaign }: { campaign: Campaign }) {
   return (
     <Loaded query={query}>
       {(pause) => (
-        <Alert color="orange" title={`Waiting for you: ${pause.pause ?? ""}`} variant="light">
+        <Section
+          description={`Before stage ${pause.ordinal}, ${pause.variant}: change the servers, have the nodes look, and confirm what they find.`}
+          title="Waiting for you"
+        >
           <Stack gap="sm">
-            <Text size="sm">
-              Stage {pause.ordinal}, {pause.variant}. Change the servers, have the nodes look, and confirm
-              what they find.
-            </Text>
+            <Alert color="orange" style={{ whiteSpace: "pre-wrap" }} variant="light">
+              {pause.pause}
+            </Alert>
             <MountTable mounts={pause.mounts} />
             <Freshness pause={pause} />
             <Buttons campaign={campaign} pause={pause} />
           </Stack>
-        </Alert>
+        </Section>
       )}
     </Loaded>
   );

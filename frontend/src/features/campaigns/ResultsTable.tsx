@@ -107,11 +107,6 @@ function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterI
       <td>{n > 1 && <Quantity scale={scale} unit={unit} value={result.high} />}</td>
       <td className="iotide-name">
         <Place of={cell} />
-        {cell.variant && (
-          <Text c="dimmed" size="xs">
-            in {cell.variant}
-          </Text>
-        )}
       </td>
       <td>
         <TextLink

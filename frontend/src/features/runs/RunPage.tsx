@@ -108,6 +108,7 @@ function StateList({ run }: { run: RunDetail }) {
       {run.state === "finished" && <Definition label="Validity">{run.validity}</Definition>}
       <Definition label="Started">{run.started_at ? <When at={run.started_at} /> : "not yet"}</Definition>
       <Definition label="Ended">{run.ended_at ? <When at={run.ended_at} /> : "not yet"}</Definition>
+      {run.variant && <Definition label="Variant">{run.variant}</Definition>}
       <Definition label="Attempts">{run.attempts_made}</Definition>
     </DataList>
   );
@@ -118,7 +119,7 @@ function OptionList({ run }: { run: RunDetail }) {
   const options = Object.entries(run.options);
   if (options.length === 0) return <Text c="dimmed">All at their defaults.</Text>;
   return (
-    <DataList size="sm">
+    <DataList size="sm" vars={() => ({ root: { "--data-list-label-width": "10rem" } })}>
       {options.map(([name, value]) => (
         <Definition key={name} label={titleOf(name)}>
           {optionValue(name, value)}

@@ -82,8 +82,10 @@ function RunRow({ run, describeRun, value }: RunRowProps) {
 }
 
 export function RunState({ run }: { run: Run }) {
-  if (run.state !== "active")
-    return <StateBadge state={run.validity === "rejected" ? "rejected" : run.state} />;
+  if (run.state !== "active") {
+    const isRejected = run.state === "finished" && run.validity === "rejected";
+    return <StateBadge state={isRejected ? "rejected" : run.state} />;
+  }
   return (
     <Box>
       <Group gap="xs" justify="space-between" wrap="nowrap">

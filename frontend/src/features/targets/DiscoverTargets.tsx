@@ -46,6 +46,9 @@ export default function DiscoverTargets({ clusterId, hasNodes, onStart, onDone }
     >
       {(rows) => (
         <Stack gap="xs">
+          <Text c="dimmed" size="sm">
+            Directories that the agents may write to and that are no target yet: tick the ones to measure.
+          </Text>
           <CandidateTable candidates={rows} names={names} onNames={setNames} />
           {create.error && <ErrorNotice error={create.error} />}
           {join.error && <ErrorNotice error={join.error} />}
@@ -156,6 +159,7 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
             ) : (
               <TextInput
                 aria-label={`Name of the target for ${pathOf(candidate)}`}
+                miw={220}
                 disabled={!names.has(keyOf(candidate))}
                 onChange={(event) => setName(keyOf(candidate), event.currentTarget.value)}
                 size="xs"

@@ -6,10 +6,12 @@ import type { Target, TargetFacts, TargetPlace } from "@/api/types";
 import { FactsTable } from "@/components/FactsTable";
 import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
+import { TextLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
+import { When } from "@/components/When";
 import { BackedBy } from "./BackedBy";
 import { targetFactsQuery, targetQuery } from "./queries";
 import { adviceOf, layersOf } from "./stack";
@@ -20,11 +22,28 @@ export function TargetPage({ targetId }: { targetId: number }) {
   return (
     <LoadedPage query={target} title={`Target ${targetId}`}>
       {(found) => (
-        <Page title={`Target ${found.name}`}>
+        <Page title={`Target ${found.name}`} trail={<Trail target={found} />}>
           <Loaded query={facts}>{(known) => <Known facts={known} target={found} />}</Loaded>
         </Page>
       )}
     </LoadedPage>
+  );
+}
+
+function Trail({ target: { scope, retired_at: retiredAt } }: { target: Target }) {
+  return (
+    <>
+      <TextLink to="/" underline="always">
+        Overview
+      </TextLink>{" "}
+      · {scope === "shared" ? "one file system shared by its nodes" : "private to each node"}
+      {retiredAt && (
+        <>
+          {" "}
+          · retired <When at={retiredAt} />
+        </>
+      )}
+    </>
   );
 }
 
@@ -73,12 +92,7 @@ function PlaceTable({ places, target }: { places: readonly TargetPlace[]; target
               {problems.get(place.node_id)}
             </Text>
           </td>
-          <td>
-            {mount ? `${mount.fstype} on ${mount.source}` : "nothing"}
-            <Text c="dimmed" size="xs">
-              {target.scope === "shared" ? "shared" : "private to each node"}
-            </Text>
-          </td>
+          <td>{mount ? `${mount.fstype} on ${mount.source}` : "nothing"}</td>
           <td>
             <Quantity unit="bytes" value={mount?.total_bytes ?? null} />
           </td>

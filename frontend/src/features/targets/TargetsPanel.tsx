@@ -39,11 +39,7 @@ export function TargetsPanel({ clusterId, hasNodes }: { clusterId: number; hasNo
         )}
       </Group>
       <Loaded
-        empty={
-          <Text>
-            No target yet. A target is a file system or directory under test: tick the ones to measure.
-          </Text>
-        }
+        empty={<Text>No target yet. A target is a file system or directory under test.</Text>}
         isEmpty={(rows) => rows.length === 0}
         query={targets}
       >

@@ -10,7 +10,7 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { plainTitle } from "@/lib/options";
 import { MAX_TRACES } from "@/plots/figure";
-import { nameSeries } from "./names";
+import { nameSeries, nameVariant } from "./names";
 import { pointsQuery, seriesQuery } from "./queries";
 import { type Selection, selectSeries, type TrendView } from "./selection";
 import { type ChosenPoint, type NamedPoints, TrendChart, TrendTable } from "./TrendChart";
@@ -96,12 +96,15 @@ function NotAll({ selection }: { selection: Selection }) {
 }
 
 /** Puts a first choice into the address: another one would be made as soon as points come in. */
-function useKeptChoice({ drawn, isFirstChoice, metric, target }: Selection, onView: TrendProps["onView"]) {
+function useKeptChoice(
+  { drawn, isFirstChoice, metric, target, variant }: Selection,
+  onView: TrendProps["onView"],
+) {
   const keep = useEffectEvent(() => onView({ series: drawn.map(({ id }) => id) }));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another metric or target is another first choice
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another metric, target or variant is another first choice
   useEffect(() => {
     if (isFirstChoice) keep();
-  }, [isFirstChoice, metric, target]);
+  }, [isFirstChoice, metric, target, variant]);
 }
 
 /** The points of the drawn series, as far as they have come. */
@@ -163,6 +166,7 @@ function Pickers({ names, workload, selection, view, onView }: PickersProps) {
           }
           value={selection.target ?? ""}
         />
+        <VariantPicker onView={onView} selection={selection} />
         <SegmentedControl
           aria-label="View"
           data={["Chart", "Table"]}
@@ -201,5 +205,25 @@ function MetricDescription({ workload, metric }: { workload: Workload; metric: s
     <Text c="dimmed" size="sm">
       {description}
     </Text>
+  );
+}
+
+const ALL_VARIANTS = -1;
+
+/** A variant may have any name, so that a choice is known by its place. */
+function VariantPicker({ selection, onView }: Pick<PickersProps, "selection" | "onView">) {
+  const { variants, variant } = selection;
+  if (variants.length < 2) return null;
+  const named = variants.map((name, place) => ({ value: String(place), label: nameVariant(name) }));
+  return (
+    <NativeSelect
+      data={[{ value: String(ALL_VARIANTS), label: "All variants" }, ...named]}
+      label="Variant"
+      onChange={(event) => {
+        const chosen = variants[Number(event.currentTarget.value)];
+        onView({ variant: chosen, series: undefined, cell: undefined });
+      }}
+      value={String(variant === undefined ? ALL_VARIANTS : variants.indexOf(variant))}
+    />
   );
 }

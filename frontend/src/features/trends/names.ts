@@ -18,6 +18,11 @@ export function nameSeries(series: readonly Series[], titleOf: TitleOf): Map<num
   return new Map(series.map(({ id }, index) => [id, name(parts[index] ?? {}) || `series ${id}`]));
 }
 
+/** The variant of a stage; what was measured outside stages has none. */
+export function nameVariant(variant: string): string {
+  return variant || "outside stages";
+}
+
 /** Labels repeat options of the same name; one of them is enough. */
 function partsOf({ node_names, target_names, variant, options, labels }: Series): Values {
   return { ...options, ...labels, nodes: node_names.join("+"), targets: target_names.join("+"), variant };
@@ -32,7 +37,7 @@ function inOrder(names: readonly string[]): string[] {
 
 /** A series holds only options that differ from their defaults. */
 function namePart(name: string, value: unknown, title: string, isOption: boolean): string {
-  if (name === "variant" && value === "") return "outside stages";
+  if (name === "variant") return nameVariant(String(value));
   if (value === undefined || value === "") return isOption ? `${title} default` : "";
   const text = optionValue(name, value);
   return SPEAKS_FOR_ITSELF.has(name) ? text : `${title} ${text}`;

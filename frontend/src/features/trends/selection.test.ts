@@ -3,8 +3,8 @@ import type { Series } from "@/api/types";
 import { MAX_TRACES } from "@/plots/figure";
 import { selectSeries } from "./selection";
 
-function series(id: number, metric: string, target: string, point_count = 1): Series {
-  return { id, metric, target_names: [target], point_count } as unknown as Series;
+function series(id: number, metric: string, target: string, point_count = 1, variant = ""): Series {
+  return { id, metric, target_names: [target], point_count, variant } as unknown as Series;
 }
 const ids = (rows: readonly Series[]) => rows.map(({ id }) => id);
 
@@ -24,6 +24,18 @@ it("starts with the metric that the workload names first, on all its targets", (
 it("follows the address", () => {
   expect(ids(selectSeries(all, ORDER, { metric: "throughput", target: "shm" }).drawn)).toEqual([2]);
   expect(ids(selectSeries(all, ORDER, { series: [2] }).drawn)).toEqual([2]);
+});
+
+it("draws one variant of the stages where the address names it, and what was measured outside them", () => {
+  const staged = [
+    ...all,
+    series(4, "throughput", "disk", 1, "xfs"),
+    series(5, "throughput", "disk", 1, "ext3"),
+  ];
+  expect(selectSeries(staged, ORDER, {}).variants).toEqual(["", "ext3", "xfs"]);
+  expect(ids(selectSeries(staged, ORDER, { variant: "xfs" }).drawn)).toEqual([4]);
+  expect(ids(selectSeries(staged, ORDER, { variant: "" }).drawn)).toEqual([1, 2]);
+  expect(ids(selectSeries(staged, ORDER, { variant: "gone" }).drawn)).toEqual([1, 2, 4, 5]);
 });
 
 it("ignores what the address names but the cluster lacks", () => {

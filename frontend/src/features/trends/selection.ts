@@ -8,6 +8,8 @@ export interface TrendView {
   readonly workload?: string | undefined;
   readonly metric?: string | undefined;
   readonly target?: string | undefined;
+  /** Of a stage; empty is outside stages. */
+  readonly variant?: string | undefined;
   readonly series?: readonly number[] | undefined;
   /** The point whose runs are shown. */
   readonly cell?: number | undefined;
@@ -20,7 +22,9 @@ export interface Selection {
   readonly metric: string;
   readonly targets: readonly string[];
   readonly target: string | undefined;
-  /** Series of the metric and target, drawn or not. */
+  readonly variants: readonly string[];
+  readonly variant: string | undefined;
+  /** Series of the metric, target and variant, drawn or not. */
   readonly candidates: readonly Series[];
   readonly drawn: readonly Series[];
   /** The address names none of them: they are the first choice. */
@@ -39,11 +43,14 @@ export function selectSeries(all: readonly Series[], order: readonly string[], v
   const ofMetric = all.filter((series) => series.metric === metric).sort((a, b) => a.id - b.id);
   const targets = [...new Set(ofMetric.flatMap(({ target_names }) => target_names))].sort();
   const target = targets.find((name) => name === view.target);
-  const candidates = ofMetric.filter(({ target_names }) => !target || target_names.includes(target));
+  const ofTarget = ofMetric.filter(({ target_names }) => !target || target_names.includes(target));
+  const variants = [...new Set(ofTarget.map((series) => series.variant))].sort();
+  const variant = variants.find((name) => name === view.variant);
+  const candidates = ofTarget.filter((series) => variant === undefined || series.variant === variant);
   const wanted = candidates.filter(({ id }) => view.series?.includes(id));
   const fullest = [...candidates].sort((a, b) => b.point_count - a.point_count).slice(0, MAX_TRACES);
   const ids = new Set((wanted.length > 0 ? wanted : fullest).slice(0, MAX_TRACES).map(({ id }) => id));
   const drawn = candidates.filter(({ id }) => ids.has(id));
   const isFirstChoice = wanted.length === 0 && drawn.length > 0;
-  return { metrics, metric, targets, target, candidates, drawn, isFirstChoice };
+  return { metrics, metric, targets, target, variants, variant, candidates, drawn, isFirstChoice };
 }

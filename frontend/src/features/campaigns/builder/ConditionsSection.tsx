@@ -27,7 +27,7 @@ interface ConditionsSectionProps {
 export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
   return (
     <Section title="How">
-      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <CountInput
           description="4 or more say how far results spread."
           label="Repeats"

@@ -6,6 +6,7 @@ import { Definition } from "@/components/Definition";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { useDescriber } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
+import { Place } from "@/components/Place";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { formatDuration } from "@/lib/units";
@@ -71,16 +72,14 @@ function Warnings({ preview: { warnings } }: { preview: Preview }) {
 function Matrix({ preview }: { preview: Preview }) {
   const { cells, cell_count } = preview;
   const describeCell = useDescriber(cells);
-  const hasStages = cells.some(({ variant }) => variant !== "");
-  const head = ["Node", "Target", "Workload", "Options"];
   return (
     <>
-      <ScrollTable head={hasStages ? ["Stage", ...head] : head} label="Run matrix" maxHeight={320}>
+      <ScrollTable head={["Node and target", "Workload", "Options"]} label="Run matrix" maxHeight={320}>
         {cells.map((cell) => (
           <tr key={cell.ordinal}>
-            {hasStages && <td>{cell.variant}</td>}
-            <td>{cell.node}</td>
-            <td>{cell.targets.join(", ")}</td>
+            <td className="iotide-name">
+              <Place of={{ node_names: [cell.node], target_names: cell.targets, variant: cell.variant }} />
+            </td>
             <td>{cell.workload}</td>
             <td className="iotide-wrap">{describeCell(cell)}</td>
           </tr>

@@ -16,6 +16,7 @@ const RATE = {
 let nextRun = 1;
 
 interface Given {
+  readonly variant?: string;
   readonly targets?: string[];
   readonly target?: string | null;
   readonly options?: object;
@@ -24,7 +25,15 @@ interface Given {
 }
 
 /** A cell with one measurement. */
-function cell({ targets = ["disk"], target = null, options = {}, labels = {}, values = [1e6] }: Given) {
+function cell(given: Given) {
+  const {
+    variant = "",
+    targets = ["disk"],
+    target = null,
+    options = {},
+    labels = {},
+    values = [1e6],
+  } = given;
   const runs = values.map((_, index) => ({
     id: nextRun++,
     repeat: index + 1,
@@ -32,6 +41,7 @@ function cell({ targets = ["disk"], target = null, options = {}, labels = {}, va
   }));
   const sorted = [...values].sort((a, b) => a - b);
   return {
+    variant,
     target_names: targets,
     node_names: ["node07"],
     options,
@@ -103,6 +113,18 @@ it("draws bars over targets, with every run as a dot", () => {
   const { data } = draw(cells).panels[0]?.figure ?? { data: [] };
   expect(data[0]).toMatchObject({ type: "bar", y: [2, 2], text: ["median of 3 runs", "median of 3 runs"] });
   expect(data[1]).toMatchObject({ type: "scatter", y: [1, 2, 3, 1, 2, 3] });
+});
+
+it("tells the variants of stages apart: bars where nothing else differs, else colours", () => {
+  const variants = ["ext3 data=ordered", "ext3 data=journal"];
+  const alone = variants.map((variant) => cell({ variant }));
+  expect(choose(alone)).toMatchObject({ axes: ["variant"], series: [] });
+  const sized = variants.flatMap((variant) =>
+    SIZES.map((size) => cell({ variant, options: { jobs: size } })),
+  );
+  expect(choose(sized)).toMatchObject({ axes: ["jobs"], series: ["variant"] });
+  const csv = asCsv(choose(alone).rows, ["variant"], RATE);
+  expect(csv.split("\n")[1]).toMatch(/^"ext3 data=ordered",/);
 });
 
 it("shows many repeats of few cells in the order of their starts", () => {
