@@ -1,4 +1,4 @@
-"""A campaign in stages on a real agent: the target is mounted anew between them and used once an operator confirms."""
+"""A campaign in stages on a real agent: the target is made anew between them and used once an operator confirms."""
 
 import os
 import subprocess
@@ -15,9 +15,17 @@ LOAD = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
 STAGES = [{"variant": "first"}, {"variant": "second", "pause": "mount the other file system"}]
 
 
-def mount(source: str, mount_point: Path) -> None:
+def mount_tmpfs(mount_point: Path) -> None:
     options = f"size=16m,mode=0700,uid={os.geteuid()}"
-    subprocess.run(as_root("mount", "-t", "tmpfs", "-o", options, source, mount_point), check=True)
+    subprocess.run(as_root("mount", "-t", "tmpfs", "-o", options, "iotide-first", mount_point), check=True)
+    (mount_point / "target").mkdir(mode=0o700)
+
+
+def mount_ext4(image: Path, mount_point: Path) -> None:
+    with image.open("wb") as file:
+        file.truncate(32 << 20)
+    subprocess.run(["mkfs.ext4", "-q", "-F", "-E", f"root_owner={os.geteuid()}:{os.getegid()}", image], check=True)
+    subprocess.run(as_root("mount", "-o", "loop", image, mount_point), check=True)
     (mount_point / "target").mkdir(mode=0o700)
 
 
@@ -26,7 +34,7 @@ def mounted(rig: Rig) -> Iterator[Rig]:
     """A rig whose target lies on a file system of its own."""
     mount_point = rig.stack.directory / "staged"
     mount_point.mkdir()
-    mount("iotide-first", mount_point)
+    mount_tmpfs(mount_point)
     try:
         yield add_rig(rig.stack, "staged", target=mount_point / "target")
     finally:
@@ -42,18 +50,18 @@ def when(is_so: Callable[[dict[str, Any]], bool], ask: Callable[[], dict[str, An
     return wait_for(what, found, seconds=40)
 
 
-def test_each_stage_is_measured_on_the_mount_that_its_operator_confirmed(mounted: Rig) -> None:
+def test_each_stage_is_measured_on_the_mount_that_its_operator_confirmed(mounted: Rig, tmp_path: Path) -> None:
     stack, campaign_id = mounted.stack, mounted.submit("dd", LOAD, stages=STAGES)
     path = f"/campaigns/{campaign_id}"
     when(lambda campaign: campaign["state"] == "paused", lambda: stack.get(path), "the pause")
     assert [run["state"] for run in mounted.runs(campaign_id)] == ["finished", "waiting"]
 
     subprocess.run(as_root("umount", mounted.target.parent), check=True)
-    mount("iotide-second", mounted.target.parent)
+    mount_ext4(tmp_path / "image", mounted.target.parent)
     stack.post(f"{path}/pause/look", {})
     pause = when(lambda pause: not pause["waiting_for"], lambda: stack.get(f"{path}/pause"), "the nodes' answers")
     (found,) = pause["mounts"]
-    assert (found["was"]["source"], found["now"]["source"]) == ("iotide-first", "iotide-second")
+    assert (found["was"]["fstype"], found["now"]["fstype"]) == ("tmpfs", "ext4")
     assert (found["is_change"], found["problem"]) == (True, None)
 
     stack.post(f"{path}/confirm", {"found_sha256": pause["found_sha256"]})
