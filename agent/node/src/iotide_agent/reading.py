@@ -115,8 +115,11 @@ class RunReader:
             partial(self._read, done, is_cut=failure is not None)
             for done, failure in zip(outcomes, failures, strict=True)
         ]
+        conclude = partial(self._conclude, outcomes)
         read: list[_Read] = []
-        for one in [*reads, *([partial(self._conclude, outcomes)] if outcome is Outcome.FINISHED else [])]:
+        for one in [*reads, conclude]:
+            if one is conclude and outcome is not Outcome.FINISHED:
+                continue  # where one step cannot be believed, all of them together cannot
             try:
                 read.append(one())
             except _UnreadError as error:

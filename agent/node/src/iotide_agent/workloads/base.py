@@ -334,7 +334,7 @@ class Workload(ABC, Generic[OptionsT]):
         """What only the steps together say, for instance the total of several writers; by default nothing.
 
         Args:
-            outcomes: of the steps that `read` took.
+            outcomes: of all steps; it is not called where one failed or said what `read` refused.
         """
         del options, places, outcomes
         return Parsed()
