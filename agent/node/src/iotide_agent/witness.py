@@ -20,12 +20,13 @@ def begin_witness(files: OrderFiles, plan: Plan) -> None:
     """Notes the condition before the load, beside the caller: a pool that hangs must hold up neither agent nor run."""
 
     def note() -> None:
+        condition = _condition(plan)
+        if condition is None or files.go.exists():  # the load may have begun, and this is no "before" any more
+            return
         try:
-            text = json.dumps(asdict(_condition(plan)))
-            if not files.go.exists():  # else the load may have begun, and this is no "before" any more
-                replace_file(files.condition, text, durable=False)
-        except (OSError, ValueError):
-            _logger.exception("condition_unknown directory=%s", files.directory)
+            replace_file(files.condition, json.dumps(asdict(condition)), durable=False)
+        except OSError:
+            _logger.exception("condition_not_kept directory=%s", files.directory)
 
     threading.Thread(target=note, daemon=True).start()
 
@@ -41,5 +42,10 @@ def end_witness(files: OrderFiles, ended: dict[str, Any], plan: Plan | None) -> 
     )
 
 
-def _condition(plan: Plan) -> Condition:
-    return look_below([str(place.directory) for place in plan.places], SystemReader())
+def _condition(plan: Plan) -> Condition | None:
+    try:
+        return look_below([str(place.directory) for place in plan.places], SystemReader())
+    except Exception:
+        # A fault of ours in looking at the storage must not lose the numbers; that nobody looked is in the log.
+        _logger.exception("condition_unknown")
+        return None
