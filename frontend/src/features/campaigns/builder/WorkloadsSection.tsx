@@ -64,7 +64,7 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
           Add a workload
         </Button>
       </Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown mah="60dvh" style={{ overflowY: "auto" }}>
         {workloads.map((workload) => (
           <Menu.Item key={workload.id} onClick={() => onAdd(workload.name)}>
             {workload.title}
