@@ -160,7 +160,7 @@ def recordings() -> dict[str, Recording]:
                 "/sys/dev/block/254:16/uevent": "DEVNAME=vdb\nDEVTYPE=disk\n",
                 "tune2fs -l /dev/vdb": sample("tune2fs-l.ext4.txt"),
                 "/proc/fs/ext4/vdb/options": sample("proc-fs-ext4-options.ext4.txt"),
-                "blkid -o value -s UUID /dev/vdb": "a07777f1-6d1c-44e4-bb4a-dee6648b534e\n",
+                "blkid -p -o value -s UUID /dev/vdb": "a07777f1-6d1c-44e4-bb4a-dee6648b534e\n",
             },
         ),
         "xfs": Recording(

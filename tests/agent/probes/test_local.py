@@ -129,7 +129,7 @@ def test_uuid_comes_from_udev_where_the_device_may_not_be_read() -> None:
 
 
 def test_file_system_that_several_nodes_mount_from_one_disk_is_shared() -> None:
-    texts = {"blkid -o value -s UUID /dev/vdb": "abc-def\n"}
+    texts = {"blkid -p -o value -s UUID /dev/vdb": "abc-def\n"}
     facts = mount_facts(mount_of("gfs2", "mountinfo.local.txt"), Recorded(texts))
     assert (facts["fs.identity"], facts["fs.identity_scope"]) == ("gfs2:abc-def", "shared")
 

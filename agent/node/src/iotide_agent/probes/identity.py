@@ -53,7 +53,8 @@ class UuidProbe(Probe):
 
 
 def _blkid(mount: Mount) -> CommandWant:
-    return CommandWant(("blkid", "-o", "value", "-s", "UUID", mount.source), "util-linux")
+    # -p reads the device itself: blkid's cache may say for seconds what stood there before a mkfs.
+    return CommandWant(("blkid", "-p", "-o", "value", "-s", "UUID", mount.source), "util-linux")
 
 
 def _lsblk(mount: Mount) -> CommandWant:
