@@ -35,10 +35,10 @@ def declined(rig: Rig, run_id: int) -> dict[str, Any] | None:
 def test_a_target_whose_file_system_is_gone_is_declined_and_what_lies_below_not_touched(mounted: Rig) -> None:
     subprocess.run(as_root("umount", mounted.target.parent), check=True)
     mounted.target.mkdir()  # as after a reboot without the mount: a plain directory on the root disk
-    run_id = mounted.submit_one("dd", LOAD)
+    run_id = mounted.submit_one("dd", LOAD, attempts_allowed=10)
     run = wait_for("a declined attempt", lambda: declined(mounted, run_id))
     reason = run["attempts"][0]["reason"]
-    assert run["state"] == "waiting"
+    assert run["state"] in {"waiting", "active"}, "the next attempt waits or has begun"
     assert "tmpfs" in reason
     assert str(mounted.target) in reason
     assert mounted.loads.starts() == []
