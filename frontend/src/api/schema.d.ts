@@ -2508,7 +2508,7 @@ export interface components {
             node_id: number;
             /**
              * Path
-             * @example /work/bench
+             * @example /scratch/bench
              */
             path: string;
         };
@@ -8700,7 +8700,7 @@ export interface operations {
                  *       "elsewhere": [
                  *         {
                  *           "node_id": 3,
-                 *           "path": "/work/bench"
+                 *           "path": "/scratch/bench"
                  *         }
                  *       ],
                  *       "reserve_bytes": 0
@@ -9900,7 +9900,7 @@ export interface operations {
                  *       "elsewhere": [
                  *         {
                  *           "node_id": 3,
-                 *           "path": "/work/bench"
+                 *           "path": "/scratch/bench"
                  *         }
                  *       ]
                  *     }

@@ -32,7 +32,7 @@ class NodePath(Input):
     """Where a target is on one node."""
 
     node_id: Annotated[int, Field(ge=1, le=2**63 - 1, examples=[3])]
-    path: Annotated[str, Field(min_length=1, max_length=4096, examples=["/work/bench"])]
+    path: Annotated[str, Field(min_length=1, max_length=4096, examples=["/scratch/bench"])]
 
 
 Elsewhere = Annotated[
