@@ -56,10 +56,11 @@ class Subject:
 
 SUBJECTS: Final = (
     Subject("dd", {"file_size_bytes": 1024**3, "flush": "direct", "operations": ["write"]}, {}),
-    # A long run in the windows, since each start of fio is a third of a second in which nothing is written.
+    # Small requests, so that many could feel supervision; a file that is soon full, since growing it is slower; and a
+    # long run in the windows, since each start of fio is a third of a second in which nothing is written.
     Subject(
         "fio",
-        {"rw": "write", "block_size_bytes": 64 * 1024, "file_size_bytes": 1024**3, "runtime_seconds": 30},
+        {"rw": "write", "block_size_bytes": 4096, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 30},
         {"runtime_seconds": 4},
     ),
     Subject(
