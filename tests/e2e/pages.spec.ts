@@ -65,8 +65,9 @@ async function places(request: APIRequestContext): Promise<Place[]> {
       path: "/",
       sign: heading("Cluster e2e"),
       act: async (page) => {
-        await page.getByRole("button", { name: "Add targets" }).click();
-        const mounts = page.getByRole("table", { name: "Discovered mounts" });
+        const own = page.getByRole("region", { name: "Cluster e2e" });
+        await own.getByRole("button", { name: "Add targets" }).click();
+        const mounts = own.getByRole("table", { name: "Discovered mounts" });
         await mounts.getByRole("checkbox").first().check();
       },
     },
