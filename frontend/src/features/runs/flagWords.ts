@@ -80,12 +80,12 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
   DEGRADED: {
     title: "Storage busy with itself",
     meaning: "An array lacked a disk, or a rebuild, check, scrub or balance ran below the target.",
-    remedy: "Run again when it has ended; such a run is no baseline.",
+    remedy: "Run again when it has ended; compare nothing with this run.",
   },
   FOREIGN_LOAD: {
     title: "Somebody else was there",
     meaning: "Processor time or bytes on the target's device were used that the run did not cause.",
-    remedy: "Find the other load and run again without it; such a run is no baseline.",
+    remedy: "Find the other load and run again without it; compare nothing with this run.",
   },
   WRONG_MOUNT: {
     title: "Wrong mount",
