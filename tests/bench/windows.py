@@ -17,7 +17,7 @@ from repeating_tool import RepeatingTool
 
 WINDOW_SECONDS: Final = 1.0
 SETTLE_SECONDS: Final = 1.0
-"""After a freeze the watchers first do at once what they were kept from; that is no supervision of this window."""
+"""After a change; released watchers first do at once what they were kept from: that is no supervision of a window."""
 RESAMPLES: Final = 4000
 
 
@@ -100,6 +100,7 @@ class Windows:
     def __init__(self, load: RepeatingTool, watchers: Watchers) -> None:
         self._load = load
         self._watchers = watchers
+        self._is_watched = True
         self.blocks: list[Block] = []
         self.watched_seconds = 0.0
         self.watching_cpu_seconds = 0.0
@@ -133,8 +134,7 @@ class Windows:
         return Interval(ratio(blocks), ratios[int(0.025 * RESAMPLES)], ratios[int(0.975 * RESAMPLES)])
 
     def _watched_window(self) -> float:
-        self._watchers.release()
-        time.sleep(SETTLE_SECONDS)
+        self._settle(watched=True)
         cpu_before, began = self._watchers.cpu_seconds(), time.monotonic()
         rate = self._window()
         self.watching_cpu_seconds += self._watchers.cpu_seconds() - cpu_before
@@ -142,9 +142,15 @@ class Windows:
         return rate
 
     def _raw_window(self) -> float:
-        self._watchers.freeze()
-        time.sleep(SETTLE_SECONDS)
+        self._settle(watched=False)
         return self._window()
+
+    def _settle(self, *, watched: bool) -> None:
+        if watched == self._is_watched:
+            return
+        self._is_watched = watched
+        (self._watchers.release if watched else self._watchers.freeze)()
+        time.sleep(SETTLE_SECONDS)
 
     def _window(self) -> float:
         began, before_bytes = time.monotonic(), self._load.moved_bytes()
