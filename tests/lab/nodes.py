@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from lab.agents import Agent, Answer, Errand, Job
 
-from iotide_wire.messages import FlagCode, OrderTarget, Outcome
+from iotide_wire.messages import FinishRequest, FlagCode, OrderTarget, Outcome
 
 JOBS: Final = (
     Job("dd", {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}),
@@ -141,6 +141,11 @@ def assert_measured(answer: Answer) -> None:
         assert result.samples
         assert FlagCode.WRONG_MOUNT not in {flag.code for flag in result.flags}
     assert answer.leftovers == 0
+
+
+def highest(result: FinishRequest, counter: str) -> float:
+    """The largest value of a counter in the seconds of a run; 0 where nothing was counted."""
+    return max((value for curve in result.curves if curve.counter == counter for value in curve.values), default=0.0)
 
 
 def assert_declined(answer: Answer, code: str) -> None:

@@ -9,7 +9,7 @@ from agent.order_rig import eventually
 from lab.agents import Job
 from lab.inside.nfs_server import ADDRESS, CLIENTS, MAX_BLOCK_BYTES, NfsServer, mounted_on, nfs_server
 from lab.inside.volumes import MOUNT_POINT
-from lab.nodes import JOBS, Node, assert_declined, assert_measured
+from lab.nodes import JOBS, Node, assert_declined, assert_measured, highest
 
 from iotide_wire.messages import Outcome
 
@@ -35,6 +35,7 @@ def test_two_clients_at_once(version: str, server: NfsServer, make_node: Callabl
         answers = [started.answer() for started in errands]
         for answer in answers:
             assert_measured(answer)
+            assert highest(answer.results[0], "nfs_write_bytes_per_second") > 0
             facts = answer.mount.facts
             assert (facts["fs.identity"], facts["fs.identity_scope"]) == (f"nfs:{ADDRESS}:{MOUNT_POINT}", "shared")
             assert (facts["nfs.version"], facts["nfs.transport"], facts["nfs.hard"]) == (version, "tcp", True)
@@ -57,11 +58,12 @@ def test_server_tells_the_geometry_below_its_export(server: NfsServer, make_node
     assert (facts["fs.stripe_fits_device"], facts["fs.identity_scope"]) == (True, "node")
 
 
+@pytest.mark.parametrize("version", ["3", "4.2"])
 def test_unmounted_export_is_refused_and_not_measured_on_the_root_disk(
-    server: NfsServer, make_node: Callable[..., Node]
+    version: str, server: NfsServer, make_node: Callable[..., Node]
 ) -> None:
     del server
-    with mounted_on(CLIENTS[0], "4.2") as mount_point:
+    with mounted_on(CLIENTS[0], version) as mount_point:
         node = make_node(mount_point, CLIENTS[0])
         target = node.look().target
         node.unmount()

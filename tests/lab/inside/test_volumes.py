@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import pytest
-from lab.inside.volumes import MOUNT_POINT, Volume, disk, lvm_stripe, mounted, raid
-from lab.nodes import JOBS, Node, assert_declined, assert_measured, system
+from lab.agents import Job
+from lab.inside.volumes import DISKS, MOUNT_POINT, Volume, disk, lvm_stripe, mounted, raid
+from lab.nodes import JOBS, Node, assert_declined, assert_measured, highest, system
 
 from iotide_wire.facts import FactValue
+from iotide_wire.messages import FlagCode
 
 KIB: Final = 1024
+MIB: Final = 1024 * KIB
 XFS: Final = ("mkfs.xfs", "-q", "-f")
 
 SCENARIOS: Final[Mapping[str, tuple[Volume, Sequence[str], str, Mapping[str, FactValue]]]] = {
@@ -111,3 +114,18 @@ def test_facts_run_and_guard(name: str, make_node: Callable[..., Node]) -> None:
         system("mount", device, str(MOUNT_POINT))
         assert_declined(node.run(JOBS[:1], target=answer.target), "wrong_mount")
         assert node.files() == before
+
+
+def test_what_parity_costs_is_counted_and_a_lost_disk_is_told(make_node: Callable[..., Node]) -> None:
+    node = make_node(MOUNT_POINT)
+    job = Job("dd", {"file_size_bytes": 128 * MIB, "block_size_bytes": MIB, "operations": ["write"]})
+    with mounted(raid(5, 64), XFS, "noatime") as device:
+        whole = node.run([job])
+        assert_measured(whole)
+        assert highest(whole.results[0], "raid_cpu_ratio") > 0
+        assert FlagCode.DEGRADED not in {flag.code for flag in whole.results[0].flags}
+        system("mdadm", device, "--fail", DISKS[1])
+        degraded = node.run([job], target=whole.target)
+        assert_measured(degraded)
+        [told] = [flag for flag in degraded.results[0].flags if flag.code is FlagCode.DEGRADED]
+        assert "md0: 1 of its disks missing" in told.measured
