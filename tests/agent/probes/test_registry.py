@@ -1,11 +1,14 @@
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from factories.plug_ins import install_module
 from factories.recorded import Recorded
 
 from iotide_agent.probes.generic import GenericProbe
 from iotide_agent.probes.mounts import Mount, parse_mountinfo
-from iotide_agent.probes.registry import MountsUnknownError, collect_facts, mount_facts
+from iotide_agent.probes.registry import MountsUnknownError, all_probes, collect_facts, mount_facts
 from iotide_wire.facts import Facts
 
 MOUNTINFO = """\
@@ -15,12 +18,34 @@ MOUNTINFO = """\
 31 27 0:31 / /mnt/nfs rw - nfs4 server:/export rw,hard
 32 27 0:32 / /mnt/dead rw - nfs4 gone:/export rw,hard
 """
+PLUG_IN = """
+from iotide_agent.probes.base import Probe
+
+class Rack(Probe):
+    name = "NAME"
+    def matches(self, mount):
+        return True
+    def wants(self, mount, texts):
+        return ()
+    def facts(self, mount, texts):
+        return {"rack.disk_count": 12}
+"""
 SPACE = "stat --file-system --format=%S %b %a %c %d"
 TEXTS = {
     "/proc/self/mountinfo": MOUNTINFO,
     f"{SPACE} /mnt/nfs/runs": "4096 1000 250 500 400\n",
     f"{SPACE} /mnt/ram": "4096 256 256 0 0\n",
 }
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory in which packages are installed; the registry is fresh before and after."""
+    monkeypatch.syspath_prepend(tmp_path)
+    all_probes.cache_clear()
+    yield tmp_path
+    all_probes.cache_clear()
+    sys.modules.pop("iotide_test_rack", None)
 
 
 def test_node_that_runs_the_tests_is_described(tmp_path: Path) -> None:
@@ -139,3 +164,31 @@ def test_mount_that_does_not_answer_is_asked_nothing_more() -> None:
 def test_node_without_mountinfo_cannot_guard_and_says_so() -> None:
     with pytest.raises(MountsUnknownError, match="/proc/self/mountinfo cannot be read"):
         collect_facts(["/data"], Recorded({}))
+
+
+def test_facts_of_an_installed_plug_in_stand_beside_our_own(site: Path) -> None:
+    install_module(site, "iotide.probes", "iotide_test_rack", PLUG_IN.replace("NAME", "rack"), "Rack")
+    facts = mount_facts(parse_mountinfo(MOUNTINFO)[0], Recorded(TEXTS))
+    assert facts["rack.disk_count"] == 12
+    assert facts["mount.fstype"] == "ext4"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "raise RuntimeError('broken')",
+        "Rack = 3",
+        PLUG_IN.replace("NAME", "no name"),
+        PLUG_IN.replace("NAME", "generic"),
+        "",
+    ],
+)
+def test_broken_or_double_plug_in_is_logged_and_left_out(
+    source: str, site: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = dict(all_probes())
+    all_probes.cache_clear()
+    install_module(site, "iotide.probes", "iotide_test_rack", source, "Rack")
+    assert all_probes().keys() == own.keys()
+    assert type(all_probes()["generic"]) is GenericProbe
+    assert "iotide_test_rack" in caplog.text

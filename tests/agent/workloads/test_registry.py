@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from factories.plug_ins import install_module
 
 from iotide_agent.probes.reader import CommandWant, Reader, SystemReader, Unavailable, Want
 from iotide_agent.workloads.registry import (
@@ -64,12 +65,7 @@ def _fresh_registry() -> Iterator[None]:
 
 
 def install(site: Path, module: str, source: str, attribute: str = "Blob") -> None:
-    """As pip would leave it: a module and the metadata of its distribution."""
-    (site / f"{module}.py").write_text(source)
-    metadata = site / f"{module}-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(f"[iotide.workloads]\n{module} = {module}:{attribute}\n")
+    install_module(site, "iotide.workloads", module, source, attribute)
 
 
 def test_installed_plug_in_is_announced_like_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,10 @@ def all_probes() -> Mapping[str, Probe]:
             # Whatever a third party's module raises at import must not take the agent's own probes with it.
             _logger.exception("probe_plug_in_broken entry_point=%s", entry_point.value)
             continue
-        probes.setdefault(probe.name, probe)
+        if probe.name in probes:
+            _logger.error("probe_name_taken name=%s entry_point=%s", probe.name, entry_point.value)
+            continue
+        probes[probe.name] = probe
     return probes
 
 
