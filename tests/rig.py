@@ -125,6 +125,7 @@ def add_rig(
     target: Path | None = None,
     spare: Path | None = None,
     server_url: str | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Rig:
     """A cluster with its node and target.
 
@@ -132,11 +133,13 @@ def add_rig(
         target: by default a directory on the disk that holds the stack.
         spare: another approved directory, which is no target.
         server_url: where the agent finds the server, if not at the stack's own URL.
+        environment: of the agent, beside what has its loads watched.
     """
     cluster_id = stack.add_cluster(cluster)
     directory = target or stack.directory / "targets" / cluster
     loads = WatchedLoads(stack.directory / "watched" / cluster)
     directories = [directory, *([spare] if spare else [])]
-    agent = stack.add_agent(cluster_id, NODE, directories, loads.environment, server_url=server_url)
+    environment = {**(environment or {}), **loads.environment}
+    agent = stack.add_agent(cluster_id, NODE, directories, environment, server_url=server_url)
     target_id = stack.add_target(cluster_id, TARGET, directory, [agent.node_id])
     return Rig(stack, cluster, cluster_id, agent, directory, target_id, loads)
