@@ -21,6 +21,8 @@ FLUSHED = {
     "bonnie": ("bonnie_plain", []),
 }
 """Recording of the tool with the flags that our commands have; bonnie++ flushes by itself."""
+FLUSHED_OTHERWISE = {"dd_dsync": 9.13441, "dd_fdatasync": 3.19409, "fio_fsync_on_close": 2.137, "iozone_e": 2.736}
+"""What else holds the fsync, and the seconds that the tool then says."""
 CACHED = ["dd_plain", "fio_plain", "iozone_plain", "iozone_c"]
 UNFLUSHED: dict[str, dict[str, Any]] = {
     "dd": {"flush": "none"},
@@ -56,6 +58,18 @@ def test_flags_that_we_give_put_the_flush_into_the_tools_own_time(name: str, pla
     assert set(flags) <= set(captured(f"honesty/{recording}").step.argv)
     found = workload(name, {})
     assert set(flags) <= set(steps_of(found, found.options_type(), place)[0].argv)
+
+
+@pytest.mark.parametrize("recording", FLUSHED_OTHERWISE)
+def test_other_flags_hold_the_flush_in_the_tools_own_time_too(recording: str) -> None:
+    assert seconds_of(recording) == pytest.approx(FLUSHED_OTHERWISE[recording], rel=1e-3)
+    assert seconds_of(recording) > FSYNC_SECONDS
+
+
+def test_synchronous_writes_of_dd_are_made_by_the_recorded_flag(place: Place) -> None:
+    dd = workload("dd", {})
+    [write, *_] = steps_of(dd, dd.options_type.model_validate({"flush": "dsync"}), place)
+    assert {"oflag=dsync"} <= set(write.argv) & set(captured("honesty/dd_dsync").step.argv)
 
 
 @pytest.mark.parametrize("recording", CACHED)
