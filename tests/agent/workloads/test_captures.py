@@ -1,14 +1,16 @@
-"""Every captured output of every tool, whole and cut anywhere, under options that fit it and under some that do not."""
+"""Every captured output of every tool, whole and cut, under the options that it was made with and under others."""
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from agent.workloads import test_bonnie, test_dd, test_fio, test_ior, test_iozone, test_mdtest
 from factories.outcomes import DATA, as_step, captured, steps_of
 from factories.tiny_runs import TINY
 
-from iotide_agent.workloads.base import OutputRefusedError, Place, Sample, StepOutcome, Workload
+from iotide_agent.workloads.base import Options, OutputRefusedError, Place, Sample, StepOutcome, Workload
 from iotide_agent.workloads.registry import workload
 
 TOOLS = ("dd", "fio", "iozone", "bonnie", "ior", "mdtest")
@@ -18,26 +20,69 @@ CAPTURES = [
     for path in sorted((DATA / tool).glob("*.meta.json"))
 ]
 SMALL_BYTES = 500
-"""Shorter texts are cut at every byte, others after every line, the longest at so many places."""
-MOST_CUTS = 120
+"""Shorter texts are cut at every byte, others after every line; under options that do not fit, at so many of them."""
+MOST_CUTS = 60
+FILES = {"fio/seq_write_json": "fio/seq_write"}
+"""Where the JSON stood that was not printed, of those where it bears another name."""
+
+
+def options_of(tool: str, made: Mapping[str, tuple[Any, ...]]) -> dict[str, Options]:
+    """Of each capture, from a table of its tool's tests that begins with them."""
+    validate = workload(tool, {}).options_type.model_validate
+    return {f"{tool}/{name}": validate(given) for name, (given, *_) in made.items()}
+
+
+READ: dict[str, Options] = {
+    **{f"dd/{name}": test_dd.options_for(block, size) for name, (block, size, _) in test_dd.GOOD.items()},
+    **options_of("fio", test_fio.GOOD),
+    **options_of("iozone", test_iozone.GOOD),
+    **options_of("bonnie", test_bonnie.GOOD),
+    **options_of("ior", test_ior.GOOD),
+    **options_of("mdtest", test_mdtest.GOOD),
+}
+"""Captures that say what was asked for, with the options that ask for it."""
+
+
+@pytest.mark.parametrize("capture", READ)
+def test_capture_cut_after_any_line_says_the_same_or_is_refused(capture: str, place: Place) -> None:
+    found, options = workload(capture.partition("/")[0], {}), READ[capture]
+    said = [cut_anywhere(found, options, place, whole, None) for whole in as_steps(capture, found, options, place)]
+    assert any(said) or found.failure(captured(capture))
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
-def test_capture_cut_anywhere_says_the_same_or_is_refused(capture: str, place: Place) -> None:
+def test_capture_of_other_options_cut_anywhere_says_the_same_or_is_refused(capture: str, place: Place) -> None:
     tool = capture.partition("/")[0]
     found = workload(tool, {})
     options = found.options_type.model_validate(TINY[tool][0])
+    for whole in as_steps(capture, found, options, place):
+        cut_anywhere(found, options, place, whole, MOST_CUTS)
+
+
+def as_steps(capture: str, found: Workload[Any], options: Options, place: Place) -> list[StepOutcome]:
+    """The capture as the first and as the last step; where its JSON stood in a file beside it, with that."""
+    has_times = (DATA / f"{capture}.meta.json").exists()
+    outcome = captured(capture if has_times else "ior/json_file")
+    beside = DATA / f"{FILES.get(capture, capture)}.json"
+    if beside.exists():
+        outcome = replace(outcome, stdout=beside.read_text())
     steps = steps_of(found, options, place)
-    for step in dict.fromkeys((steps[0], steps[-1])):
-        whole = as_step(captured(capture), step)
-        said = samples_of(found, options, place, whole)
-        for end in ends(whole.stdout):
-            text = whole.stdout[:end]
-            cut = replace(whole, stdout=text, files=dict.fromkeys(whole.files, text))
-            assert samples_of(found, options, place, cut) in (None, said), end
-        for end in ends(whole.stderr):
-            # What a tool complained of last may be cut off here, so it only must not be a fault.
-            samples_of(found, options, place, replace(whole, stderr=whole.stderr[:end]))
+    return [as_step(outcome, step) for step in dict.fromkeys((steps[0], steps[-1]))]
+
+
+def cut_anywhere(
+    found: Workload[Any], options: Options, place: Place, whole: StepOutcome, most_cuts: int | None
+) -> list[Sample] | None:
+    """What the whole says, once no cut of it says anything else."""
+    said = samples_of(found, options, place, whole)
+    for end in ends(whole.stdout, most_cuts):
+        text = whole.stdout[:end]
+        cut = replace(whole, stdout=text, files=dict.fromkeys(whole.files, text))
+        assert samples_of(found, options, place, cut) in (None, said), end
+    for end in ends(whole.stderr, most_cuts):
+        # What a tool complained of last may be cut off here, so it only must not be a fault.
+        samples_of(found, options, place, replace(whole, stderr=whole.stderr[:end]))
+    return said
 
 
 def samples_of(found: Workload[Any], options: Any, place: Place, outcome: StepOutcome) -> list[Sample] | None:  # noqa: ANN401 - of its type
@@ -53,8 +98,8 @@ def samples_of(found: Workload[Any], options: Any, place: Place, outcome: StepOu
     return samples if failure is None else None
 
 
-def ends(text: str) -> list[int]:
+def ends(text: str, most: int | None) -> list[int]:
     if len(text) <= SMALL_BYTES:
         return list(range(len(text)))
     found = [0, *(position + 1 for position, character in enumerate(text) if character == "\n")]
-    return found[:: -(-len(found) // MOST_CUTS)]
+    return found[:: -(-len(found) // most) if most else 1]
