@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -62,6 +63,23 @@ FAILED = {
     "k_usr1": "interrupted",
     "rawread_ro": "EPERM, Operation not permitted",
 }
+# capture of what ended early: bytes, operations that ended well, and milliseconds until then
+CUT = {
+    "e_edquot": (32_505_856, 31, 404),
+    "e_eio_continue": (33_554_432, 32, 375),
+    "e_eio_fsync": (16_777_216, 16, 74),
+    "e_eio_write": (33_554_432, 32, 1262),
+    "e_enospc": (55_574_528, 53, 736),
+    "e_enospc_fallocate": (55_574_528, 53, 356),
+    "e_estale_write": (16_777_216, 16, 188),
+    "k_int": (121_634_816, 116, 1153),
+    "k_int_twice": (152_043_520, 145, 1451),
+    "k_term": (134_217_728, 128, 1280),
+    "k_usr1": (156_237_824, 149, 1489),
+}
+NOTHING_DONE = ["e_direct_einval_open", "e_direct_unaligned", "rawread_ro"]
+SAID_NOTHING = ["e_bad_option", "e_no_engine", "k_kill"]
+TWO_WRITERS = "e_enospc_multi"
 
 NO_BINS, NO_JSON = "bins hold another number", "no JSON"
 # capture: options that fit it, and why it is refused; without json+ fio leaves out the latency bins
@@ -94,6 +112,10 @@ def outcome_of(name: str, options: FioOptions, place: Place) -> StepOutcome:
 
 def parse(name: str, options: FioOptions, place: Place) -> Parsed:
     return read_all(FIO, options, place, [outcome_of(name, options, place)])
+
+
+def cut(name: str, options: FioOptions, place: Place) -> Parsed:
+    return FIO.read_cut(options, place, outcome_of(name, options, place))
 
 
 def flags_of(parsed: Parsed) -> dict[FlagCode, FlagEffect]:
@@ -139,9 +161,38 @@ def test_failure_names_the_error_whatever_the_exit_status(name: str, place: Plac
     assert FAILED[name] in reason
 
 
+@pytest.mark.parametrize("name", CUT)
+def test_what_was_done_before_an_error_or_a_signal_is_kept(name: str, place: Place) -> None:
+    moved, operations, milliseconds = CUT[name]
+    samples = cut(name, FioOptions(), place).samples
+    assert {sample.metric: sample.value for sample in samples if sample.metric != "latency"} == {
+        "throughput": pytest.approx(moved / milliseconds * 1000),
+        "iops": pytest.approx(operations / milliseconds * 1000),
+    }
+
+
+def test_latencies_before_an_error_are_kept(place: Place) -> None:
+    kept = [sample for sample in cut("e_enospc", FioOptions(), place).samples if sample.metric == "latency"]
+    assert {sample.labels["percentile"] for sample in kept} == PERCENTILES.keys()
+
+
+def test_nothing_is_kept_where_nothing_was_done(place: Place) -> None:
+    for name in NOTHING_DONE:
+        assert cut(name, FioOptions(), place) == Parsed([], (), [])
+    for name in SAID_NOTHING:
+        with pytest.raises(OutputRefusedError, match=NO_JSON):
+            cut(name, FioOptions(), place)
+
+
+def test_interrupted_layout_is_no_measurement(place: Place) -> None:
+    options = FioOptions(rw="read")
+    assert FIO.read_cut(options, place, as_step(captured("fio/k_int"), steps_of(FIO, options, place)[0])) == Parsed()
+
+
 def test_every_capture_is_accounted_for() -> None:
     names = {path.name.removesuffix(".meta.json") for path in (DATA / "fio").glob("*.meta.json")}
     assert names == GOOD.keys() | REFUSED.keys() | FAILED.keys()
+    assert FAILED.keys() == {*CUT, *NOTHING_DONE, *SAID_NOTHING, TWO_WRITERS}
 
 
 def test_good_captures_are_no_failures(place: Place) -> None:
@@ -180,9 +231,16 @@ def test_cut_report_is_right_or_refused(name: str, place: Place) -> None:
             continue
 
 
-def test_status_documents_before_the_end_do_not_count() -> None:
-    report = read_report("measure", captured("fio/status_interval").stdout)
-    assert report.jobs[0].write.runtime > 4000
+def test_status_documents_before_the_end_do_not_count(place: Place) -> None:
+    options = FioOptions(runtime_seconds=4)
+    outcome = outcome_of("status_interval", options, place)
+    [(file, text)] = outcome.files.items()
+    *begins, last = (found.start() for found in re.finditer(r"^\{", text, re.MULTILINE))
+    assert len(begins) == 4
+    [job] = read_report("measure", text).jobs
+    assert (job.write.io_bytes, job.write.runtime) == (419_430_400, 4001)
+    with pytest.raises(OutputRefusedError, match=r"4 s were planned, it ran 3\.892 s"):
+        FIO.read(options, place, replace(outcome, files={file: text[:last]}))
 
 
 @pytest.mark.parametrize("rw", ["write", "read", "randwrite", "randread", "rw", "randrw"])
@@ -198,19 +256,6 @@ def test_every_pattern_runs_for_real(rw: str, place: Place) -> None:
     assert all(sample.value > 0 for sample in parsed.samples)
     assert {path.name for path in place.directory.iterdir()} == {"iotide.0.0"}
     assert flags_of(parsed)[FlagCode.DURATION] is FlagEffect.REJECTED
-
-
-def test_jobs_work_side_by_side_on_files_of_their_own(place: Place) -> None:
-    options = FioOptions(
-        rw="randread", num_jobs=3, io_engine="libaio", io_depth=4, file_size_bytes=MIB, runtime_seconds=1.0
-    )
-    steps = steps_of(FIO, options, place)
-
-    parsed = read_all(FIO, options, place, run_steps(steps, place))
-
-    assert set(place.directory.iterdir()) == set(steps[0].declared_files)
-    assert all(file.stat().st_size == MIB for file in steps[0].declared_files)
-    assert flags_of(parsed)[FlagCode.DURATION] is FlagEffect.MARKED
 
 
 def test_size_that_no_block_divides_is_accepted(place: Place) -> None:
@@ -256,18 +301,6 @@ def test_buffered_read_is_warm_where_no_cache_was_dropped(place: Place) -> None:
     options = FioOptions.model_validate(GOOD["rand_read_lat_psync"][0] | {"direct": False})
     warm = replace(outcome_of("rand_read_lat_psync", options, place), before_done=Before.SYNC)
     assert FlagCode.CACHE_DROP in flags_of(read_all(FIO, options, place, [warm]))
-
-
-def test_slowest_job_far_behind_is_a_straggler(place: Place) -> None:
-    options = FioOptions(num_jobs=2, file_size_bytes=512 * MIB, direct=False)
-    outcome = outcome_of("seq_write_json", options, place)
-    [(file, text)] = outcome.files.items()
-    report = json.loads(text)
-    slow = json.loads(json.dumps(report["jobs"][0]))
-    slow["write"]["runtime"] *= 10
-    report["jobs"].append(slow)
-    parsed = read_all(FIO, options, place, [replace(outcome, files={file: json.dumps(report)})])
-    assert FlagCode.STRAGGLER in flags_of(parsed)
 
 
 def test_progress_is_time_where_there_is_a_run_time(place: Place) -> None:

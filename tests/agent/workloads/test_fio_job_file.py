@@ -1,5 +1,6 @@
 import json
 import re
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -160,10 +161,15 @@ def test_clones_of_a_job_count_together_and_ramp_is_left_out(place: Place) -> No
     text = "[r]\nrw=randread\nbs=4k\nsize=1m\nnumjobs=2\nioengine=libaio\niodepth=8\nruntime=1\nramp_time=1\ntime_based"
     parsed = measured(text, place)
     [iops] = [sample.value for sample in parsed.samples if sample.metric == "iops"]
-    [throughput] = [sample.value for sample in parsed.samples if sample.metric == "throughput"]
+    [throughput] = [sample.value for sample in parsed.samples if sample.metric == "total_throughput"]
     # What was in flight when the ramp ended counts as bytes and not as an operation.
     assert throughput == pytest.approx(4096 * iops, rel=0.01)
     assert {path.name for path in place.directory.iterdir()} == {"r.0.0", "r.1.0"}
+    writers = [sample.labels.get("writer") for sample in parsed.samples if sample.metric == "throughput"]
+    assert writers == [1, 2]
+    assert {tuple(sample.labels) for sample in parsed.samples if sample.metric == "fairness"} == {
+        ("operation", "job", "direct")
+    }
 
 
 def test_flags_concern_the_job_that_deserves_them(place: Place) -> None:
@@ -171,11 +177,68 @@ def test_flags_concern_the_job_that_deserves_them(place: Place) -> None:
     assert [flag.labels for flag in parsed.flags if flag.code is FlagCode.FSYNC] == [{"job": "raw"}]
 
 
-def test_direct_that_the_target_refuses_becomes_buffered_and_is_flagged(place: Place) -> None:
-    refusing = replace(place, direct_works=False)
-    parsed = measured("[a]\nrw=write\nsize=1m\nbuffered=0\nend_fsync=1\n", refusing)
+@pytest.mark.parametrize("flush", ["end_fsync=1\n", ""])
+def test_direct_that_the_target_refuses_becomes_buffered_and_is_flagged(flush: str, place: Place) -> None:
+    text = f"[a]\nrw=write\nsize=1m\nbuffered=0\n{flush}"
+    parsed = measured(text, replace(place, direct_works=False))
     assert {sample.labels["direct"] for sample in parsed.samples} == {False}
-    assert FlagCode.NO_DIRECT in {flag.code for flag in parsed.flags}
+    codes = {flag.code for flag in parsed.flags}
+    assert FlagCode.NO_DIRECT in codes
+    assert (FlagCode.FSYNC in codes) is not bool(flush)
+    assert FlagCode.FSYNC not in {flag.code for flag in measured(text, place).flags}
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_flushed"),
+    [
+        ("fsync=1", True),
+        ("fdatasync=2", True),
+        ("sync=dsync", True),
+        ("fsync_on_close=1", True),
+        ("fsync=3", False),
+        ("fsync=1000", False),
+        ("fsync=0", False),
+        ("sync=none", False),
+        ("fsync=1\nnrfiles=2", False),
+        ("fsync=1\nioengine=libaio\niodepth=8", False),
+    ],
+)
+def test_flush_within_a_job_counts_where_it_leaves_at_most_a_hundredth(
+    keys: str, place: Place, *, is_flushed: bool
+) -> None:
+    parsed = measured(f"[a]\nrw=write\nsize=1m\n{keys}\n", place)
+    assert (FlagCode.FSYNC in {flag.code for flag in parsed.flags}) is not is_flushed
+
+
+def test_fio_flushes_after_each_write_but_the_last(place: Place) -> None:
+    options = FioOptions(job_file="[a]\nrw=write\nsize=1m\nfsync=1\n")
+    [outcome] = run_steps(steps_of(FIO, options, place), place)
+    [job] = json.loads(outcome.files[outcome.step.output_files[0].name])["jobs"]
+    assert job["write"]["total_ios"] - job["sync"]["total_ios"] in {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_flagged"),
+    [
+        ("zero_buffers", True),
+        ("buffer_compress_percentage=100", True),
+        ("buffer_compress_percentage=50", True),
+        ("dedupe_percentage=100", True),
+        ("scramble_buffers=0", True),
+        ("scramble_buffers=0\nrefill_buffers", False),
+        ("refill_buffers", False),
+        ("dedupe_percentage=0", False),
+        ("", False),
+    ],
+)
+def test_data_that_compresses_or_repeats_is_flagged(keys: str, place: Place, *, is_flagged: bool) -> None:
+    parsed = measured(f"[a]\nrw=write\nsize=1m\nend_fsync=1\n{keys}\n", place)
+    flags = [flag for flag in parsed.flags if flag.code is FlagCode.ZEROES]
+    assert [flag.labels for flag in flags] == ([{"job": "a"}] if is_flagged else [])
+    data = (place.directory / "a.0.0").read_bytes()
+    blocks = [data[begin : begin + 4096] for begin in range(0, len(data), 4096)]
+    compressed_bytes = sum(len(zlib.compress(block, 1)) for block in blocks)
+    assert (len(set(blocks)) < len(blocks) or compressed_bytes < 0.8 * len(data)) is is_flagged
 
 
 def test_report_that_lacks_a_job_is_refused(place: Place) -> None:

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from factories.outcomes import read_all, run_steps, steps_of
+from factories.outcomes import DATA, read_all, run_steps, steps_of
 
 from iotide_agent.workloads.base import Place
 from iotide_agent.workloads.fio import FioWorkload
@@ -31,6 +31,12 @@ def test_clock_that_drifts_between_jobs_loses_no_byte() -> None:
     assert all(value > 900 * KIB for value in curve.values)
 
 
+def test_recorded_log_is_read_to_the_kibibyte() -> None:
+    [curve] = read_series((DATA / "fio/bw_bw.1.log").read_text())
+    assert curve.counter == "fio_write_bytes_per_second"
+    assert list(curve.values) == [rate * KIB for rate in (102_400, 102_400, 102_502, 102_400, 102_502)]
+
+
 def test_second_in_which_nothing_moved_is_nought() -> None:
     [curve] = read_series(line(1000, 10) + line(4000, 10))
     assert list(curve.values) == [10 * KIB, 0, 0, 10 * KIB]
@@ -57,7 +63,7 @@ def test_real_run_has_a_curve_of_what_it_wrote(place: Place) -> None:
     )
     parsed = read_all(FioWorkload(), options, place, run_steps(steps_of(FioWorkload(), options, place), place))
     [curve] = parsed.curves
-    [throughput] = [sample.value for sample in parsed.samples if sample.metric == "throughput"]
+    [throughput] = [sample.value for sample in parsed.samples if sample.metric == "total_throughput"]
     assert curve.counter == "fio_write_bytes_per_second"
     assert len(curve.values) in {2, 3}
     assert max(curve.values) > 0.2 * throughput

@@ -87,7 +87,7 @@ def test_targets_filled_at_once_have_a_total(place: Place) -> None:
 
 
 def test_fio_on_targets_at_once_has_a_total_for_each_operation(place: Place) -> None:
-    options = FioOptions(rw="randrw", file_size_bytes=MIB, block_size_bytes=4096)
+    options = FioOptions(rw="randrw", file_size_bytes=MIB, block_size_bytes=4096, num_jobs=2)
     parsed = run_together(FioWorkload(), options, two_places(place))
     totals = {
         str(sample.labels["operation"]): sample.value
@@ -101,7 +101,10 @@ def test_fio_on_targets_at_once_has_a_total_for_each_operation(place: Place) -> 
             for sample in parsed.samples
             if sample.metric == "throughput" and sample.labels["operation"] == operation
         ]
+        assert len(own) == 4
         assert 0 < total <= 1.01 * sum(own)
+    of_targets = {sample.target_id for sample in parsed.samples if sample.metric == "total_throughput"}
+    assert of_targets == {None, 7, 8}
 
 
 def test_job_file_on_targets_at_once_tells_who_was_done_first(place: Place) -> None:

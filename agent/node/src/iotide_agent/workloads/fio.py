@@ -3,14 +3,16 @@
 import errno
 import os
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from math import inf
 from typing import ClassVar, Final
 
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
     Counters,
+    Curve,
     Group,
     OutputRefusedError,
     Parsed,
@@ -21,6 +23,7 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
+from iotide_agent.workloads.fio_job_file import Job as Section
 from iotide_agent.workloads.fio_job_file import Operation, files_bytes
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import MILLISECONDS, Direction, Job, merged_bins, percentile_seconds, read_report
@@ -29,15 +32,16 @@ from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_ste
 from iotide_agent.workloads.writers import WRITER_METRICS, Part, race, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import Flag
 from iotide_wire.units import Unit
 
 CLOCK_SECONDS: Final = MILLISECONDS
 """fio states run times in whole milliseconds."""
 INTERRUPTED_STATUS: Final = 128
-STRAGGLER_FACTOR: Final = 1.5
 PERCENTILES: Final = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
 ENDED_EARLY_RATIO: Final = 0.98
+UNFLUSHED_RATIO: Final = 0.01
+"""Where no more of the writes may still be in the page cache, the rate is that of flushed writes."""
 
 _COMPLAINT: Final = re.compile(r"^fio: (?!pid=).*", re.MULTILINE)
 _RUNTIME: Final = re.compile(r"--runtime=(\d+)ms")
@@ -56,7 +60,7 @@ class _Planned:
         labels: of its samples, but for the operation.
         timed_seconds: how long it goes on in any case; 0 where its bytes end it.
         moved_bytes: what each clone moves, to the last whole block; None where that is not known.
-        uncounted_operations: see `fio_job_file.Job`.
+        unflushed_writes, reducible_by, uncounted_operations: see `fio_job_file.Job`.
     """
 
     name: str
@@ -64,11 +68,12 @@ class _Planned:
     operations: tuple[Operation, ...]
     labels: _Labels
     data_bytes: int
-    is_flushed: bool
+    unflushed_writes: float
     timed_seconds: float
     moved_bytes: int | None
     block_bytes: int
-    uncounted_operations: int
+    reducible_by: str = ""
+    uncounted_operations: int = 0
 
     @property
     def is_direct(self) -> bool:
@@ -84,21 +89,36 @@ class FioWorkload(Workload[FioOptions]):
     description: ClassVar[str] = (
         "Sequential or random reads and writes of one or more jobs, by options or a job file, with latency percentiles."
     )
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "fio"
     package: ClassVar[str] = "fio"
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
-        MetricSpec(name="throughput", title="Throughput", unit=Unit.BYTES_PER_SECOND, better="higher", labels=_LABELS),
-        MetricSpec(name="iops", title="Operations", unit=Unit.OPERATIONS_PER_SECOND, better="higher", labels=_LABELS),
+        MetricSpec(
+            name="throughput",
+            title="Throughput",
+            description="Of each writer or reader where several work side by side.",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=(*_LABELS, "writer"),
+        ),
+        MetricSpec(
+            name="iops",
+            title="Operations",
+            description="Of all writers or readers of a job together.",
+            unit=Unit.OPERATIONS_PER_SECOND,
+            better="higher",
+            labels=_LABELS,
+        ),
         MetricSpec(
             name="latency",
             title="Completion latency",
+            description="Over the operations of all writers or readers of a job.",
             unit=Unit.SECONDS,
             better="lower",
             labels=(*_LABELS, "percentile"),
         ),
-        *(metric.model_copy(update={"labels": ("operation", "direct")}) for metric in WRITER_METRICS),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = _HAS_NO_FILE * Option.of("file_size_bytes") * Option.of("num_jobs") + (
         Number.of(1) - _HAS_NO_FILE
@@ -125,37 +145,41 @@ class FioWorkload(Workload[FioOptions]):
         for job, clones in zip(planned, reported, strict=True):
             samples += _samples(job, clones, place)
             flags += _flags(job, clones, place, outcome)
-        return Parsed(samples, flags, read_series(outcome.files.get(outcome.step.output_files[-1].name, "")))
+        return Parsed(samples, flags, _curves(outcome))
 
     def read_cut(self, options: FioOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """What an interrupted fio reports of the part that it did: its JSON is complete then."""
-        if outcome.step.name == "layout" or outcome.exit_status != INTERRUPTED_STATUS:
+        """What fio reports of the part that it did: after an error or an interruption its JSON is complete too."""
+        if outcome.step.name == "layout":
             return Parsed()
         planned = _planned(options, place)
         reported = _by_name(planned, read_report(outcome.step.name, _output(outcome)).jobs)
-        samples = []
-        for job, clones in zip(planned, reported, strict=True):
-            directions = [_direction(clone, operation) for clone in clones for operation in job.operations]
-            if directions and all(direction.runtime and direction.total_ios for direction in directions):
-                samples += _samples(job, clones, place)
-        return Parsed(samples)
+        samples = [
+            sample for job, clones in zip(planned, reported, strict=True) for sample in _samples(job, clones, place)
+        ]
+        return Parsed(samples, (), _curves(outcome))
 
     def conclude(self, options: FioOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """What several targets did together; the sections of a job file have each a time of their own."""
-        if len(places) == 1:
-            return Parsed()
-        if options.job_file:
-            return race(outcomes, {"operation": "all"})
-        [plan] = _planned(options, places[0])
-        measured = [outcome for outcome in outcomes if outcome.step.name == "measure"]
-        jobs = [read_report(outcome.step.name, _output(outcome)).jobs for outcome in measured]
-        return Parsed.of_all(
-            together(
-                [_part(outcome, operation, clones) for outcome, clones in zip(measured, jobs, strict=True)],
-                {"operation": operation} | plan.labels,
-            )
-            for operation in plan.operations
-        )
+        """What the clones of each job did together on each target, and all of them on all targets.
+
+        fio itself lets the clones of a job begin at once. The sections of a job file have each a time of their own, so
+        that over several targets there is no total of them.
+        """
+        measured = {outcome.step.target_id: outcome for outcome in outcomes if outcome.step.name != "layout"}
+        found: list[Parsed] = []
+        all_parts: dict[Operation, list[Part]] = defaultdict(list)
+        for place in places:
+            planned, outcome = _planned(options, place), measured[place.target_id]
+            for job, clones in zip(planned, _checked_jobs(planned, outcome), strict=True):
+                for operation in job.operations:
+                    parts = [_part(outcome, _direction(clone, operation)) for clone in clones]
+                    found.append(together(parts, {"operation": operation} | job.labels))
+                    all_parts[operation] += parts
+        if len(places) > 1 and options.job_file:
+            found.append(race(list(measured.values()), {"operation": "all"}))
+        elif len(places) > 1:
+            [job] = _planned(options, places[0])
+            found += [together(parts, {"operation": name} | job.labels) for name, parts in all_parts.items()]
+        return Parsed.of_all(found)
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """By fio's JSON too: it can end with status 0 after errors that it was told to go on from."""
@@ -184,10 +208,12 @@ class FioWorkload(Workload[FioOptions]):
         return min(1.0, counters.elapsed_seconds / (int(runtime[1]) * MILLISECONDS))
 
 
-def _part(outcome: StepOutcome, operation: Operation, clones: Sequence[Job]) -> Part:
-    directions = [_direction(clone, operation) for clone in clones]
-    seconds = max(direction.runtime for direction in directions) * MILLISECONDS
-    return Part(outcome, sum(direction.io_bytes for direction in directions), seconds)
+def _part(outcome: StepOutcome, direction: Direction) -> Part:
+    return Part(outcome, direction.io_bytes, direction.runtime * MILLISECONDS)
+
+
+def _curves(outcome: StepOutcome) -> list[Curve]:
+    return read_series(outcome.files.get(outcome.step.output_files[-1].name, ""))
 
 
 def _wants_direct(options: FioOptions) -> bool:
@@ -196,21 +222,7 @@ def _wants_direct(options: FioOptions) -> bool:
 
 def _planned(options: FioOptions, place: Place) -> tuple[_Planned, ...]:
     if options.job_file:
-        return tuple(
-            _Planned(
-                name=job.name,
-                clones=job.clones,
-                operations=job.operations,
-                labels={"job": job.name, "direct": job.is_direct and place.direct_works},
-                data_bytes=files_bytes((job,)),
-                is_flushed=job.is_flushed,
-                timed_seconds=job.timed_seconds,
-                moved_bytes=None,
-                block_bytes=0,
-                uncounted_operations=job.uncounted_operations,
-            )
-            for job in options.jobs()
-        )
+        return tuple(_planned_section(job, place) for job in options.jobs())
     direct = options.direct and place.direct_works
     return (
         _Planned(
@@ -219,12 +231,28 @@ def _planned(options: FioOptions, place: Place) -> tuple[_Planned, ...]:
             operations=options.operations,
             labels={"direct": direct},
             data_bytes=options.file_size_bytes * options.num_jobs,
-            is_flushed=direct or options.end_fsync,
+            unflushed_writes=0 if direct or options.end_fsync else inf,
             timed_seconds=options.runtime_seconds,
             moved_bytes=None if options.runtime_seconds else options.file_size_bytes,
             block_bytes=options.block_size_bytes,
-            uncounted_operations=0,
         ),
+    )
+
+
+def _planned_section(job: Section, place: Place) -> _Planned:
+    direct = job.is_direct and place.direct_works
+    return _Planned(
+        name=job.name,
+        clones=job.clones,
+        operations=job.operations,
+        labels={"job": job.name, "direct": direct},
+        data_bytes=files_bytes((job,)),
+        unflushed_writes=0 if direct else job.unflushed_writes,
+        timed_seconds=job.timed_seconds,
+        moved_bytes=None,
+        block_bytes=0,
+        reducible_by=job.reducible_by,
+        uncounted_operations=job.uncounted_operations,
     )
 
 
@@ -238,7 +266,9 @@ def _output(outcome: StepOutcome) -> str:
 
 
 def _by_name(planned: Sequence[_Planned], jobs: Sequence[Job]) -> list[list[Job]]:
-    """The reports of the clones of each job."""
+    """The reports of the clones of each job; one that is alone has all of them."""
+    if len(planned) == 1:
+        return [list(jobs)]
     return [[job for job in jobs if job.jobname == plan.name] for plan in planned]
 
 
@@ -249,7 +279,7 @@ def _checked_jobs(planned: Sequence[_Planned], outcome: StepOutcome) -> list[lis
     clones = sum(plan.clones for plan in planned)
     if len(jobs) != clones:
         raise OutputRefusedError(name, f"{clones} jobs were planned, {len(jobs)} report", text[-500:])
-    reported = _by_name(planned, jobs) if len(planned) > 1 else [list(jobs)]
+    reported = _by_name(planned, jobs)
     for plan, found in zip(planned, reported, strict=True):
         if len(found) != plan.clones:
             problem = f"{plan.clones} clones of job {plan.name} were planned, {len(found)} report"
@@ -303,14 +333,27 @@ def _samples(plan: _Planned, clones: Sequence[Job], place: Place) -> list[Sample
 
 
 def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> list[Sample]:
-    seconds = max(direction.runtime for direction in directions) * MILLISECONDS
+    """Of one job in one direction; none where nothing was done."""
+    measured = [(number, one) for number, one in enumerate(directions, start=1) if one.is_measured]
+    if not measured:
+        return []
+    seconds = max(direction.runtime for _, direction in measured) * MILLISECONDS
     bins = merged_bins(directions)
     return [
-        Sample("throughput", sum(direction.io_bytes for direction in directions) / seconds, labels, place.target_id),
-        Sample("iops", sum(direction.total_ios for direction in directions) / seconds, labels, place.target_id),
+        *(
+            Sample(
+                "throughput",
+                direction.io_bytes / (direction.runtime * MILLISECONDS),
+                labels | ({"writer": number} if len(directions) > 1 else {}),
+                place.target_id,
+            )
+            for number, direction in measured
+        ),
+        Sample("iops", sum(direction.done_ios for _, direction in measured) / seconds, labels, place.target_id),
         *(
             Sample("latency", percentile_seconds(bins, percent), labels | {"percentile": name}, place.target_id)
             for name, percent in PERCENTILES.items()
+            if bins
         ),
     ]
 
@@ -323,11 +366,10 @@ def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOut
     if "read" in plan.operations:
         flags += quality.judge_cache_drop(outcome, direct=plan.is_direct)
     if "write" in plan.operations:
-        flags += quality.judge_flush(what, flushed=plan.is_flushed)
-    if max(runtimes) > STRAGGLER_FACTOR * median(runtimes):
-        measured = f"slowest job {max(runtimes):.3g} s, median {median(runtimes):.3g} s"
-        limit = f"{STRAGGLER_FACTOR} x the median job"
-        flags.append(Flag(code=FlagCode.STRAGGLER, effect=FlagEffect.MARKED, measured=measured, limit=limit))
+        fewest_writes = min(clone.write.total_ios for clone in clones)
+        flags += quality.judge_flush(what, flushed=plan.unflushed_writes <= UNFLUSHED_RATIO * fewest_writes)
+    if plan.reducible_by:
+        flags += quality.judge_reducible(f"{what} moves data that compresses or dedupes: {plan.reducible_by}")
     if "job" not in plan.labels:
         return flags
     return [quality.about(flag, {"job": plan.name}, place) for flag in flags]

@@ -7,6 +7,7 @@ See "Job File Format" in https://fio.readthedocs.io/en/latest/fio_doc.html.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Literal
 
 Operation = Literal["read", "write"]
@@ -74,13 +75,31 @@ class Job:
         return self.keys.get("direct") == "1"
 
     @property
-    def is_flushed(self) -> bool:
-        """Whether what it writes is on stable storage when its time ends."""
-        return (
-            self.is_direct
-            or self.keys.get("sync", "0") not in {"0", "none"}
-            or any(self.keys.get(key, "0") != "0" for key in ("end_fsync", "fsync_on_close"))
-        )
+    def unflushed_writes(self) -> float:
+        """So many writes of each clone may still be in the page cache when its time ends; infinite where all may.
+
+        With `fsync` or `fdatasync` none follows the last writes; with several files it need not be of the one that
+        was written.
+        """
+        if self.keys.get("sync", "0") not in {"0", "none"}:
+            return 0
+        if any(self.keys.get(key, "0") != "0" for key in ("end_fsync", "fsync_on_close")):
+            return 0
+        intervals = [int(self.keys[key]) for key in ("fsync", "fdatasync") if self.keys.get(key, "0") != "0"]
+        if not intervals or self.keys.get("nrfiles", "1") != "1":
+            return inf
+        return min(intervals) + int(self.keys.get("iodepth", 1)) - 1
+
+    @property
+    def reducible_by(self) -> str:
+        """The key by which its data can be compressed or deduped; empty where each block is random and differs."""
+        if "zero_buffers" in self.keys:
+            return "zero_buffers"
+        for key in ("buffer_compress_percentage", "dedupe_percentage"):
+            if self.keys.get(key, "0") != "0":
+                return f"{key}={self.keys[key]}"
+        is_repeated = self.keys.get("scramble_buffers") == "0" and "refill_buffers" not in self.keys
+        return "scramble_buffers=0" if is_repeated else ""
 
     @property
     def timed_seconds(self) -> float:

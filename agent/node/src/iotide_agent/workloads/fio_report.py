@@ -1,6 +1,7 @@
 """Reads fio's JSON, the only output of fio that is believed: byte counts, run times and latency bins."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Final
@@ -13,6 +14,8 @@ NANOSECONDS: Final = 1e-9
 MILLISECONDS: Final = 1e-3
 
 _Count = Annotated[int, Field(ge=0)]
+_REMARK: Final = re.compile(r"^fio: .*\n", re.MULTILINE)
+"""What may stand before, between and after the documents."""
 
 
 class _Part(BaseModel):
@@ -34,6 +37,7 @@ class Direction(_Part):
     """What a job did in one direction.
 
     Attributes:
+        total_ios: operations, with one that failed.
         runtime: milliseconds from its first operation to its last, with the final fsync.
     """
 
@@ -43,6 +47,16 @@ class Direction(_Part):
     short_ios: _Count
     drop_ios: _Count
     clat_ns: Latencies
+
+    @property
+    def done_ios(self) -> int:
+        """Operations that ended well: one that failed has no latency."""
+        return min(self.total_ios, self.clat_ns.operation_count)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it came so far that it has a rate."""
+        return self.runtime > 0 and self.done_ios > 0
 
 
 class Job(_Part):
@@ -73,7 +87,7 @@ def read_report(step: str, text: str) -> Report:
         OutputRefusedError: there is none, it is cut off, or something follows it.
     """
     _, brace, rest = text.partition("{")
-    documents = brace + rest
+    documents = brace + _REMARK.sub("", rest)
     if not documents:
         raise OutputRefusedError(step, "fio printed no JSON", text)
     decoder = json.JSONDecoder()

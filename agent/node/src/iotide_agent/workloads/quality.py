@@ -106,10 +106,13 @@ def judge_flush(phase: str, *, flushed: bool) -> list[Flag]:
 
 
 def judge_data(data: str) -> list[Flag]:
-    """ZEROES: data that a file system or an array can compress or dedupe away."""
-    if data != "zeroes":
-        return []
-    return [_marked(FlagCode.ZEROES, "zeroes were written", "random data where anything compresses or dedupes")]
+    """ZEROES: what a file system or an array can compress or dedupe away."""
+    return judge_reducible("zeroes were written") if data == "zeroes" else []
+
+
+def judge_reducible(measured: str) -> list[Flag]:
+    """ZEROES of data that is known to compress or dedupe; `measured` says what it is."""
+    return [_marked(FlagCode.ZEROES, measured, "random data where anything compresses or dedupes")]
 
 
 def judge_source(outcome: StepOutcome) -> list[Flag]:

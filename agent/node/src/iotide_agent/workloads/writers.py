@@ -88,7 +88,7 @@ def _race(
 ) -> Parsed:
     values = {"first_done": min(done), "last_done": max(done), "fairness": fairness([part.rate for part in parts])}
     samples = [Sample(metric, value, labels, target_id) for metric, value in values.items()]
-    return Parsed(samples, _straggler(parts, done, labels))
+    return Parsed(samples, _straggler(parts, done, labels, target_id))
 
 
 def fairness(rates: Sequence[float]) -> float:
@@ -103,7 +103,7 @@ def _done(parts: Sequence[Part]) -> list[float]:
 
 
 def _straggler(
-    parts: Sequence[Part], done: Sequence[float], labels: Mapping[str, str | int | float | bool]
+    parts: Sequence[Part], done: Sequence[float], labels: Mapping[str, str | int | float | bool], target_id: int | None
 ) -> list[Flag]:
     middle = median(done)
     if max(done) <= STRAGGLER_FACTOR * middle:
@@ -118,5 +118,6 @@ def _straggler(
             measured=f"{who} done after {max(done):.3g} s, the median after {middle:.3g} s",
             limit=f"{STRAGGLER_FACTOR} x the median",
             labels=dict(labels),
+            target_id=target_id,
         )
     ]
