@@ -30,7 +30,12 @@ TOO_MUCH: dict[str, list[dict[str, Any]]] = {
 }
 """Each asks for more than is left when it starts: bytes, or files, of which this file system has 2048. `fill` looks at
 the free bytes before each file, but not at the free inodes."""
-KEPT = {"dd": {"throughput"}, "fill": {"throughput"}, "fio": {"throughput", "iops", "latency"}}
+KEPT = {
+    "dd": {"throughput"},
+    "fill": {"throughput"},
+    "fio": {"throughput", "iops", "latency"},
+    "create": {"operation_rate"},
+}
 """What is known of the part before, by tools that tell it."""
 
 

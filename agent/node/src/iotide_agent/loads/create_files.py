@@ -1,12 +1,13 @@
 """Creates, looks up or removes many empty files and prints how long that took; a process like any other load.
 
-Usage: create_files.py create|touch|stat|delete DIRECTORY PREFIX DIRECTORIES COUNT
+Usage: create_files.py create|touch|stat|delete MEETING PROCESSES DIRECTORY PREFIX DIRECTORIES COUNT
 
 The files are spread over DIRECTORIES directories below DIRECTORY, which several processes with different prefixes may
-share.
+share. Each of them begins its files only when PROCESSES of them have come so far, which they tell in the file MEETING.
 
-Prints one line of JSON on stdout when all is done, `done N` about once a second on stderr. Ends with status 1 and a
-message at the first error. Needs the standard library alone, so it runs with `python -I -S`.
+Prints one line of JSON on stdout when all is done; `done N SECONDS` on stderr about once a second and whenever it ends,
+also by an error or by SIGINT. Ends with status 1 and a message at the first error, with status 130 by SIGINT. Needs the
+standard library alone, so it runs with `python -I -S`.
 """
 
 import json
@@ -19,52 +20,60 @@ from pathlib import Path
 from typing import NamedTuple
 
 _REPORT_EVERY = 256
+_LOOK_SECONDS = 0.005
 
 
 class Files(NamedTuple):
     """What one process works on.
 
     Attributes:
-        directories: open, in the order in which the files go round them.
-        paths: of these directories.
+        meeting: the file by which the processes find each other.
+        processes: how many there are.
+        directory: holds the directories.
+        descriptor: of `directory`, the only one that stays open: there may be more directories than descriptors.
+        directories: how many, round which the files go.
     """
 
+    meeting: str
+    processes: int
+    directory: str
+    descriptor: int
+    directories: int
     prefix: str
     file_count: int
-    directories: tuple[int, ...]
-    paths: tuple[str, ...]
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one operation; the exit status is 0, 1 for a failed operation, 2 for a wrong call."""
+    """Runs one operation; the exit status is 0, 1 for a failed one, 2 for a wrong call, 130 for an interrupted one."""
     match arguments:
-        case [operation, directory, prefix, directories, count] if (
-            operation in _OPERATIONS and directories.isdecimal() and count.isdecimal()
+        case [operation, meeting, processes, directory, prefix, directories, count] if (
+            operation in _OPERATIONS and processes.isdecimal() and directories.isdecimal() and count.isdecimal()
         ):
             pass
         case _:
             sys.stderr.write(__doc__ or "")
             return 2
-    paths = tuple(f"{directory}/d{number}" for number in range(int(directories)))
     try:
         if operation in _MAKING:
-            for path in paths:
-                Path(path).mkdir(0o700, parents=True, exist_ok=True)
-        opened = tuple(os.open(path, os.O_RDONLY | os.O_DIRECTORY) for path in paths)
-        result = _OPERATIONS[operation](Files(prefix, int(count), opened, paths))
+            for number in range(int(directories)):
+                Path(f"{directory}/d{number}").mkdir(0o700, parents=True, exist_ok=True)
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        files = Files(meeting, int(processes), directory, descriptor, int(directories), prefix, int(count))
+        result = _OPERATIONS[operation](files)
     except OSError as error:
         sys.stderr.write(f"create_files: {operation} in {directory}: {error.strerror} ({error.filename})\n")
         return 1
+    except KeyboardInterrupt:
+        return 130
     sys.stdout.write(json.dumps({"operation": operation, "file_count": int(count), **result}) + "\n")
     return 0
 
 
 def _create(files: Files) -> dict[str, float]:
-    def create(name: str, directory: int) -> None:
-        fd = files.directories[directory]
-        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=fd))
+    def create(path: str) -> None:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=files.descriptor))
 
-    return {"seconds": _timed(create, files), "directory_fsync_seconds": _timed_fsync(files)}
+    return _timed(create, files) | {"directory_fsync_seconds": _timed_fsync(files)}
 
 
 def _touch(files: Files) -> dict[str, float]:
@@ -73,41 +82,63 @@ def _touch(files: Files) -> dict[str, float]:
     if program is None:
         raise FileNotFoundError(2, "touch is not on PATH; install the package coreutils", "touch")
 
-    def touch(name: str, directory: int) -> None:
-        path = f"{files.paths[directory]}/{name}"
-        child = os.posix_spawn(program, ("touch", path), os.environ)
+    def touch(path: str) -> None:
+        child = os.posix_spawn(program, ("touch", f"{files.directory}/{path}"), os.environ)
         _, status = os.waitpid(child, 0)
         if status != 0:
             raise OSError(status, f"touch ended with status {os.waitstatus_to_exitcode(status)}", path)
 
-    return {"seconds": _timed(touch, files), "directory_fsync_seconds": _timed_fsync(files)}
+    return _timed(touch, files) | {"directory_fsync_seconds": _timed_fsync(files)}
 
 
 def _stat(files: Files) -> dict[str, float]:
-    return {"seconds": _timed(lambda name, directory: os.stat(name, dir_fd=files.directories[directory]), files)}
+    return _timed(lambda path: os.stat(path, dir_fd=files.descriptor), files)
 
 
 def _delete(files: Files) -> dict[str, float]:
-    return {"seconds": _timed(lambda name, directory: os.unlink(name, dir_fd=files.directories[directory]), files)}
+    return _timed(lambda path: os.unlink(path, dir_fd=files.descriptor), files)
 
 
-def _timed(operate: Callable[[str, int], object], files: Files) -> float:
-    """Seconds for `operate` on every file's name and the number of its directory."""
-    started = time.monotonic()
-    told = started
-    for number in range(files.file_count):
-        operate(f"{files.prefix}{number:08d}", number % len(files.directories))
-        if number % _REPORT_EVERY == 0 and time.monotonic() - told >= 1:
-            told = time.monotonic()
-            sys.stderr.write(f"done {number + 1}\n")
-    return time.monotonic() - started
+def _timed(operate: Callable[[str], object], files: Files) -> dict[str, float]:
+    """Begin, on CLOCK_MONOTONIC, and seconds of `operate` on the path of every file, from `directory` on."""
+    _meet(files)
+    done = 0
+    started = told = time.monotonic()
+    try:
+        while done < files.file_count:
+            operate(f"d{done % files.directories}/{files.prefix}{done:08d}")
+            done += 1
+            if done % _REPORT_EVERY == 0 and time.monotonic() - told >= 1:
+                told = time.monotonic()
+                _tell(done, told - started)
+    finally:
+        seconds = time.monotonic() - started
+        _tell(done, seconds)
+    return {"started_seconds": started, "seconds": seconds}
+
+
+def _meet(files: Files) -> None:
+    """Waits for the other processes, so that none is done before the last was even started."""
+    meeting = os.open(files.meeting, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    os.write(meeting, b".")
+    while os.fstat(meeting).st_size < files.processes:
+        time.sleep(_LOOK_SECONDS)
+    os.close(meeting)
+
+
+def _tell(done: int, seconds: float) -> None:
+    sys.stderr.write(f"done {done} {seconds:.6f}\n")
 
 
 def _timed_fsync(files: Files) -> float:
-    started = time.monotonic()
-    for directory in files.directories:
+    seconds = 0.0
+    for number in range(files.directories):
+        directory = os.open(f"d{number}", os.O_RDONLY | os.O_DIRECTORY, dir_fd=files.descriptor)
+        started = time.monotonic()
         os.fsync(directory)
-    return time.monotonic() - started
+        seconds += time.monotonic() - started
+        os.close(directory)
+    return seconds
 
 
 _MAKING = frozenset({"create", "touch"})

@@ -1,8 +1,11 @@
 """create: many empty files made, looked up and removed, natively or by the real touch as shell scripts do it."""
 
 import re
+import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -22,6 +25,7 @@ from iotide_agent.workloads.base import (
     StepOutcome,
     Workload,
 )
+from iotide_agent.workloads.writers import RACE_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
@@ -30,13 +34,17 @@ from iotide_wire.units import Unit
 CLOCK_SECONDS: Final = 1e-9
 BYTES_PER_FILE: Final = 1024
 """Room that an empty file takes: its inode and its name in the directory."""
+BYTES_PER_DIRECTORY: Final = 5 * 1024
+"""The same of an empty directory, which has a block besides."""
+_LONGEST_UP_SECONDS: Final = 1e10
+"""No node has been up for longer; more would be no time that can be compared."""
 _LOAD: Final = Path(__file__).parent.parent / "loads" / "create_files.py"
-_PARTS: Final = (
+_PHASES: Final = (
     ("create", "creating", Before.SYNC),
     ("stat", "looking up", Before.DROP),
     ("delete", "removing", Before.SYNC),
 )
-_DONE: Final = re.compile(r"^done (\d+)$", re.MULTILINE)
+_DONE: Final = re.compile(r"^done (?P<files>\d+) (?P<seconds>\d+\.\d{6})$", re.MULTILINE)
 
 
 class CreateOptions(Options):
@@ -72,6 +80,12 @@ class CreateOptions(Options):
     )
 
 
+_DIRECTORIES: Final = Option.of("directories") * (
+    Option.of("processes") - Option.of("shared") * (Option.of("processes") - 1)
+)
+_ROOM: Final = Option.of("file_count") * Option.of("processes") * BYTES_PER_FILE + _DIRECTORIES * BYTES_PER_DIRECTORY
+
+
 class CreateWorkload(Workload[CreateOptions]):
     """Rates of metadata operations."""
 
@@ -81,7 +95,9 @@ class CreateWorkload(Workload[CreateOptions]):
         "Makes empty files in a fresh directory, flushes the directory, looks each file up and removes it; "
         "each part is timed on its own."
     )
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
+    # Totals of revision 1 left out that its processes began one after another.
+    breaks_series: ClassVar[bool] = True
     tool: ClassVar[str | None] = None
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
@@ -94,7 +110,9 @@ class CreateWorkload(Workload[CreateOptions]):
         MetricSpec(
             name="total_operation_rate",
             title="Files, all processes",
-            description="Files created, looked up or removed by all processes together, by the time of the slowest.",
+            description=(
+                "Files created, looked up or removed by all processes together, from the first start to the last end."
+            ),
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",
             labels=("operation",),
@@ -106,9 +124,10 @@ class CreateWorkload(Workload[CreateOptions]):
             better="lower",
             labels=("operation", "writer"),
         ),
+        *(metric.model_copy(update={"labels": ("operation",)}) for metric in RACE_METRICS),
     )
-    bytes_needed: ClassVar[Expression] = Option.of("file_count") * Option.of("processes") * BYTES_PER_FILE
-    bytes_moved: ClassVar[Expression] = Option.of("file_count") * Option.of("processes") * BYTES_PER_FILE
+    bytes_needed: ClassVar[Expression] = _ROOM
+    bytes_moved: ClassVar[Expression] = _ROOM
     options_type = CreateOptions
 
     def groups(self, options: CreateOptions, place: Place) -> list[Group]:
@@ -123,11 +142,13 @@ class CreateWorkload(Workload[CreateOptions]):
                     target_id=place.target_id,
                     writer=number,
                     before=before,
+                    # It says how far it came when it is interrupted.
+                    stop_signal=signal.SIGINT,
                     threads=1,
                 )
                 for number in numbers
             )
-            for name, verb, before in _PARTS
+            for name, verb, before in _PHASES
         ]
 
     def read(self, options: CreateOptions, place: Place, outcome: StepOutcome) -> Parsed:
@@ -140,33 +161,41 @@ class CreateWorkload(Workload[CreateOptions]):
         if operation == "create" and options.mode == "fork-touch":
             flags.append(_fork_bound(outcome, report))
         about = [quality.about(flag, {"operation": operation}, place) for flag in flags]
-        return Parsed(_samples(operation, report, outcome.step.writer, place), about)
+        return Parsed(_samples(report, outcome, place), about)
+
+    def read_cut(self, options: CreateOptions, place: Place, outcome: StepOutcome) -> Parsed:
+        """How fast it was until it was cut: the load says how far it came once a second, and at an error."""
+        del options
+        told = list(_DONE.finditer(outcome.stderr))
+        if not told or not int(told[-1]["files"]) or not float(told[-1]["seconds"]):
+            return Parsed()
+        rate = int(told[-1]["files"]) / float(told[-1]["seconds"])
+        return Parsed([Sample("operation_rate", rate, _labels(outcome), place.target_id)])
 
     def conclude(self, options: CreateOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """The rate of several processes together: their files by the time of the slowest."""
-        if len(outcomes) == len(_PARTS):
-            return Parsed()
-        target_id = places[0].target_id if len(places) == 1 else None
-        samples = []
-        for operation, _, _ in _PARTS:
-            own = [done for done in outcomes if _operation(done) == operation]
-            slowest_seconds = max(_checked_report(options, done).seconds for done in own)
-            rate = len(own) * options.file_count / slowest_seconds
-            samples.append(Sample("total_operation_rate", rate, {"operation": operation}, target_id))
-        return Parsed(samples)
+        """All processes on all targets together; also the total of one, so that more can be compared with it."""
+        del places
+        found = []
+        for operation, _, _ in _PHASES:
+            parts = [_part(options, done) for done in outcomes if _operation(done) == operation]
+            found.append(together(parts, {"operation": operation}, total="total_operation_rate"))
+        return Parsed.of_all(found)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """By the count that the load prints about once a second."""
         del counters
-        done = _DONE.findall(output_tail)
-        return min(1.0, int(done[-1]) / int(step.argv[-1])) if done else None
+        told = list(_DONE.finditer(output_tail))
+        return min(1.0, int(told[-1]["files"]) / int(step.argv[-1])) if told else None
 
 
 class _Report(BaseModel):
+    """What the load says of itself; all processes of a node take `started_seconds` from one clock."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     operation: Literal["create", "touch", "stat", "delete"]
     file_count: int
+    started_seconds: Annotated[float, Field(ge=0, le=_LONGEST_UP_SECONDS, allow_inf_nan=False)]
     seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     directory_fsync_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
@@ -175,11 +204,17 @@ def _operation(outcome: StepOutcome) -> str:
     return outcome.step.name.partition("-")[0]
 
 
+def _labels(outcome: StepOutcome) -> dict[str, str | int | float | bool]:
+    own: dict[str, str | int | float | bool] = {"operation": _operation(outcome)}
+    return own if outcome.step.writer is None else own | {"writer": outcome.step.writer}
+
+
 def _argv(name: str, options: CreateOptions, place: Place, number: int) -> tuple[str, ...]:
+    meeting = (str(place.scratch / f"{name}.meeting"), str(options.processes))
     directory = place.directory / ("files" if options.shared else f"files-{number}")
     counts = (str(options.directories), str(options.file_count))
     operation = _load_operation(name, options)
-    return (sys.executable, "-I", "-S", str(_LOAD), operation, str(directory), f"p{number}-", *counts)
+    return (sys.executable, "-I", "-S", str(_LOAD), operation, *meeting, str(directory), f"p{number}-", *counts)
 
 
 def _load_operation(name: str, options: CreateOptions) -> str:
@@ -202,15 +237,22 @@ def _checked_report(options: CreateOptions, outcome: StepOutcome) -> _Report:
     return report
 
 
-def _samples(operation: str, report: _Report, writer: int | None, place: Place) -> list[Sample]:
-    own: dict[str, str | int | float | bool] = {} if writer is None else {"writer": writer}
+def _part(options: CreateOptions, outcome: StepOutcome) -> Part:
+    """By the load's own clock: its process was started before, and waited for the others to come."""
+    report = _checked_report(options, outcome)
+    began_at = datetime.fromtimestamp(report.started_seconds, UTC)
+    return Part(replace(outcome, started_at=began_at), report.file_count, report.seconds)
+
+
+def _samples(report: _Report, outcome: StepOutcome, place: Place) -> list[Sample]:
+    labels = _labels(outcome)
     samples = [
-        Sample("operation_rate", report.file_count / report.seconds, {"operation": operation} | own, place.target_id),
-        Sample("duration", report.seconds, {"operation": operation} | own, place.target_id),
+        Sample("operation_rate", report.file_count / report.seconds, labels, place.target_id),
+        Sample("duration", report.seconds, labels, place.target_id),
     ]
     if report.directory_fsync_seconds is not None:
-        labels = {"operation": "directory_fsync"} | own
-        samples.append(Sample("duration", report.directory_fsync_seconds, labels, place.target_id))
+        flush = labels | {"operation": "directory_fsync"}
+        samples.append(Sample("duration", report.directory_fsync_seconds, flush, place.target_id))
     return samples
 
 

@@ -44,11 +44,12 @@ class Part:
     """What one writer did.
 
     Attributes:
+        amount: bytes that it moved, or operations.
         seconds: how long it moved data, from its start on, where its tool says so; else its own wall clock.
     """
 
     outcome: StepOutcome
-    moved_bytes: int
+    amount: int
     seconds: float | None = None
 
     @property
@@ -58,20 +59,26 @@ class Part:
 
     @property
     def rate(self) -> float:
-        """Bytes per second."""
-        return self.moved_bytes / self.busy_seconds
+        """Bytes or operations per second."""
+        return self.amount / self.busy_seconds
 
 
-def together(parts: Sequence[Part], labels: Mapping[str, str | int | float | bool]) -> Parsed:
-    """The samples and flags of writers that ran side by side, on one target or on several; of one, its total alone."""
+def together(
+    parts: Sequence[Part], labels: Mapping[str, str | int | float | bool], total: str = "total_throughput"
+) -> Parsed:
+    """The samples and flags of writers that ran side by side, on one target or on several; of one, its total alone.
+
+    Args:
+        total: the metric of their rate together.
+    """
     done = _done(parts)
     targets = {part.outcome.step.target_id for part in parts}
     target_id = targets.pop() if len(targets) == 1 else None
-    total = Sample("total_throughput", sum(part.moved_bytes for part in parts) / max(done), labels, target_id)
+    of_all = Sample(total, sum(part.amount for part in parts) / max(done), labels, target_id)
     if len(parts) == 1:
-        return Parsed([total])
+        return Parsed([of_all])
     race = _race(parts, done, labels, target_id)
-    return Parsed([total, *race.samples], race.flags)
+    return Parsed([of_all, *race.samples], race.flags)
 
 
 def race(outcomes: Sequence[StepOutcome], labels: Mapping[str, str | int | float | bool]) -> Parsed:
