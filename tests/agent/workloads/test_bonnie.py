@@ -1,7 +1,8 @@
 from dataclasses import replace
+from itertools import chain
 
 import pytest
-from factories.outcomes import DATA, as_step, captured, read_all, run_steps, steps_of
+from factories.outcomes import DATA, as_step, captured, read_all, run_steps, steps_of, two_places
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
@@ -74,7 +75,8 @@ FAILED = {
 
 
 def outcome_of(name: str, options: BonnieOptions, place: Place) -> StepOutcome:
-    return as_step(captured(f"bonnie/{name}"), steps_of(BONNIE, options, place)[0])
+    """The capture as of a single start for all tests, as runs of revision 1 are."""
+    return as_step(captured(f"bonnie/{name}"), replace(steps_of(BONNIE, options, place)[0], name="bonnie"))
 
 
 def parse(name: str, given: dict[str, object], place: Place) -> Parsed:
@@ -177,18 +179,49 @@ def test_fifty_fields() -> None:
 def test_real_run_goes_through_every_phase_and_leaves_no_file(place: Place) -> None:
     given = both(2, 1, char=True) | {"small_file_size_bytes": 100, "directories": 3, "sync_files": True}
     options = BonnieOptions.model_validate(given)
-    [outcome] = run_steps(steps_of(BONNIE, options, place), place)
-    assert BONNIE.failure(outcome) is None
-    parsed = read_all(BONNIE, options, place, [outcome])
+    outcomes = run_steps(steps_of(BONNIE, options, place), place)
+    assert [BONNIE.failure(outcome) for outcome in outcomes] == [None, None]
+    parsed = read_all(BONNIE, options, place, outcomes)
     assert len({(sample.labels["operation"], sample.labels.get("order")) for sample in parsed.samples}) == 12
     assert list(place.directory.iterdir()) == []
-    assert BONNIE.progress(outcome.step, Counters(0, 0, 1.0), outcome.stderr[-400:]) == 11 / 12
+    for outcome in outcomes:
+        assert BONNIE.progress(outcome.step, Counters(0, 0, 1.0), outcome.stderr[-400:]) == 5 / 6
+
+
+def test_files_that_fail_cost_the_figures_of_the_large_file_nothing(place: Place) -> None:
+    options = BonnieOptions.model_validate(both(2, 1))
+    streams, files = steps_of(BONNIE, options, place)
+    [measured] = run_steps([streams], place)
+    place.directory.rmdir()
+    [failed] = run_steps([files], place)
+    assert "Can't change to directory" in str(BONNIE.failure(failed))
+    kept = read_all(BONNIE, options, place, [measured]).samples
+    assert {sample.labels["operation"] for sample in kept} == {"write", "rewrite", "read", "seek"}
+
+
+def test_each_start_is_the_plain_call_but_for_what_the_other_does(place: Place) -> None:
+    options = BonnieOptions.model_validate(both(256, 1) | {"sync_files": True})
+    commands = [step.argv for step in steps_of(BONNIE, options, place)]
+    sizes = [{switch: argv[argv.index(switch) + 1] for switch in ("-s", "-n")} for argv in commands]
+    assert sizes == [{"-s": "256:8192", "-n": "0"}, {"-s": "0:8192", "-n": "1:0:0:1"}]
+    assert [argv[-2:] for argv in commands] == [("-f", "-b")] * 2
 
 
 def test_progress_goes_by_phases_and_by_bytes_within_them(place: Place) -> None:
     [step] = steps_of(BONNIE, BonnieOptions.model_validate(large(64)), place)
-    assert BONNIE.progress(step, Counters(0, 0, 1.0), "Writing intelligently...done\nRewriting...") == 2 / 12
-    assert BONNIE.progress(step, Counters(128 * MIB, 0, 1.0), "") == 0.5 * 6 / 12
+    assert BONNIE.progress(step, Counters(0, 0, 1.0), "Writing intelligently...done\nRewriting...") == 2 / 6
+    assert BONNIE.progress(step, Counters(128 * MIB, 0, 1.0), "") == pytest.approx(0.5 * 5 / 6)
+
+
+def test_targets_at_once_tell_who_was_done_first_with_each_start(place: Place) -> None:
+    options = BonnieOptions.model_validate(both(2, 1))
+    places = two_places(place)
+    outcomes = [as_step(captured("bonnie/x_block_files"), step) for step in chain(*BONNIE.plan(options, places))]
+    raced = [done for done in BONNIE.conclude(options, places, outcomes).samples if done.metric == "last_done"]
+    assert [(sample.labels, sample.target_id) for sample in raced] == [
+        ({"operation": "streams"}, None),
+        ({"operation": "files"}, None),
+    ]
 
 
 def test_direct_falls_back_where_it_is_refused_and_says_so(place: Place) -> None:
@@ -209,8 +242,8 @@ def test_large_file_that_memory_can_hold_is_flagged_unless_direct(place: Place) 
 
 
 def test_many_files_get_more_patience(place: Place) -> None:
-    [few] = steps_of(BONNIE, BonnieOptions.model_validate(both(8, 1)), place)
-    [many] = steps_of(BONNIE, BonnieOptions.model_validate(both(8, 1000)), place)
+    *_, few = steps_of(BONNIE, BonnieOptions.model_validate(both(8, 1)), place)
+    *_, many = steps_of(BONNIE, BonnieOptions.model_validate(both(8, 1000)), place)
     assert few.stall_seconds is not None
     assert many.stall_seconds is not None
     assert many.stall_seconds > few.stall_seconds + 100_000

@@ -1,4 +1,4 @@
-"""bonnie++: block and per-character streams, seeks, and the life of many files, in one go as its users know it."""
+"""bonnie++: block and per-character streams, seeks, and the life of many files, as its users know it."""
 
 import os
 import re
@@ -39,6 +39,7 @@ STALL_SECONDS: Final = 900.0
 SLOWEST_FILES_A_SECOND: Final = 10
 """Making empty files moves no bytes, so many files need more patience."""
 BYTES_PER_FILE: Final = 4096
+"""Room that an empty file or directory takes."""
 
 _MEBIBYTE: Final = 1024**2
 _KIBIBYTE: Final = 1024
@@ -131,9 +132,12 @@ class BonnieOptions(Options):
         return self
 
 
+_STARTS: Final = {"streams": frozenset({"block", "char"}), "files": frozenset({"files"})}
+"""The tests that each start of bonnie++ goes through, by the name of its step."""
 _LARGE: Final = Operation(op="max", args=(Holds.of("tests", "block"), Holds.of("tests", "char")))
-_FILES_BYTES: Final = (
-    Holds.of("tests", "files") * Option.of("file_count") * (Option.of("small_file_size_bytes") + BYTES_PER_FILE)
+_FILES_BYTES: Final = Holds.of("tests", "files") * (
+    Option.of("file_count") * (Option.of("small_file_size_bytes") + BYTES_PER_FILE)
+    + Option.of("directories") * BYTES_PER_FILE
 )
 
 
@@ -145,7 +149,7 @@ class BonnieWorkload(Workload[BonnieOptions]):
     description: ClassVar[str] = (
         "Writes, rewrites and reads a large file, seeks in it, and creates, looks up and deletes many files."
     )
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "bonnie++"
     package: ClassVar[str] = "bonnie++"
     version_argv: ClassVar[tuple[str, ...]] = ("bonnie++", "-h")
@@ -190,34 +194,27 @@ class BonnieWorkload(Workload[BonnieOptions]):
     options_type = BonnieOptions
 
     def groups(self, options: BonnieOptions, place: Place) -> list[Group]:
-        """One command, which goes through all phases by itself."""
-        large_bytes = _large_bytes(options, place)
-        files = options.file_count if "files" in options.tests else 0
+        """One command for the large file and one for the files: it tells its figures only when all is done."""
         return in_turn(
-            Step(
-                name="bonnie",
-                phase=f"bonnie++ with {format_bytes(large_bytes)}" if large_bytes else f"bonnie++ with {files:,} files",
-                argv=tuple(_argv(options, place)),
-                target_id=place.target_id,
-                bytes_moved=4 * (large_bytes + files * (options.small_file_size_bytes + BYTES_PER_FILE)),
-                before=Before.SYNC,
-                # It removes its files when it is interrupted, and leaves them when it is terminated.
-                stop_signal=signal.SIGINT,
-                stall_seconds=STALL_SECONDS + files / SLOWEST_FILES_A_SECOND,
-            )
+            *(_step(name, options, place) for name, tests in _STARTS.items() if tests.intersection(options.tests))
         )
 
     def read(self, options: BonnieOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """The figures of each phase from the line of comma-separated values, the only output that is exact."""
         report = _checked_report(options, place, outcome)
-        phases = list(_phases(options))
+        phases = list(_phases(_tests(outcome.step.name, options)))
         samples = [sample for phase in phases for sample in _samples(options, place, phase, report)]
         return Parsed(samples, [flag for phase in phases for flag in _flags(options, place, phase, report)])
 
     def conclude(self, options: BonnieOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Which of several targets was done first and last with all phases."""
+        """Which of several targets was done first and last with the large file, and with the files."""
         del options
-        return race(outcomes, {"operation": "all"}) if len(places) > 1 else Parsed()
+        if len(places) == 1:
+            return Parsed()
+        names = dict.fromkeys(done.step.name for done in outcomes)
+        return Parsed.of_all(
+            race([done for done in outcomes if done.step.name == name], {"operation": name}) for name in names
+        )
 
     def failure(self, outcome: StepOutcome) -> str | None:
         """By what it complains of: it ends with status 0 when an fsync failed."""
@@ -228,33 +225,53 @@ class BonnieWorkload(Workload[BonnieOptions]):
         return f"bonnie++: {complaint['what']}{ended}"
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the phases that it names as it begins them, and by bytes inside those that move many."""
-        titles = [phase.title for phase in PHASES]
+        """By the phases that it names as it begins them, and by bytes but in the last one, which moves few."""
+        titles = [phase.title for phase in PHASES if bool(phase.order) is (step.name == "files")]
         begun = [number for number, title in enumerate(titles) if title in output_tail]
         by_phase = begun[-1] / len(titles) if begun else 0.0
         by_bytes = super().progress(step, counters, output_tail) or 0.0
-        streams = sum(not phase.order for phase in PHASES) / len(titles)
-        return max(by_phase, by_bytes * streams)
+        return max(by_phase, by_bytes * (len(titles) - 1) / len(titles))
 
 
-def _large_bytes(options: BonnieOptions, place: Place) -> int:
-    return size_bytes(options.file_size_bytes, place) if {"block", "char"}.intersection(options.tests) else 0
+def _tests(start: str, options: BonnieOptions) -> frozenset[str]:
+    """What was asked of a start; revision 1, whose runs can be read again, made a single one for all."""
+    return _STARTS.get(start, frozenset(options.tests)).intersection(options.tests)
+
+
+def _sizes(tests: frozenset[str], options: BonnieOptions, place: Place) -> tuple[int, int]:
+    """Bytes of the large file, and how many files."""
+    large_bytes = size_bytes(options.file_size_bytes, place) if tests & _STARTS["streams"] else 0
+    return large_bytes, options.file_count if "files" in tests else 0
 
 
 def _is_direct(options: BonnieOptions, place: Place) -> bool:
     return options.direct and place.direct_works
 
 
-def _argv(options: BonnieOptions, place: Place) -> Iterator[str]:
-    large_mib = _large_bytes(options, place) // _MEBIBYTE
+def _step(name: str, options: BonnieOptions, place: Place) -> Step:
+    large_bytes, files = _sizes(_tests(name, options), options, place)
+    return Step(
+        name=name,
+        phase=f"bonnie++ with {format_bytes(large_bytes)}" if large_bytes else f"bonnie++ with {files:,} files",
+        argv=tuple(_argv(options, place, large_bytes, files)),
+        target_id=place.target_id,
+        bytes_moved=4 * (large_bytes + files * (options.small_file_size_bytes + BYTES_PER_FILE)),
+        before=Before.SYNC,
+        # It removes its files when it is interrupted, and leaves them when it is terminated.
+        stop_signal=signal.SIGINT,
+        stall_seconds=STALL_SECONDS + files / SLOWEST_FILES_A_SECOND,
+    )
+
+
+def _argv(options: BonnieOptions, place: Place, large_bytes: int, files: int) -> Iterator[str]:
+    large_mib = large_bytes // _MEBIBYTE
     yield from ("bonnie++", "-d", str(place.directory), "-x", "1", "-m", _NODE_NAME)
     # Root must say whom it wants to be; whoever else runs it is that already.
     yield from ("-u", f"{os.geteuid()}:{os.getegid()}")
     # It refuses a file below twice the memory that it is told of; the flags of the run say what that means.
     yield from ("-s", f"{large_mib}:{options.block_size_bytes}", "-r", str(max(1, large_mib // 2)))
-    count = options.file_count // _FILES_UNIT if "files" in options.tests else 0
     size = options.small_file_size_bytes
-    yield from ("-n", f"{count}:{size}:{size}:{options.directories}" if count else "0")
+    yield from ("-n", f"{files // _FILES_UNIT}:{size}:{size}:{options.directories}" if files else "0")
     if "char" not in options.tests:
         yield "-f"
     if _is_direct(options, place):
@@ -263,24 +280,22 @@ def _argv(options: BonnieOptions, place: Place) -> Iterator[str]:
         yield "-b"
 
 
-def _phases(options: BonnieOptions) -> Iterator[Phase]:
+def _phases(tests: frozenset[str]) -> Iterator[Phase]:
     for phase in PHASES:
-        if phase.order:
-            wanted = "files" in options.tests
-        else:
-            wanted = "char" in options.tests or ("block" in options.tests and not phase.by_byte)
-        if wanted:
+        of_streams = "char" in tests or ("block" in tests and not phase.by_byte)
+        if "files" in tests if phase.order else of_streams:
             yield phase
 
 
 def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) -> Report:
     name, text = outcome.step.name, outcome.stdout
     report = read_report(name, text)
-    large_mib = _large_bytes(options, place) // _MEBIBYTE
-    count = options.file_count // _FILES_UNIT if "files" in options.tests else 0
+    tests = _tests(name, options)
+    large_bytes, files = _sizes(tests, options, place)
+    large_mib, count = large_bytes // _MEBIBYTE, files // _FILES_UNIT
     if (report.file_mib, report.file_thousands) != (large_mib, count):
         raise OutputRefusedError(name, f"{large_mib} MiB and {count} x 1024 files were planned", text[-500:])
-    wanted = set(_phases(options))
+    wanted = set(_phases(tests))
     for phase in PHASES:
         if (phase in wanted) is not bool(report.rates[phase]):
             problem = "has no figure" if phase in wanted else "has a figure though it was not asked for"
@@ -293,7 +308,7 @@ def _labels(options: BonnieOptions, place: Place, phase: Phase) -> _Labels:
         return {"operation": phase.operation, "order": phase.order}
     return {
         "operation": phase.operation,
-        "file_size_bytes": _large_bytes(options, place),
+        "file_size_bytes": size_bytes(options.file_size_bytes, place),
         "direct": _is_direct(options, place),
     }
 
@@ -313,17 +328,18 @@ def _samples(options: BonnieOptions, place: Place, phase: Phase, report: Report)
 def _flags(options: BonnieOptions, place: Place, phase: Phase, report: Report) -> Iterator[Flag]:
     labels = _labels(options, place, phase)
     rate = report.rates[phase]
+    file_bytes = size_bytes(options.file_size_bytes, place)
     flags: list[Flag] = []
     if rate == TOO_FAST:
         flags.append(_too_fast(phase))
     elif phase.order:
         flags += quality.judge_metadata_duration(phase.operation, options.file_count / float(rate), CLOCK_SECONDS)
     elif phase.metric == "throughput" and not phase.by_byte:
-        seconds = _large_bytes(options, place) / (float(rate) * _KIBIBYTE)
+        seconds = file_bytes / (float(rate) * _KIBIBYTE)
         flags += quality.judge_duration(phase.operation, seconds, CLOCK_SECONDS)
     if not phase.order:
         flags += quality.judge_direct(place, wanted=options.direct)
-        flags += quality.judge_cache_size(place, _large_bytes(options, place), direct=_is_direct(options, place))
+        flags += quality.judge_cache_size(place, file_bytes, direct=_is_direct(options, place))
     if phase.reads and not labels.get("direct", False):
         flags.append(_warm(phase))
     if phase.operation in {"write", "rewrite"}:
