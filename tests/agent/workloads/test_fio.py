@@ -161,6 +161,11 @@ def test_failure_names_the_error_whatever_the_exit_status(name: str, place: Plac
     assert FAILED[name] in reason
 
 
+def test_as_many_failed_jobs_as_the_status_of_an_interruption_are_no_interruption(place: Place) -> None:
+    outcome = replace(outcome_of("e_enospc", FioOptions(), place), exit_status=128)
+    assert FAILED["e_enospc"] in str(FIO.failure(outcome))
+
+
 @pytest.mark.parametrize("name", CUT)
 def test_what_was_done_before_an_error_or_a_signal_is_kept(name: str, place: Place) -> None:
     moved, operations, milliseconds = CUT[name]

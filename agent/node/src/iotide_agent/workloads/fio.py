@@ -185,8 +185,6 @@ class FioWorkload(Workload[FioOptions]):
         """By fio's JSON too: it can end with status 0 after errors that it was told to go on from."""
         if outcome.signal is not None:
             return super().failure(outcome)
-        if outcome.exit_status == INTERRUPTED_STATUS:
-            return "fio was interrupted before its end (status 128)"
         text = _output(outcome)
         complaint = _COMPLAINT.search(outcome.stderr) or _COMPLAINT.search(text.partition("{")[0])
         try:
@@ -196,6 +194,9 @@ class FioWorkload(Workload[FioOptions]):
         if broken is not None:
             name = errno.errorcode.get(broken, "unknown")
             return f"fio reports {name}, {os.strerror(broken)}" + (f": {complaint[0]}" if complaint else "")
+        # As many jobs that failed end with the same status, but they name their errors.
+        if outcome.exit_status == INTERRUPTED_STATUS:
+            return "fio was interrupted before its end (status 128)"
         if outcome.exit_status != 0 and complaint:
             return complaint[0]
         return super().failure(outcome)
