@@ -28,8 +28,8 @@ async function build(page: Page, name: string): Promise<void> {
   await page.getByLabel("Campaign name").fill(name);
   await page.getByRole("checkbox", { name: "node-1" }).check();
   await page.getByRole("checkbox", { name: "scratch" }).check();
-  await page.getByRole("button", { name: "Add a workload" }).click();
-  await page.getByRole("menuitem", { name: /^fio/ }).click();
+  await foreseeAuto(page);
+  await addWorkload(page, /^fio/);
   await page.getByLabel("File size", { exact: true }).fill("4 MiB");
   await page.getByLabel("Block size", { exact: true }).fill("4 KiB");
   await page.getByLabel("Run time", { exact: true }).fill("4 s");
@@ -37,6 +37,19 @@ async function build(page: Page, name: string): Promise<void> {
   await expect(page.getByText("1 cell, 2 runs")).toBeVisible();
   await expect(page.getByRole("table", { name: "Run matrix" }).getByText("scratch")).toBeVisible();
   await page.getByRole("button", { name: "Submit campaign" }).click();
+}
+
+async function addWorkload(page: Page, title: RegExp): Promise<void> {
+  await page.getByRole("button", { name: "Add a workload" }).click();
+  await page.getByRole("menuitem", { name: title }).click();
+}
+
+/** What takes twice the node's memory is foreseen, and then not run. */
+async function foreseeAuto(page: Page): Promise<void> {
+  await addWorkload(page, /^dd/);
+  await page.getByRole("combobox", { name: "File size" }).fill("auto");
+  await expect(page.getByRole("table", { name: "Run matrix" }).getByText("File size auto")).toBeVisible();
+  await page.getByRole("button", { name: "Remove dd" }).click();
 }
 
 async function watch(page: Page, name: string): Promise<void> {

@@ -1,11 +1,13 @@
 import { screen } from "@testing-library/react";
 import { useState } from "react";
 import { expect, it, vi } from "vitest";
+import forms from "@/testing/forms.json";
 import { renderWithApp } from "@/testing/render";
 import { SchemaForm } from "./SchemaForm";
-import { type FormValue, problemsOf, readFields } from "./schema";
+import { type Field, readFields } from "./schema";
+import { type FormValue, problemsOf } from "./values";
 
-const fields = readFields({
+const FIELDS = readFields({
   required: ["pattern"],
   properties: {
     pattern: { enum: ["write", "read"], type: "string", title: "Pattern" },
@@ -24,8 +26,14 @@ const fields = readFields({
 
 const EMPTY: FormValue = { options: {}, sweep: {} };
 
-function Form({ onValue }: { onValue: (value: FormValue) => void }) {
-  const [value, setValue] = useState(EMPTY);
+interface FormProps {
+  readonly fields: readonly Field[];
+  readonly start: FormValue;
+  readonly onValue: (value: FormValue) => void;
+}
+
+function Form({ fields, start, onValue }: FormProps) {
+  const [value, setValue] = useState(start);
   function change(next: FormValue): void {
     setValue(next);
     onValue(next);
@@ -33,10 +41,14 @@ function Form({ onValue }: { onValue: (value: FormValue) => void }) {
   return <SchemaForm fields={fields} onChange={change} problems={problemsOf(fields, value)} value={value} />;
 }
 
-function renderForm() {
+function renderForm(fields = FIELDS, start = EMPTY) {
   const onValue = vi.fn<(value: FormValue) => void>();
-  const lastValue = () => onValue.mock.lastCall?.[0] ?? EMPTY;
-  return { ...renderWithApp(<Form onValue={onValue} />), lastValue };
+  const lastValue = () => onValue.mock.lastCall?.[0] ?? start;
+  return { ...renderWithApp(<Form fields={fields} onValue={onValue} start={start} />), lastValue };
+}
+
+function input(label: string): HTMLElement {
+  return screen.getByLabelText(label, { selector: "input" });
 }
 
 it("shows defaults and puts into the plan only what was changed", async () => {
@@ -74,7 +86,7 @@ it("turns one value into a sweep that starts with it, and back into its first va
   const toggle = screen.getByRole("button", { name: "Sweep over Jobs" });
   await user.click(toggle);
   expect(toggle).toHaveAttribute("aria-pressed", "true");
-  await user.type(screen.getByLabelText("Jobs", { selector: "input" }), "4{Enter}8{Enter}");
+  await user.type(input("Jobs"), "4{Enter}8{Enter}");
   expect(lastValue().sweep).toEqual({ jobs: ["1", "4", "8"] });
   await user.click(toggle);
   expect(lastValue()).toEqual({ options: { jobs: "1" }, sweep: {} });
@@ -87,4 +99,79 @@ it("asks for an option without default", async () => {
   await user.click(pattern);
   await user.click(screen.getByRole("option", { name: "read" }));
   expect(lastValue().options).toEqual({ pattern: "read" });
+});
+
+it("offers beside the bytes what else a size may be, and takes it when it is typed", async () => {
+  const { user, lastValue } = renderForm(readFields(forms.dd));
+  const size = input("File size");
+  expect(size).toHaveValue("1 GiB");
+  await user.click(size);
+  await user.click(screen.getByRole("option", { name: "auto" }));
+  expect(size).toHaveValue("auto");
+  expect(lastValue().options).toEqual({ file_size_bytes: "auto" });
+  await user.type(size, "{Backspace}");
+  expect(size).toHaveAccessibleDescription(/“aut” is not a size; .* or auto/);
+  await user.type(size, "o");
+  expect(size).not.toHaveAccessibleDescription(/not a size/);
+  expect(lastValue().options).toEqual({ file_size_bytes: "auto" });
+});
+
+it("sweeps over sizes and what else a size may be", async () => {
+  const { user, lastValue } = renderForm(readFields(forms.bonnie));
+  await user.click(screen.getByRole("button", { name: "Sweep over File size" }));
+  expect(lastValue().sweep).toEqual({ file_size_bytes: ["auto"] });
+  await user.type(input("File size"), "48 GiB,64 GiB{Enter}");
+  expect(lastValue().sweep).toEqual({ file_size_bytes: ["auto", "48 GiB", "64 GiB"] });
+  expect(input("File size")).not.toHaveAccessibleDescription(/not a size/);
+});
+
+it("shows the sizes among which to choose with their units, and keeps the number", async () => {
+  const { user, lastValue } = renderForm(readFields(forms.bonnie));
+  const block = screen.getByRole("combobox", { name: "Block size" });
+  expect(block).toHaveValue("8 KiB");
+  await user.click(block);
+  await user.click(screen.getByRole("option", { name: "16 KiB" }));
+  expect(block).toHaveValue("16 KiB");
+  expect(lastValue().options).toEqual({ block_size_bytes: 16384 });
+});
+
+it("fills a list entry by entry, by commas where no entry can hold one", async () => {
+  const { user, lastValue } = renderForm(readFields(forms.lists));
+  await user.type(input("Depths"), "1,4,1{Enter}");
+  await user.type(input("Sizes"), "4 KiB{Enter}");
+  await user.type(input("Words"), "a, b{Enter}");
+  expect(lastValue().options).toEqual({
+    depths: ["1", "4"],
+    sizes_bytes: ["4 KiB", "64 KiB", "4 KiB"],
+    words: ["a, b"],
+  });
+  await user.type(input("Depths"), "few{Enter}");
+  expect(input("Depths")).toHaveAccessibleDescription(/Give a number/);
+});
+
+it("leaves a list out of the plan again when its last entry goes, where none is none", async () => {
+  const { user, lastValue } = renderForm(readFields(forms.lists));
+  await user.type(input("Delays"), "10 min{Enter}");
+  expect(lastValue().options).toEqual({ delays_seconds: ["10 min"] });
+  await user.type(input("Delays"), "{Backspace}");
+  expect(lastValue().options).toEqual({});
+});
+
+it("takes the choice that stands in place of a list, or entries", async () => {
+  const depths = { anyOf: [{ type: "array", items: { type: "integer" } }, { const: "all" }], default: "all" };
+  const { user, lastValue } = renderForm(readFields({ properties: { depths } }));
+  expect(screen.getByText("all")).toBeInTheDocument();
+  await user.type(input("Depths"), "4{Enter}8{Enter}");
+  expect(lastValue().options).toEqual({ depths: ["4", "8"] });
+  await user.type(input("Depths"), "all{Enter}");
+  expect(lastValue().options).toEqual({ depths: "all" });
+});
+
+it("shows the lists that a plan sweeps over, and goes back to the first of them", async () => {
+  const start = { options: {}, sweep: { depths: [[1], [2, 4]] } };
+  const { user, lastValue } = renderForm(readFields(forms.lists), start);
+  expect(screen.getByText("2 + 4")).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Sweep over Depths" }));
+  expect(lastValue()).toEqual({ options: { depths: [1] }, sweep: {} });
+  expect(screen.queryByRole("button", { name: "Sweep over Depths" })).not.toBeInTheDocument();
 });

@@ -3,7 +3,8 @@
 import { ActionIcon, Box, Group, SimpleGrid, Tooltip } from "@mantine/core";
 import { Icon } from "../Icon";
 import { SingleInput, SweepInput } from "./inputs";
-import { canSweep, type Field, type FormValue } from "./schema";
+import { canSweep, type Field } from "./schema";
+import type { FormValue } from "./values";
 
 interface SchemaFormProps {
   readonly fields: readonly Field[];
@@ -51,13 +52,13 @@ function FieldRow({ field, value, problem, onChange }: FieldRowProps) {
         ) : (
           <SweepInput
             field={field}
-            onChange={(next) => onChange((form) => setSweep(form, field.name, next as unknown[]))}
+            onChange={(next) => onChange((form) => setSweep(form, field.name, next))}
             problem={problem}
-            value={swept}
+            values={swept}
           />
         )}
       </Box>
-      {canSweep(field) && (
+      {(canSweep(field) || swept !== undefined) && (
         <SweepToggle
           isOn={swept !== undefined}
           onToggle={() => onChange((form) => toggleSweep(form, field))}

@@ -1,7 +1,17 @@
-/** One input a kind of option: for a single value, and for the several values of a sweep. */
+/** One input a kind of option: for a single value, for a list, and for the several values of a sweep. */
 
-import { MultiSelect, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { type Field, valueText } from "./schema";
+import {
+  Autocomplete,
+  MultiSelect,
+  type OptionsFilter,
+  Select,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import type { Field, List, Scalar } from "./schema";
+import { choiceOf, valueText } from "./values";
 
 export interface InputProps {
   readonly field: Field;
@@ -35,20 +45,13 @@ export function SingleInput({ field, value, problem, onChange }: InputProps) {
         <Select
           {...common}
           allowDeselect={field.isNullable}
-          data={[...field.choices]}
-          onChange={(choice) => onChange(choice ?? undefined)}
-          value={valueText(field, shown) || null}
+          data={choiceTexts(field)}
+          onChange={(text) => onChange(text === null ? undefined : choiceOf(field, text))}
+          value={shownText(field, shown) || null}
         />
       );
-    case "choices":
-      return (
-        <MultiSelect
-          {...common}
-          data={[...field.choices]}
-          onChange={onChange}
-          value={asTexts(field, shown)}
-        />
-      );
+    case "list":
+      return <ListInput {...common} field={field} onChange={onChange} shown={shown} />;
     case "lines":
       return <LinesInput {...common} field={field} onChange={onChange} shown={shown} />;
     default:
@@ -56,31 +59,38 @@ export function SingleInput({ field, value, problem, onChange }: InputProps) {
   }
 }
 
-interface TextLikeProps {
-  readonly field: Field;
-  readonly shown: unknown;
-  readonly onChange: (value: unknown) => void;
+interface LabelledProps {
   readonly label: string;
   readonly description: string | undefined;
   readonly error: string | undefined;
-  readonly required: boolean;
+  readonly required?: boolean;
+}
+
+interface TextLikeProps extends LabelledProps {
+  readonly field: Scalar;
+  readonly shown: unknown;
+  readonly onChange: (value: unknown) => void;
 }
 
 function TextLikeInput({ field, shown, onChange, ...common }: TextLikeProps) {
-  return (
-    <TextInput
-      {...common}
-      inputMode={field.kind === "text" || field.unit ? "text" : "decimal"}
-      onChange={(event) => {
-        const text = event.currentTarget.value;
-        const isUnset = text === "" && (field.isNullable || field.isRequired);
-        onChange(isUnset ? undefined : text);
-      }}
-      placeholder={field.unit && UNIT_PLACEHOLDER[field.unit]}
-      value={valueText(field, shown)}
-    />
-  );
+  const isText = field.kind === "text" || field.unit !== undefined || field.choices.length > 0;
+  const input = {
+    ...common,
+    inputMode: isText ? ("text" as const) : ("decimal" as const),
+    placeholder: field.unit && UNIT_PLACEHOLDER[field.unit],
+    value: valueText(field, shown),
+  };
+  function enter(text: string): void {
+    const isUnset = text === "" && (field.isNullable || field.isRequired);
+    onChange(isUnset ? undefined : text);
+  }
+  if (field.choices.length > 0)
+    return <Autocomplete {...input} data={choiceTexts(field)} filter={everyOption} onChange={enter} />;
+  return <TextInput {...input} onChange={(event) => enter(event.currentTarget.value)} />;
 }
+
+/** Offered beside a number whatever stands there now. */
+const everyOption: OptionsFilter = ({ options }) => options;
 
 /** Text whose lines matter, such as a job file. */
 function LinesInput({ field, shown, onChange, ...common }: TextLikeProps) {
@@ -98,23 +108,68 @@ function LinesInput({ field, shown, onChange, ...common }: TextLikeProps) {
   );
 }
 
-/** Several values of one scalar option; the matrix tries each of them. */
-export function SweepInput({ field, value, problem, onChange }: InputProps) {
-  const texts = asTexts(field, value);
+interface ListProps extends LabelledProps {
+  readonly field: List;
+  readonly shown: unknown;
+  readonly onChange: (value: unknown) => void;
+}
+
+/** The entries of a list, or one of the choices that may stand in its place. */
+function ListInput({ field, shown, onChange, ...common }: ListProps) {
+  const entry: Scalar = { ...field.item, choices: [...new Set([...field.item.choices, ...field.choices])] };
+  function change(entries: readonly unknown[]): void {
+    const others = entries.filter((given) => choiceOf(field, given) === undefined);
+    const isUnset = entries.length === 0 && field.isNullable;
+    onChange(isUnset ? undefined : (choiceOf(field, entries.at(-1)) ?? others));
+  }
+  return (
+    <SeveralInput
+      {...common}
+      allowDuplicates={!field.hasUniqueItems}
+      field={entry}
+      onChange={change}
+      values={[shown ?? []].flat()}
+    />
+  );
+}
+
+interface SweepProps {
+  readonly field: Field;
+  readonly values: readonly unknown[];
+  readonly problem: string | undefined;
+  readonly onChange: (values: unknown[]) => void;
+}
+
+/** Several values of one option; the matrix tries each of them. */
+export function SweepInput({ field, values, problem, onChange }: SweepProps) {
   const common = {
     label: field.title,
     description: "One cell of the matrix for each value.",
     error: problem,
   };
+  if (field.kind === "list")
+    return <TagsInput {...common} readOnly value={values.map((value) => valueText(field, value))} />;
+  return (
+    <SeveralInput {...common} allowDuplicates={false} field={field} onChange={onChange} values={values} />
+  );
+}
+
+interface SeveralProps extends LabelledProps {
+  readonly field: Scalar;
+  readonly values: readonly unknown[];
+  readonly allowDuplicates: boolean;
+  readonly onChange: (values: unknown[]) => void;
+}
+
+/** Several values of one kind: chosen where all are known, typed otherwise. */
+function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: SeveralProps) {
+  const texts = values.map((value) => shownText(field, value));
   if (field.kind === "choice" || field.kind === "boolean") {
-    const choices = field.kind === "boolean" ? ["true", "false"] : [...field.choices];
     return (
       <MultiSelect
         {...common}
-        data={choices}
-        onChange={(chosen) =>
-          onChange(field.kind === "boolean" ? chosen.map((text) => text === "true") : chosen)
-        }
+        data={choiceTexts(field)}
+        onChange={(chosen) => onChange(chosen.map((text) => choiceOf(field, text)))}
         value={texts}
       />
     );
@@ -123,14 +178,21 @@ export function SweepInput({ field, value, problem, onChange }: InputProps) {
     <TagsInput
       {...common}
       acceptValueOnBlur
+      allowDuplicates={allowDuplicates}
+      data={choiceTexts(field)}
       onChange={onChange}
       placeholder={texts.length === 0 ? "Type a value, then Enter" : ""}
-      splitChars={[",", ";"]}
+      splitChars={field.kind === "text" ? [] : [",", ";"]}
       value={texts}
     />
   );
 }
 
-function asTexts(field: Field, value: unknown): string[] {
-  return Array.isArray(value) ? value.map((item) => valueText(field, item)) : [];
+function choiceTexts(field: Field): string[] {
+  return field.choices.map((choice) => valueText(field, choice));
+}
+
+/** A choice reads the same however a plan wrote it. */
+function shownText(field: Field, value: unknown): string {
+  return valueText(field, choiceOf(field, value) ?? value);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { canSweep, type Field, problemOf, problemsOf, readFields, toPlan, valueText } from "./schema";
+import forms from "@/testing/forms.json";
+import { canSweep, type Field, readFields } from "./schema";
 
 const SCHEMA = {
   type: "object",
@@ -7,20 +8,7 @@ const SCHEMA = {
   $defs: { Direct: { enum: ["auto", "never"], type: "string", title: "Direct" } },
   properties: {
     pattern: { enum: ["write", "read"], type: "string", title: "Pattern" },
-    file_size_bytes: {
-      type: "integer",
-      minimum: 1,
-      "x-unit": "bytes",
-      default: 67_108_864,
-      title: "File size",
-    },
-    jobs: { type: "integer", minimum: 1, maximum: 256, default: 1 },
-    rate_bytes_per_second: {
-      type: "integer",
-      minimum: 1_000_000,
-      "x-unit": "bytes_per_second",
-      default: 128_000_000,
-    },
+    file_size_bytes: { type: "integer", minimum: 1, "x-unit": "bytes", default: 67_108_864 },
     share: { type: "number", exclusiveMinimum: 0, default: 0.5 },
     fsync: { type: "boolean", default: true },
     direct: { $ref: "#/$defs/Direct", default: "auto", title: "Direct I/O" },
@@ -31,6 +19,7 @@ const SCHEMA = {
     },
     operations: { type: "array", items: { enum: ["write", "read"], type: "string" }, default: ["write"] },
     note: { type: "string", default: "" },
+    job_file: { type: "string", default: "", "x-multiline": true },
   },
 };
 const fields = new Map(readFields(SCHEMA).map((field) => [field.name, field]));
@@ -45,14 +34,13 @@ it("keeps the order of the schema and tells each kind of option", () => {
   expect([...fields.values()].map(({ name, kind }) => [name, kind])).toEqual([
     ["pattern", "choice"],
     ["file_size_bytes", "integer"],
-    ["jobs", "integer"],
-    ["rate_bytes_per_second", "integer"],
     ["share", "number"],
     ["fsync", "boolean"],
     ["direct", "choice"],
     ["limit_seconds", "number"],
-    ["operations", "choices"],
+    ["operations", "list"],
     ["note", "text"],
+    ["job_file", "lines"],
   ]);
 });
 
@@ -63,76 +51,46 @@ it("follows references and unions with null", () => {
     defaultValue: "auto",
   });
   expect(field("limit_seconds")).toMatchObject({ isNullable: true, unit: "seconds", exclusiveMinimum: 0 });
-  expect(field("operations").choices).toEqual(["write", "read"]);
+  expect(field("operations")).toMatchObject({ item: { kind: "choice", choices: ["write", "read"] } });
 });
 
-it("takes a rate in bits and shows it so", () => {
-  const rate = field("rate_bytes_per_second");
-  expect(valueText(rate, 512_000_000)).toBe("4096 Mbit/s");
-  expect(problemOf(rate, "4 Gbit/s")).toBeNull();
-  expect(problemOf(rate, "4 Mbit/s")).toBe("At least 8 Mbit/s.");
-  expect(problemOf(rate, "4 Mb/s")).toMatch(/Mbit\/s/);
+it("sweeps over neither lists nor long texts", () => {
+  expect([...fields.values()].filter((each) => !canSweep(each)).map(({ name }) => name)).toEqual([
+    "operations",
+    "job_file",
+  ]);
 });
 
-it("shows a size in the largest exact unit", () => {
-  expect(valueText(field("file_size_bytes"), 67_108_864)).toBe("64 MiB");
-  expect(valueText(field("limit_seconds"), null)).toBe("");
+it.each(["dd", "iozone", "bonnie"] as const)("keeps what the size of %s may be besides bytes", (name) => {
+  const size = readFields(forms[name]).find((each) => each.name === "file_size_bytes");
+  expect(size).toMatchObject({ kind: "integer", unit: "bytes", title: "File size", choices: ["auto"] });
+  expect(size?.minimum).toBeGreaterThan(0);
 });
 
-it("sends numbers as numbers and keeps a text with a unit as it was typed", () => {
-  const form = {
-    options: { file_size_bytes: " 64 MiB ", share: "0.50", note: "12", fsync: false },
-    sweep: { jobs: ["1", "4"], limit_seconds: ["90", "10 min"] },
-  };
-  expect(toPlan([...fields.values()], form)).toEqual({
-    options: { file_size_bytes: "64 MiB", share: 0.5, note: "12", fsync: false },
-    sweep: { jobs: [1, 4], limit_seconds: [90, "10 min"] },
-  });
+it("tells what the entries of a list are, and how many there may be", () => {
+  const [sizes, fileSizes, depths, delays, words] = readFields(forms.lists);
+  expect(sizes).toMatchObject({ kind: "list", minItems: 1, item: { kind: "integer", unit: "bytes" } });
+  expect(fileSizes).toMatchObject({ kind: "list", item: { unit: "bytes", choices: ["auto"] } });
+  expect(depths).toMatchObject({ minItems: 0, maxItems: 3, hasUniqueItems: true, item: { kind: "integer" } });
+  expect(delays).toMatchObject({ kind: "list", isNullable: true, item: { kind: "number", unit: "seconds" } });
+  expect(words).toMatchObject({ kind: "list", hasUniqueItems: false, item: { kind: "text" } });
 });
 
-describe("problemOf", () => {
+describe("of a union", () => {
   it.each([
-    ["file_size_bytes", "64 MiB"],
-    ["file_size_bytes", undefined],
-    ["limit_seconds", "10 min"],
-    ["limit_seconds", null],
-    ["jobs", 256],
-    ["note", ""],
-    ["operations", ["read"]],
-    ["pattern", "write"],
-  ])("accepts %s = %j", (name, value) => {
-    expect(problemOf(field(name), value)).toBeNull();
+    ["a constant before the number", [{ const: "all" }, { type: "integer" }], "integer", ["all"]],
+    ["constants alone", [{ enum: ["a", "b"] }, { const: 3 }, { const: "a" }], "choice", ["a", "b", 3]],
+    ["a switch and a constant", [{ type: "boolean" }, { const: "auto" }], "choice", [true, false, "auto"]],
+    ["a switch and nothing", [{ type: "boolean" }, { type: "null" }], "boolean", [true, false]],
+    ["a union in it", [{ anyOf: [{ type: "number" }, { const: "x" }] }, { type: "null" }], "number", ["x"]],
+    ["a list and a constant", [{ type: "array", items: {} }, { const: "all" }], "list", ["all"]],
+  ])("%s", (_, anyOf, kind, choices) => {
+    expect(readFields({ properties: { option: { anyOf } } })).toMatchObject([{ kind, choices }]);
+    expect(readFields({ properties: { option: { oneOf: anyOf } } })).toMatchObject([{ kind, choices }]);
   });
 
-  it.each([
-    ["file_size_bytes", "64 M", /KiB, MiB/],
-    ["file_size_bytes", "0", /At least 1/],
-    ["file_size_bytes", "", /Give a value/],
-    ["jobs", 257, /At most 256/],
-    ["jobs", 1.5, /whole number/],
-    ["jobs", "many", /Give a number/],
-    ["share", 0, /More than 0/],
-    ["limit_seconds", "0 s", /More than 0/],
-    ["operations", [], /at least one/],
-    ["pattern", undefined, /no default/],
-  ])("refuses %s = %j", (name, value, reason) => {
-    expect(problemOf(field(name), value)).toMatch(reason);
+  it("null among constants means that the option may be left out", () => {
+    const [field] = readFields({ properties: { option: { enum: ["a", null] } } });
+    expect(field).toMatchObject({ kind: "choice", choices: ["a"], isNullable: true });
   });
-});
-
-it("checks each value of a sweep, and wants at least one", () => {
-  const all = [...fields.values()];
-  const sweep = { file_size_bytes: ["64 MiB", "1 GiB"], pattern: ["write", "read"] };
-  expect(problemsOf(all, { options: {}, sweep })).toEqual({});
-  expect(
-    problemsOf(all, { options: {}, sweep: { ...sweep, file_size_bytes: ["64 MiB", "x"], jobs: [] } }),
-  ).toEqual({
-    file_size_bytes: expect.stringContaining("“x” is not a size"),
-    jobs: "Give at least one value.",
-  });
-});
-
-it("sweeps over scalar options only", () => {
-  expect(canSweep(field("jobs"))).toBe(true);
-  expect(canSweep(field("operations"))).toBe(false);
 });

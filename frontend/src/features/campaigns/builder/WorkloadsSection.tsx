@@ -6,7 +6,8 @@ import type { Workload } from "@/api/types";
 import { Icon } from "@/components/Icon";
 import { Section } from "@/components/Page";
 import { SchemaForm } from "@/components/schema-form/SchemaForm";
-import { problemsOf, readFields } from "@/components/schema-form/schema";
+import { readFields } from "@/components/schema-form/schema";
+import { problemsOf } from "@/components/schema-form/values";
 import { addChoice, type Choice, type Draft } from "./draft";
 
 interface WorkloadsSectionProps {

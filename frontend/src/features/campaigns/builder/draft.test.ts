@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CampaignPlan, Workload } from "@/api/types";
+import forms from "@/testing/forms.json";
 import {
   addChoice,
   addStage,
@@ -69,6 +70,21 @@ it("sends numbers as numbers, sizes as written and the time limit in seconds", (
 
 it("duplicates a plan without changing what it means", () => {
   expect(planOf(draftOf(plan), "demo", workloads)).toEqual(plan);
+});
+
+it("opens a plan again whose sizes are auto, alone and swept, complete and unchanged", () => {
+  const announced = Object.entries(forms).map(([name, options_schema]) => ({ name, options_schema }));
+  const auto: CampaignPlan = {
+    ...plan,
+    workloads: [
+      { workload: "dd", options: { file_size_bytes: "auto", block_size_bytes: "16 MiB" }, sweep: {} },
+      { workload: "bonnie", options: {}, sweep: { file_size_bytes: ["auto", 68_719_476_736] } },
+      { workload: "iozone", options: { file_size_bytes: "auto", mode: "auto" }, sweep: {} },
+    ],
+  };
+  const reopened = draftOf(auto);
+  expect(missingParts(reopened, announced as unknown as Workload[])).toEqual([]);
+  expect(planOf(reopened, "demo", announced as unknown as Workload[])).toEqual(auto);
 });
 
 it("gives each added workload a key of its own, also after one was removed", () => {

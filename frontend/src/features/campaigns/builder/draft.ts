@@ -1,7 +1,8 @@
 /** The plan while it is being written: what the builder holds, what is still missing, and the plan it stands for. */
 
 import type { CampaignPlan, Workload } from "@/api/types";
-import { type FormValue, problemsOf, readFields, toPlan } from "@/components/schema-form/schema";
+import { readFields } from "@/components/schema-form/schema";
+import { type FormValue, problemsOf, toPlan } from "@/components/schema-form/values";
 import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
 
 export interface Choice extends FormValue {

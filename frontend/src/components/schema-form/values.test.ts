@@ -1,0 +1,202 @@
+import { describe, expect, it } from "vitest";
+import forms from "@/testing/forms.json";
+import { type Field, readFields } from "./schema";
+import { choiceOf, problemOf, problemsOf, toPlan, valueText } from "./values";
+
+const SCHEMA = {
+  type: "object",
+  required: ["pattern"],
+  properties: {
+    pattern: { enum: ["write", "read"], type: "string", title: "Pattern" },
+    file_size_bytes: {
+      type: "integer",
+      minimum: 1,
+      "x-unit": "bytes",
+      default: 67_108_864,
+      title: "File size",
+    },
+    jobs: { type: "integer", minimum: 1, maximum: 256, default: 1 },
+    rate_bytes_per_second: {
+      type: "integer",
+      minimum: 1_000_000,
+      "x-unit": "bytes_per_second",
+      default: 128_000_000,
+    },
+    share: { type: "number", exclusiveMinimum: 0, default: 0.5 },
+    fsync: { type: "boolean", default: true },
+    limit_seconds: {
+      anyOf: [{ type: "number", exclusiveMinimum: 0 }, { type: "null" }],
+      "x-unit": "seconds",
+      default: null,
+    },
+    operations: { type: "array", items: { enum: ["write", "read"] }, minItems: 1, default: ["write"] },
+    note: { type: "string", default: "" },
+  },
+};
+const all = readFields(SCHEMA);
+
+function field(name: string, fields = all): Field {
+  const found = fields.find((each) => each.name === name);
+  if (!found) throw new Error(`no field ${name}`);
+  return found;
+}
+
+it("takes a rate in bits and shows it so", () => {
+  const rate = field("rate_bytes_per_second");
+  expect(valueText(rate, 512_000_000)).toBe("4096 Mbit/s");
+  expect(problemOf(rate, "4 Gbit/s")).toBeNull();
+  expect(problemOf(rate, "4 Mbit/s")).toBe("At least 8 Mbit/s.");
+  expect(problemOf(rate, "4 Mb/s")).toMatch(/Mbit\/s/);
+});
+
+it("shows a size in the largest exact unit", () => {
+  expect(valueText(field("file_size_bytes"), 67_108_864)).toBe("64 MiB");
+  expect(valueText(field("limit_seconds"), null)).toBe("");
+});
+
+it("sends numbers as numbers and keeps a text with a unit as it was typed", () => {
+  const form = {
+    options: { file_size_bytes: " 64 MiB ", share: "0.50", note: "12", fsync: false },
+    sweep: { jobs: ["1", "4"], limit_seconds: ["90", "10 min"] },
+  };
+  expect(toPlan(all, form)).toEqual({
+    options: { file_size_bytes: "64 MiB", share: 0.5, note: "12", fsync: false },
+    sweep: { jobs: [1, 4], limit_seconds: [90, "10 min"] },
+  });
+});
+
+describe("problemOf", () => {
+  it.each([
+    ["file_size_bytes", "64 MiB"],
+    ["file_size_bytes", undefined],
+    ["limit_seconds", "10 min"],
+    ["limit_seconds", null],
+    ["jobs", 256],
+    ["note", ""],
+    ["operations", ["read"]],
+    ["pattern", "write"],
+  ])("accepts %s = %j", (name, value) => {
+    expect(problemOf(field(name), value)).toBeNull();
+  });
+
+  it.each([
+    ["file_size_bytes", "64 M", /KiB, MiB/],
+    ["file_size_bytes", "0", /At least 1/],
+    ["file_size_bytes", "", /Give a value/],
+    ["jobs", 257, /At most 256/],
+    ["jobs", 1.5, /whole number/],
+    ["jobs", "many", /Give a number/],
+    ["share", 0, /More than 0/],
+    ["limit_seconds", "0 s", /More than 0/],
+    ["operations", [], /at least one/],
+    ["pattern", undefined, /no default/],
+  ])("refuses %s = %j", (name, value, reason) => {
+    expect(problemOf(field(name), value)).toMatch(reason);
+  });
+});
+
+it("checks each value of a sweep, and wants at least one", () => {
+  const sweep = { file_size_bytes: ["64 MiB", "1 GiB"], pattern: ["write", "read"] };
+  expect(problemsOf(all, { options: {}, sweep })).toEqual({});
+  expect(
+    problemsOf(all, { options: {}, sweep: { ...sweep, file_size_bytes: ["64 MiB", "x"], jobs: [] } }),
+  ).toEqual({
+    file_size_bytes: expect.stringContaining("“x” is not a size"),
+    jobs: "Give at least one value.",
+  });
+});
+
+describe.each(["dd", "iozone", "bonnie"] as const)("the form of %s", (name) => {
+  const form = readFields(forms[name]);
+  const size = field("file_size_bytes", form);
+
+  it("accepts each of its defaults, alone and swept", () => {
+    const defaults = form.map((each) => [each.name, each.defaultValue] as const);
+    expect(problemsOf(form, { options: Object.fromEntries(defaults), sweep: {} })).toEqual({});
+    const sweep = Object.fromEntries(defaults.map(([option, value]) => [option, [value]]));
+    expect(problemsOf(form, { options: {}, sweep })).toEqual({});
+    expect(toPlan(form, { options: Object.fromEntries(defaults), sweep })).toEqual({
+      options: Object.fromEntries(defaults),
+      sweep,
+    });
+  });
+
+  it("takes auto as a size like any other", () => {
+    const sizes = ["auto", " auto ", "64 GiB", 68_719_476_736];
+    expect(sizes.map((value) => problemOf(size, value))).toEqual([null, null, null, null]);
+    expect(sizes.map((value) => valueText(size, value))).toEqual(["auto", " auto ", "64 GiB", "64 GiB"]);
+    expect(toPlan(form, { options: { file_size_bytes: " auto " }, sweep: {} }).options).toEqual({
+      file_size_bytes: "auto",
+    });
+    expect(toPlan(form, { options: {}, sweep: { file_size_bytes: sizes } }).sweep).toEqual({
+      file_size_bytes: ["auto", "auto", "64 GiB", 68_719_476_736],
+    });
+  });
+
+  it("says what else a size may be, and holds it to its limits", () => {
+    expect(problemOf(size, "automatic")).toMatch(/^“automatic” is not a size; .* or auto$/);
+    expect(problemOf(size, "1 B")).toMatch(/^At least/);
+  });
+});
+
+it("knows a named size however a plan wrote it", () => {
+  const block = field("block_size_bytes", readFields(forms.bonnie));
+  expect([8192, "8192", "8 KiB", "8KiB"].map((value) => choiceOf(block, value))).toEqual(Array(4).fill(8192));
+  expect(choiceOf(block, "3 KiB")).toBeUndefined();
+  expect(toPlan([block], { options: { block_size_bytes: "8KiB" }, sweep: {} }).options).toEqual({
+    block_size_bytes: 8192,
+  });
+});
+
+describe("a list", () => {
+  const lists = readFields(forms.lists);
+
+  it.each([
+    ["sizes_bytes", ["4 KiB", 512]],
+    ["file_sizes_bytes", ["auto", "1 GiB"]],
+    ["depths", []],
+    ["depths", ["1", 4, "16"]],
+    ["delays_seconds", null],
+    ["delays_seconds", ["1.5 s", "1 min"]],
+    ["words", ["a, b", "c"]],
+  ])("%s may be %j", (name, value) => {
+    expect(problemOf(field(name, lists), value)).toBeNull();
+  });
+
+  it.each([
+    ["sizes_bytes", [], "Give at least one value."],
+    ["sizes_bytes", ["4 KiB", "5 K"], /“5 K” is not a size/],
+    ["sizes_bytes", ["4 KiB", 511], "At least 512 B."],
+    ["file_sizes_bytes", ["large"], /or auto$/],
+    ["depths", ["1", "many"], "Give a number."],
+    ["depths", [1, 2, 3, 4], "Give at most 3 values."],
+    ["depths", 4, "Give a list."],
+    ["delays_seconds", [], "Give at least one value."],
+  ])("%s may not be %j", (name, value, reason) => {
+    expect(problemOf(field(name, lists), value)).toMatch(reason);
+  });
+
+  it("is sent with each entry as that kind of option is sent", () => {
+    const options = {
+      sizes_bytes: ["4 KiB", "512"],
+      file_sizes_bytes: ["auto", " 1 GiB"],
+      depths: ["1", 4],
+      delays_seconds: ["1.5", "1 min"],
+      words: ["12", "a, b"],
+    };
+    expect(toPlan(lists, { options, sweep: { depths: [["1"], [2, "3"]] } })).toEqual({
+      options: {
+        sizes_bytes: ["4 KiB", 512],
+        file_sizes_bytes: ["auto", "1 GiB"],
+        depths: [1, 4],
+        delays_seconds: [1.5, "1 min"],
+        words: ["12", "a, b"],
+      },
+      sweep: { depths: [[1], [2, 3]] },
+    });
+  });
+
+  it("reads as its entries", () => {
+    expect(valueText(field("sizes_bytes", lists), [4096, "1 MiB"])).toBe("4 KiB + 1 MiB");
+  });
+});
