@@ -1,5 +1,6 @@
 import json
 import re
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -280,6 +281,17 @@ def test_colon_in_the_path_is_no_list_of_directories(place: Place) -> None:
     odd.directory.mkdir()
     run_steps(steps_of(FIO, FioOptions(file_size_bytes=MIB), odd), odd)
     assert (odd.directory / "iotide.0.0").stat().st_size == MIB
+
+
+def test_small_blocks_compress_unless_each_write_has_new_data(place: Place) -> None:
+    def compressed_ratio(**chosen: bool) -> float:
+        options = FioOptions(block_size_bytes=4096, file_size_bytes=256 * 1024, direct=False, **chosen)
+        run_steps(steps_of(FIO, options, place), place)
+        data = (place.directory / "iotide.0.0").read_bytes()
+        return len(zlib.compress(data)) / len(data)
+
+    assert compressed_ratio() < 0.5
+    assert compressed_ratio(refill_buffers=True) > 0.9
 
 
 def test_nothing_is_preallocated(place: Place) -> None:

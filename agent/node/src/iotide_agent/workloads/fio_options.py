@@ -64,6 +64,14 @@ class FioOptions(Options):
         title="Flush at the end",
         description="fsync inside the time. A buffered write without it is rejected from comparison.",
     )
+    refill_buffers: bool = Field(
+        default=False,
+        title="New data for each write",
+        description=(
+            "Without it small blocks repeat, which a file system that compresses or dedupes shrinks; with it one "
+            "thread makes some 2 GB/s at the most."
+        ),
+    )
     runtime_seconds: float = Field(
         default=0,
         ge=0,

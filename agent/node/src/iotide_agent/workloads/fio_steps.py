@@ -97,6 +97,8 @@ def _measured_arguments(options: FioOptions, place: Place) -> Iterator[str]:
     yield f"--direct={int(options.direct and place.direct_works)}"
     yield f"--end_fsync={int(options.end_fsync)}"
     yield from _log_arguments(place, "measure")
+    if options.refill_buffers:
+        yield "--refill_buffers=1"
     if len(options.operations) > 1:
         yield f"--rwmixread={options.read_percent}"
     if options.runtime_seconds:
