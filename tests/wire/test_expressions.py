@@ -25,6 +25,9 @@ def of_kind(kind: str, **fields: object) -> dict[str, Any]:
         (Operation(op="-", args=(Number.of(10), Number.of(3), Number.of(2))), 5),
         (Operation(op="max", args=(SIZE, Option.of("memory.total_bytes"))), 1000),
         (Operation(op="min", args=(SIZE, Option.of("memory.total_bytes"))), 100),
+        (Operation(op="double", args=(Number.of(3), SIZE)), 96),
+        (Operation(op="double", args=(Number.of(25), SIZE)), 100),
+        (Operation(op="double", args=(Number.of(101), SIZE)), 101),
         (Option.of("operations") * SIZE, 200),
         (Option.of("direct") * SIZE, 100),
     ],
@@ -49,6 +52,9 @@ def test_arithmetic_over_options_and_facts(expression: Expression, expected: flo
         (Number.of(1) / Number.of(0), "division by zero"),
         (Number.of(1e308) * Number.of(10), "not a finite number"),
         (Option.of("huge") * 1, "larger than any size"),
+        (Operation(op="double", args=(Number.of(0), Number.of(9))), "a number above 0"),
+        (Operation(op="double", args=(Number.of(1), Number.of(1e308) * 10)), "the most that it may become"),
+        (Operation(op="double", args=(Number.of(1),)), "double takes"),
     ],
 )
 def test_what_has_no_value_is_an_error_that_names_it(expression: Expression, problem: str) -> None:

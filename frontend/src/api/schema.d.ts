@@ -2562,6 +2562,8 @@ export interface components {
         /**
          * Operation
          * @description An operator over its arguments, from left to right.
+         *
+         *     `double` takes two: the first, doubled as often as it stays no more than the second.
          */
         Operation: {
             /**
@@ -2573,7 +2575,7 @@ export interface components {
              * Op
              * @enum {string}
              */
-            op: "+" | "-" | "*" | "/" | "min" | "max";
+            op: "+" | "-" | "*" | "/" | "min" | "max" | "double";
             /** Args */
             args: (components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"])[];
         };

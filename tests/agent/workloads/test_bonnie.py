@@ -6,7 +6,7 @@ from factories.outcomes import DATA, as_step, captured, read_all, run_steps, ste
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
-from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Place, StepOutcome
+from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.bonnie import BonnieOptions, BonnieWorkload
 from iotide_agent.workloads.bonnie_report import FIELDS
 from iotide_wire.messages import FlagCode
@@ -238,6 +238,16 @@ def test_large_file_that_memory_can_hold_is_flagged_unless_direct(place: Place) 
     direct = {flag.code for flag in parse("r_D_direct", large(512, direct=True), place).flags}
     assert {FlagCode.CACHE_SIZE, FlagCode.CACHE_DROP} <= cached
     assert not {FlagCode.CACHE_SIZE, FlagCode.CACHE_DROP} & direct
+
+
+def test_a_file_twice_the_memory_is_read_cold_where_the_campaign_relies_on_it(place: Place) -> None:
+    small = replace(place, facts={"memory.total_bytes": 256 * MIB})
+    options = BonnieOptions.model_validate(large(512))
+    [step] = steps_of(BONNIE, options, small)
+    outcome = as_step(captured("bonnie/r_fast_f"), step)
+    for before, is_warm in ((Before.LARGER_THAN_MEMORY, False), (Before.DROP, True), (Before.SYNC, True)):
+        parsed = read_all(BONNIE, options, small, [replace(outcome, before_done=before)])
+        assert (FlagCode.CACHE_DROP in {flag.code for flag in parsed.flags}) is is_warm
 
 
 def test_many_files_get_more_patience(place: Place) -> None:

@@ -9,6 +9,7 @@ from factories.outcomes import captured, read_all, run_groups
 from iotide_agent.workloads.base import Place, StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.writers import Part, together
+from iotide_wire.messages import FlagCode
 
 MIB = 1024**2
 BEGAN_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -29,6 +30,23 @@ def test_total_is_all_bytes_from_the_first_start_to_the_last_end() -> None:
     assert found["last_done"] == pytest.approx(4.0)
     # 30 and 10 MiB/s: the square of the sum by twice the sum of the squares.
     assert found["fairness"] == pytest.approx(40**2 / (2 * (30**2 + 10**2)))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_late"),
+    [
+        ((2.0, 2.9), False),
+        ((2.0, 3.1), True),
+        ((3.1, 2.0), True),
+        ((1.0, 2.0, 2.9), True),
+        ((2.0, 2.0, 2.9), False),
+        ((1.0, 2.0, 3.0, 3.1), True),
+        ((4.0, 4.0, 4.0, 5.9), False),
+    ],
+)
+def test_the_slowest_is_compared_with_the_median_of_the_others(seconds: tuple[float, ...], *, is_late: bool) -> None:
+    parsed = together([part(MIB, after_seconds=0.0, took_seconds=took) for took in seconds], {})
+    assert [flag.code for flag in parsed.flags] == ([FlagCode.STRAGGLER] if is_late else [])
 
 
 def test_one_writer_has_a_total_to_compare_with_and_no_race() -> None:

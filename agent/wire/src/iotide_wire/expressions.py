@@ -23,6 +23,8 @@ TARGET_RESERVE = "target.reserve_bytes"
 TARGET_COUNT = "targets.count"
 """How many targets the run loads together."""
 
+_FIRST_AND_MOST = 2
+
 FactName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")]
 
 
@@ -87,10 +89,13 @@ class Holds(Message, _Operand):
 
 
 class Operation(Message, _Operand):
-    """An operator over its arguments, from left to right."""
+    """An operator over its arguments, from left to right.
+
+    `double` takes two: the first, doubled as often as it stays no more than the second.
+    """
 
     kind: Literal["operation"] = "operation"
-    op: Literal["+", "-", "*", "/", "min", "max"]
+    op: Literal["+", "-", "*", "/", "min", "max", "double"]
     args: Annotated[tuple["Expression", ...], Field(min_length=1, max_length=16)]
 
 
@@ -147,11 +152,13 @@ def _number(name: str, value: object, values: Mapping[str, object]) -> float:
         raise ExpressionError(f"{name} is larger than any size or time") from error
 
 
-def _apply(op: Literal["+", "-", "*", "/", "min", "max"], numbers: list[float]) -> float:
+def _apply(op: Literal["+", "-", "*", "/", "min", "max", "double"], numbers: list[float]) -> float:
     if op == "min":
         return min(numbers)
     if op == "max":
         return max(numbers)
+    if op == "double":
+        return _doubled(numbers)
     result, *rest = numbers
     for number in rest:
         if op == "+":
@@ -164,4 +171,13 @@ def _apply(op: Literal["+", "-", "*", "/", "min", "max"], numbers: list[float]) 
             raise ExpressionError("division by zero")
         else:
             result /= number
+    return result
+
+
+def _doubled(numbers: list[float]) -> float:
+    if len(numbers) != _FIRST_AND_MOST or numbers[0] <= 0 or not isfinite(numbers[1]):
+        raise ExpressionError(f"double takes a number above 0 and the most that it may become, not {numbers}")
+    result, most = numbers
+    while result * 2 <= most:
+        result *= 2
     return result

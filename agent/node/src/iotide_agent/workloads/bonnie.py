@@ -204,7 +204,7 @@ class BonnieWorkload(Workload[BonnieOptions]):
         report = _checked_report(options, place, outcome)
         phases = list(_phases(_tests(outcome.step.name, options)))
         samples = [sample for phase in phases for sample in _samples(options, place, phase, report)]
-        return Parsed(samples, [flag for phase in phases for flag in _flags(options, place, phase, report)])
+        return Parsed(samples, [flag for phase in phases for flag in _flags(options, place, phase, report, outcome)])
 
     def conclude(self, options: BonnieOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         """Which of several targets was done first and last with the large file, and with the files."""
@@ -256,7 +256,7 @@ def _step(name: str, options: BonnieOptions, place: Place) -> Step:
         argv=tuple(_argv(options, place, large_bytes, files)),
         target_id=place.target_id,
         bytes_moved=4 * (large_bytes + files * (options.small_file_size_bytes + BYTES_PER_FILE)),
-        before=Before.SYNC,
+        before=Before.DROP,
         # It removes its files when it is interrupted, and leaves them when it is terminated.
         stop_signal=signal.SIGINT,
         stall_seconds=STALL_SECONDS + files / SLOWEST_FILES_A_SECOND,
@@ -325,7 +325,7 @@ def _samples(options: BonnieOptions, place: Place, phase: Phase, report: Report)
         yield Sample("latency", latency, labels | {"percentile": "max"}, place.target_id)
 
 
-def _flags(options: BonnieOptions, place: Place, phase: Phase, report: Report) -> Iterator[Flag]:
+def _flags(options: BonnieOptions, place: Place, phase: Phase, report: Report, outcome: StepOutcome) -> Iterator[Flag]:
     labels = _labels(options, place, phase)
     rate = report.rates[phase]
     file_bytes = size_bytes(options.file_size_bytes, place)
@@ -337,10 +337,14 @@ def _flags(options: BonnieOptions, place: Place, phase: Phase, report: Report) -
     elif phase.metric == "throughput" and not phase.by_byte:
         seconds = file_bytes / (float(rate) * _KIBIBYTE)
         flags += quality.judge_duration(phase.operation, seconds, CLOCK_SECONDS)
+    # What is twice as large as the memory has left it by the time that it is read.
+    is_cold = outcome.before_done is Before.LARGER_THAN_MEMORY and not phase.order
     if not phase.order:
         flags += quality.judge_direct(place, wanted=options.direct)
-        flags += quality.judge_cache_size(place, file_bytes, direct=_is_direct(options, place))
-    if phase.reads and not labels.get("direct", False):
+        cached = quality.judge_cache_size(place, file_bytes, direct=_is_direct(options, place))
+        is_cold = is_cold and not cached
+        flags += cached
+    if phase.reads and not is_cold and not labels.get("direct", False):
         flags.append(_warm(phase))
     if phase.operation in {"write", "rewrite"}:
         flags.append(_compressible())

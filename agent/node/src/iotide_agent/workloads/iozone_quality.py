@@ -1,17 +1,15 @@
 """What a sceptic must know of iozone's figures: which were too short for its clock, cached, warm or not flushed."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from iotide_agent.workloads import quality
-from iotide_agent.workloads.base import Place
+from iotide_agent.workloads.base import Before, Place
 from iotide_agent.workloads.iozone_report import KIBIBYTE, STDIO, WRITES, Block, Row
+from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
-from iotide_wire.units import format_bytes, format_rate
 
-UNEQUAL_FACTOR: Final = 1.25
-"""Processes whose own rates add up to so many times what they reached together were not side by side all the time."""
 MAX_REJECTIONS: Final = 24
 """Flags of cells that were too short; beyond it neighbours are rejected with them, since a result holds few flags."""
 
@@ -38,7 +36,7 @@ _COARSENESS: Final[tuple[Callable[[_Cell], _Names], ...]] = (
 """Ways to name a short cell, each with fewer labels than the one before."""
 
 
-def judge_cells(place: Place, rows: Sequence[Row], clock_seconds: float, flush: str) -> list[Flag]:
+def judge_cells(place: Place, rows: Sequence[Row], clock_seconds: float, flush: str, before_done: Before) -> list[Flag]:
     """The flags of a table."""
     timed = [
         _Cell(operation, row.file_kib * KIBIBYTE, row.record_kib * KIBIBYTE, row.file_kib / rate)
@@ -48,41 +46,54 @@ def judge_cells(place: Place, rows: Sequence[Row], clock_seconds: float, flush: 
     ]
     zeroes = sum(rate == 0 for row in rows for rate in row.rates.values())
     operations = list(dict.fromkeys(cell.operation for cell in timed))
-    file_sizes = list(dict.fromkeys(cell.file_bytes for cell in timed))
+    file_sizes = [cell.file_bytes for cell in timed]
     return [
-        *_common(place, operations, file_sizes, 1, flush),
+        *_common(place, operations, dict.fromkeys(file_sizes, 1), flush, before_done),
         *_durations(place, timed, clock_seconds),
         *([_not_measured(place, zeroes)] if zeroes else []),
     ]
 
 
-def judge_blocks(place: Place, blocks: Sequence[Block], clock_seconds: float, flush: str) -> list[Flag]:
+def judge_blocks(
+    place: Place, blocks: Sequence[Block], clock_seconds: float, flush: str, before_done: Before
+) -> list[Flag]:
     """The flags of throughput mode."""
     processes = len(blocks[0].children)
     file_bytes = max(int(child.moved_kib) for block in blocks for child in block.children) * KIBIBYTE
-    flags = list(_common(place, [block.operation for block in blocks], [file_bytes], processes, flush))
+    operations = [block.operation for block in blocks]
+    flags = list(_common(place, operations, {file_bytes: processes}, flush, before_done))
     for block in blocks:
         found = quality.judge_duration(block.operation, block.moved_kib / block.parent_rate, clock_seconds)
-        found += _inequality(block)
+        found += _straggler(block, file_bytes // KIBIBYTE)
         flags += (quality.about(flag, {"operation": block.operation}, place) for flag in found)
     return flags
 
 
 def _common(
-    place: Place, operations: Sequence[str], file_sizes: Sequence[int], processes: int, flush: str
+    place: Place, operations: Sequence[str], files: Mapping[int, int], flush: str, before_done: Before
 ) -> Iterator[Flag]:
-    """What holds for all figures of an operation or of a file size."""
+    """What holds for all figures of an operation or of a file size; `files` has how many there are of each size."""
     direct = flush == "direct" and place.direct_works
     buffered = [operation for operation in operations if not direct or operation in STDIO]
     yield from (quality.about(flag, {}, place) for flag in quality.judge_direct(place, wanted=flush == "direct"))
     yield quality.about(_compressible(), {}, place)
-    for file_bytes in file_sizes if buffered else ():
-        labels: _Labels = {"file_size_bytes": file_bytes, "direct": False}
-        for flag in quality.judge_cache_size(place, file_bytes * processes, direct=False):
-            yield quality.about(flag, labels, place)
+    cached = {size: quality.judge_cache_size(place, size * count, direct=False) for size, count in files.items()}
+    for file_bytes, found in cached.items() if buffered else ():
+        yield from (quality.about(flag, {"file_size_bytes": file_bytes, "direct": False}, place) for flag in found)
+    warm = _warm_sizes(cached, before_done)
     for operation in buffered:
-        found = quality.judge_flush(operation, flushed=flush != "none") if operation in WRITES else [_warm(operation)]
-        yield from (quality.about(flag, {"operation": operation}, place) for flag in found)
+        if operation in WRITES:
+            for flag in quality.judge_flush(operation, flushed=flush != "none"):
+                yield quality.about(flag, {"operation": operation}, place)
+        else:
+            yield from (quality.about(_warm(operation), {"operation": operation} | size, place) for size in warm)
+
+
+def _warm_sizes(cached: Mapping[int, Sequence[Flag]], before_done: Before) -> list[_Labels]:
+    """Labels of the files that are read while the cache may still hold what was written of them."""
+    if before_done is not Before.LARGER_THAN_MEMORY:
+        return [{}]
+    return [{"file_size_bytes": file_bytes} for file_bytes, found in cached.items() if found]
 
 
 def _durations(place: Place, timed: Sequence[_Cell], clock_seconds: float) -> Iterator[Flag]:
@@ -120,20 +131,17 @@ def _bears(cell: _Cell) -> _Labels:
     return dict(_COARSENESS[0](cell))
 
 
-def _inequality(block: Block) -> list[Flag]:
-    if block.children_rate <= UNEQUAL_FACTOR * block.parent_rate:
+def _straggler(block: Block, file_kib: float) -> list[Flag]:
+    """By the time that its whole file takes each at its own rate, also where the first to be done stops the others."""
+    found = straggler([file_kib / child.rate for child in block.children if child.rate])
+    if found is None:
         return []
-    least, most = (choose(child.moved_kib for child in block.children) * KIBIBYTE for choose in (min, max))
-    own, together = format_rate(block.children_rate * KIBIBYTE), format_rate(block.parent_rate * KIBIBYTE)
     return [
         Flag(
             code=FlagCode.STRAGGLER,
             effect=FlagEffect.MARKED,
-            measured=(
-                f"{block.operation}: the processes' own rates add up to {own}, together they reached {together}; "
-                f"the least of them moved {format_bytes(least)}, the most {format_bytes(most)}"
-            ),
-            limit=f"{UNEQUAL_FACTOR} x what they reached together",
+            measured=f"{block.operation}: the slowest process takes {found.seconds:.3g} s for its file, {found.others}",
+            limit=STRAGGLER_LIMIT,
         )
     ]
 

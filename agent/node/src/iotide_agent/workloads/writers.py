@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 from iotide_agent.workloads.base import Parsed, Sample, StepOutcome
 from iotide_wire.catalogue import MetricSpec
@@ -11,7 +11,8 @@ from iotide_wire.messages import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit
 
 STRAGGLER_FACTOR: Final = 1.5
-"""A writer that takes so many times as long as the median one holds the others up."""
+"""A writer that takes so many times as long as the median of the others holds them up."""
+STRAGGLER_LIMIT: Final = f"{STRAGGLER_FACTOR} x the median of the others"
 
 RACE_METRICS: Final = (
     MetricSpec(name="first_done", title="First writer done after", unit=Unit.SECONDS, better="neither", labels=()),
@@ -37,6 +38,33 @@ WRITER_METRICS: Final = (
     *RACE_METRICS,
 )
 """To be announced with the labels that `together` is given; RACE_METRICS alone with those of `race`."""
+
+
+class Straggler(NamedTuple):
+    """The slowest of several.
+
+    Attributes:
+        number: its place among them, from 0.
+        median_seconds: of the others.
+    """
+
+    number: int
+    seconds: float
+    median_seconds: float
+
+    @property
+    def others(self) -> str:
+        """What it is compared with, in words."""
+        return f"the median of the others {self.median_seconds:.3g} s"
+
+
+def straggler(seconds: Sequence[float]) -> Straggler | None:
+    """The slowest, where it takes 1.5 times as long as the median of the others, of two as long as the other."""
+    number = max(range(len(seconds)), key=seconds.__getitem__, default=0)
+    others = [*seconds[:number], *seconds[number + 1 :]]
+    if not others or seconds[number] <= STRAGGLER_FACTOR * median(others):
+        return None
+    return Straggler(number, seconds[number], median(others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +140,18 @@ def _done(parts: Sequence[Part]) -> list[float]:
 def _straggler(
     parts: Sequence[Part], done: Sequence[float], labels: Mapping[str, str | int | float | bool], target_id: int | None
 ) -> list[Flag]:
-    middle = median(done)
-    if max(done) <= STRAGGLER_FACTOR * middle:
+    found = straggler(done)
+    if found is None:
         return []
-    last = parts[done.index(max(done))].outcome.step
+    last = parts[found.number].outcome.step
     is_over_targets = any(part.outcome.step.target_id != last.target_id for part in parts)
     who = f"last writer, on target {last.target_id}," if is_over_targets else "last writer"
     return [
         Flag(
             code=FlagCode.STRAGGLER,
             effect=FlagEffect.MARKED,
-            measured=f"{who} done after {max(done):.3g} s, the median after {middle:.3g} s",
-            limit=f"{STRAGGLER_FACTOR} x the median",
+            measured=f"{who} done after {found.seconds:.3g} s, {found.others}",
+            limit=STRAGGLER_LIMIT,
             labels=dict(labels),
             target_id=target_id,
         )
