@@ -7,7 +7,8 @@ import pytest
 from agent.judging.rows import done
 from factories.outcomes import MEMORY_BYTES, make_place
 
-from iotide_agent.workloads.quality import judge_cache_size, judge_clock
+from iotide_agent.workloads.base import Before
+from iotide_agent.workloads.quality import judge_cache_drop, judge_cache_size, judge_clock
 from iotide_wire.messages import FlagCode
 
 
@@ -30,3 +31,32 @@ def test_what_goes_to_other_targets_at_once_fills_the_same_memory(
     flags = judge_cache_size(place, place_bytes, direct=False)
     assert [flag.code for flag in flags] == ([FlagCode.CACHE_SIZE] if is_small else [])
     assert judge_cache_size(place, place_bytes, direct=True) == []
+
+
+@pytest.mark.parametrize(
+    ("fstype", "kept"),
+    [
+        ("gpfs", "the pagepool of GPFS"),
+        ("zfs", "the ARC of ZFS, which it only makes smaller"),
+        ("fuse.glusterfs", "the caches of the program behind fuse.glusterfs"),
+        ("fuse.ceph-fuse", "the caches of the program behind fuse.ceph-fuse"),
+        ("fuseblk", None),
+        ("ext4", None),
+        ("nfs4", None),
+        ("lustre", None),
+    ],
+)
+def test_a_drop_counts_only_where_it_empties_what_the_file_system_reads_from(
+    tmp_path: Path, fstype: str, kept: str | None
+) -> None:
+    place = replace(make_place(tmp_path), fstype=fstype)
+    for before in (Before.DROP, Before.DROP_FILES):
+        flags = judge_cache_drop(place, replace(done("read"), before_done=before), direct=False)
+        assert [flag.measured for flag in flags] == (
+            [f"read began warm: {before} does not empty {kept}"] if kept else []
+        )
+        assert judge_cache_drop(place, replace(done("read"), before_done=before), direct=True) == []
+    for before in (Before.REMOUNT, Before.LARGER_THAN_MEMORY):
+        assert judge_cache_drop(place, replace(done("read"), before_done=before), direct=False) == []
+    [flag] = judge_cache_drop(place, done("read"), direct=False)
+    assert flag.measured == "read began warm: sync was all that was done before it"

@@ -157,7 +157,7 @@ class CreateWorkload(Workload[CreateOptions]):
         report = _checked_report(options, outcome)
         flags = quality.judge_metadata_duration(operation, report.seconds, CLOCK_SECONDS)
         if operation == "stat":
-            flags += quality.judge_cache_drop(outcome, direct=False)
+            flags += quality.judge_cache_drop(place, outcome, direct=False)
         if operation == "create" and options.mode == "fork-touch":
             flags.append(_fork_bound(outcome, report))
         about = [quality.about(flag, {"operation": operation}, place) for flag in flags]

@@ -330,7 +330,7 @@ def _flags(options: DdOptions, place: Place, outcome: StepOutcome, report: Repor
     flags += quality.judge_duration(outcome.step.name, report.seconds, CLOCK_SECONDS)
     flags += quality.judge_clock(outcome, report.seconds)
     if _operation(outcome.step) == "read":
-        flags += quality.judge_cache_drop(outcome, direct=direct)
+        flags += quality.judge_cache_drop(place, outcome, direct=direct)
     else:
         flags += quality.judge_flush(_operation(outcome.step), flushed=options.flush != "none")
         flags += quality.judge_data(options.data) + quality.judge_source(outcome)

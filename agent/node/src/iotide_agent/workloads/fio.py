@@ -365,7 +365,7 @@ def _flags(plan: _Planned, clones: Sequence[Job], place: Place, outcome: StepOut
     flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS) + quality.judge_clock(outcome, max(runtimes))
     flags += quality.judge_cache_size(place, plan.data_bytes, direct=plan.is_direct)
     if "read" in plan.operations:
-        flags += quality.judge_cache_drop(outcome, direct=plan.is_direct)
+        flags += quality.judge_cache_drop(place, outcome, direct=plan.is_direct)
     if "write" in plan.operations:
         fewest_writes = min(clone.write.total_ios for clone in clones)
         flags += quality.judge_flush(what, flushed=plan.unflushed_writes <= UNFLUSHED_RATIO * fewest_writes)

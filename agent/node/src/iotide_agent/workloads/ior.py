@@ -290,7 +290,7 @@ def _flags(options: IorOptions, place: Place, outcome: StepOutcome, result: Resu
     flags += quality.judge_clock(outcome, result.total_seconds)
     flags += quality.judge_cache_size(place, moved_bytes, direct=direct)
     if operation == "read":
-        flags += quality.judge_cache_drop(outcome, direct=direct)
+        flags += quality.judge_cache_drop(place, outcome, direct=direct)
     else:
         flags += quality.judge_flush(operation, flushed=direct or options.fsync)
     return [quality.about(flag, {"operation": operation}, place) for flag in flags]

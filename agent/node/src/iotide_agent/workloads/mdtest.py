@@ -208,7 +208,7 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
             samples.append(Sample("duration", count / rate, labels, place.target_id))
             found = quality.judge_metadata_duration(f"{operation} of {item} items", count / rate, CLOCK_SECONDS)
             if operation in {"stat", "read"}:
-                found += quality.judge_cache_drop(outcome, direct=False)
+                found += quality.judge_cache_drop(place, outcome, direct=False)
             flags += [quality.about(flag, labels, place) for flag in found]
         return Parsed(samples, flags)
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from iotide_agent.workloads.base import Before, Place, StepOutcome
 from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.plan import CachePolicy
 from iotide_wire.units import format_bytes
 
 SHORT_SECONDS: Final = 30.0
@@ -20,6 +21,7 @@ CLOCK_TICKS: Final = 1000
 CLOCK_RATIO: Final = 0.01
 CLOCK_SLACK_SECONDS: Final = 0.01
 """Some tools count milliseconds and round up."""
+_OWN_CACHES: Final = {"gpfs": "the pagepool of GPFS", "zfs": "the ARC of ZFS, which it only makes smaller"}
 SOURCE_BUSY_RATIO: Final = 0.8
 """A source of data that waited less than the rest of the time was about as slow as what it feeds."""
 
@@ -89,12 +91,28 @@ def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Fl
     return [_marked(FlagCode.CACHE_SIZE, f"{format_bytes(data_bytes)} of data; may be cached", limit)]
 
 
-def judge_cache_drop(outcome: StepOutcome, *, direct: bool) -> list[Flag]:
-    """CACHE_DROP: a read phase that began with what the cache still held."""
-    if direct or outcome.before_done not in {Before.NONE, Before.SYNC}:
+def judge_cache_drop(place: Place, outcome: StepOutcome, *, direct: bool) -> list[Flag]:
+    """CACHE_DROP: a read phase that began with what a cache still held.
+
+    Where the file system caches in a memory of its own, the kernel's drop of caches leaves that as it is.
+    """
+    if direct or outcome.before_done in {Before.REMOUNT, Before.LARGER_THAN_MEMORY}:
         return []
-    measured = f"{outcome.step.name} began warm: {outcome.before_done} was all that was done before it"
-    return [_marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted")]
+    began, done = f"{outcome.step.name} began warm", outcome.before_done
+    if done not in {Before.DROP, Before.DROP_FILES}:
+        measured = f"{began}: {done} was all that was done before it"
+        return [_marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted")]
+    kept = _own_cache(place.fstype)
+    limit = f"a cache policy of {CachePolicy.REMOUNT} or {CachePolicy.LARGER_THAN_MEMORY}"
+    return [_marked(FlagCode.CACHE_DROP, f"{began}: {done} does not empty {kept}", limit)] if kept else []
+
+
+def _own_cache(fstype: str) -> str:
+    """What a file system reads from besides the kernel's page cache; nothing where that is all."""
+    # fuseblk is left out: such a program reads its disk through the kernel, whose pages of the disk are dropped.
+    if fstype == "fuse" or fstype.startswith("fuse."):
+        return f"the caches of the program behind {fstype}"
+    return _OWN_CACHES.get(fstype, "")
 
 
 def judge_flush(phase: str, *, flushed: bool) -> list[Flag]:

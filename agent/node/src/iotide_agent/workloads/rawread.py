@@ -276,5 +276,5 @@ def _flags(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Di
     flags = quality.judge_duration(outcome.step.name, done.runtime * CLOCK_SECONDS, CLOCK_SECONDS)
     flags += quality.judge_clock(outcome, done.runtime * CLOCK_SECONDS)
     flags += quality.judge_cache_size(place, done.io_bytes, direct=options.direct)
-    flags += quality.judge_cache_drop(outcome, direct=options.direct)
+    flags += quality.judge_cache_drop(place, outcome, direct=options.direct)
     return [quality.about(flag, {"pattern": outcome.step.name}, place) for flag in flags]

@@ -156,7 +156,7 @@ class StreamWorkload(Workload[StreamOptions]):
                 verified = read_report(Verified, outcome)
                 if verified is None:
                     return Parsed()
-                flags = quality.judge_cache_drop(outcome, direct="--direct" in outcome.step.argv)
+                flags = quality.judge_cache_drop(place, outcome, direct="--direct" in outcome.step.argv)
                 about = {"labels": {"operation": "verify", **pace.labels}, "target_id": target_id}
                 samples = verified_samples(verified, pace, outcome, target_id)
                 return Parsed(samples, [flag.model_copy(update=about) for flag in flags])

@@ -85,5 +85,5 @@ class Sha256Workload(Workload[Sha256Options]):
         rate = options.file_size_bytes / outcome.wall_seconds
         flags = quality.judge_duration("hash", outcome.wall_seconds, CLOCK_SECONDS)
         flags += quality.judge_cache_size(place, options.file_size_bytes, direct=False)
-        flags += quality.judge_cache_drop(outcome, direct=False)
+        flags += quality.judge_cache_drop(place, outcome, direct=False)
         return Parsed([Sample("throughput", rate, {}, place.target_id)], flags)
