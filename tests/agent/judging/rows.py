@@ -1,7 +1,7 @@
 """Phases on paper: steps that took so long, and what the sampler would have written meanwhile."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from iotide_agent.judging.phases import Phase
@@ -23,23 +23,36 @@ def done(
     bytes_moved: int | None = None,
     role: StepRole = StepRole.CLIENT,
     is_even: bool = True,
+    is_bulk: bool = False,
     threads: int | None = 1,
+    after_seconds: float = 0.0,
+    before_done: Before = Before.SYNC,
 ) -> StepOutcome:
     """A step that went well."""
     return StepOutcome(
-        step=Step(name, name, ("dd",), 1, role=role, bytes_moved=bytes_moved, is_even=is_even, threads=threads),
+        step=Step(
+            name,
+            name,
+            ("dd",),
+            1,
+            role=role,
+            bytes_moved=bytes_moved,
+            is_even=is_even,
+            is_bulk=is_bulk,
+            threads=threads,
+        ),
         stdout="",
         stderr="",
         truncated=False,
         files={},
         exit_status=0,
         signal=None,
-        started_at=START,
+        started_at=START + timedelta(seconds=after_seconds),
         wall_seconds=seconds,
         user_seconds=user,
         system_seconds=system,
         max_rss_bytes=0,
-        before_done=Before.SYNC,
+        before_done=before_done,
     )
 
 

@@ -10,9 +10,10 @@ from agent.judging.rows import MEGABYTE, Counters, done, phase, place
 
 from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.foreign import judge_foreign
+from iotide_agent.judging.phases import Phase
 from iotide_agent.judging.run import read_rows
 from iotide_agent.judging.steady import judge_steady
-from iotide_agent.workloads.base import StepOutcome
+from iotide_agent.workloads.base import Before, Place, StepOutcome
 from iotide_wire.messages import FlagCode, StepRole
 
 READS: Counters = {"read_bytes_per_second": 100 * MEGABYTE, "write_bytes_per_second": 0.0}
@@ -106,7 +107,7 @@ def test_a_node_whose_processors_are_all_busy_is_no_storage_limit(system: float,
 def test_a_full_link_to_the_server_is_no_storage_limit(link: float, *, is_bound: bool) -> None:
     carried = {"net_link_ratio": link, "net_receive_bytes_per_second": 105 * MEGABYTE, "net_send_bytes_per_second": 0.0}
     used = phase(done(), {**READS, **carried})
-    assert bool(judge_client(used, (place("nfs4", **{"network.server": "10.0.0.1"}),))) is is_bound
+    assert bool(judge_client(used, (place("nfs4", **{"network.interface": "eth0"}),))) is is_bound
     assert judge_client(used, (place(),)) == []  # whatever goes over it, a local disk's figures do not
     assert bool(judge_client(phase(done(role=StepRole.SENDER), used.rows[0]), (place(),))) is is_bound
 
@@ -120,7 +121,7 @@ def test_a_link_that_is_full_of_others_bytes_does_not_bound_the_run(carried: flo
         "net_link_ratio": 0.99,
     }
     used = phase(done(), {**READS, **link})
-    assert judge_client(used, (place("nfs4", **{"network.server": "10.0.0.1"}),)) == []
+    assert judge_client(used, (place("nfs4", **{"network.interface": "eth0"}),)) == []
 
 
 @pytest.mark.parametrize(("user_ratio", "is_foreign"), [(0.34, False), (0.36, True)])
@@ -157,6 +158,69 @@ def test_bytes_written_while_the_run_only_reads_are_foreign_and_those_of_a_write
     assert judge_foreign(phase(done("read"), {**READS, **disk}), (place(),)) != []
     journal = {"disk_read_bytes_per_second": 0.0, "disk_write_bytes_per_second": 300 * MEGABYTE}
     assert judge_foreign(phase(done(), wrote(100 * MEGABYTE, **journal)), (place(),)) == []
+
+
+def written(
+    on_disk: float,
+    *,
+    bytes_moved: int | None = 6_000_000_000,
+    is_bulk: bool = True,
+    before_done: Before = Before.SYNC,
+) -> Phase:
+    """A write of 100 MB/s, of which the storage got so many MB/s."""
+    disk = {"disk_read_bytes_per_second": 0.0, "disk_write_bytes_per_second": on_disk * MEGABYTE}
+    outcome = done(bytes_moved=bytes_moved, is_bulk=is_bulk, before_done=before_done)
+    return phase(outcome, {**wrote(100 * MEGABYTE), **disk})
+
+
+@pytest.mark.parametrize(
+    ("fstype", "facts", "most"),
+    [
+        ("ext4", {}, 125),
+        ("xfs", {}, 125),
+        ("btrfs", {"btrfs.data_profile": "single"}, 125),
+        ("btrfs", {"btrfs.data_profile": "RAID1,single"}, 250),
+        ("btrfs", {"btrfs.data_profile": "RAID1C3"}, 375),
+        ("nfs4", {"nfs.pnfs": "not configured"}, 125),
+    ],
+)
+def test_bytes_written_beyond_what_a_file_system_makes_of_a_long_run_are_foreign(
+    fstype: str, facts: dict[str, str], most: float
+) -> None:
+    # A tenth of all that was written may be others'.
+    assert judge_foreign(written(most / 0.9 - 1), (place(fstype, **facts),)) == []
+    [flag] = judge_foreign(written(most / 0.9 + 1), (place(fstype, **facts),))
+    assert (flag.code, flag.limit) == (FlagCode.FOREIGN_LOAD, "10% not caused by the run")
+
+
+@pytest.mark.parametrize(
+    ("used", "on"),
+    [
+        (written(900.0, is_bulk=False), place()),  # small writes that are flushed
+        (written(900.0, bytes_moved=None), place()),
+        (written(900.0, before_done=Before.NONE), place()),  # dirty pages of what came before
+        (written(900.0), replace(place(), direct_works=False)),  # data=journal
+        (written(900.0), place("btrfs", **{"btrfs.data_profile": "RAID6"})),
+        (written(900.0), place("btrfs", **{"btrfs.data_profile": "unavailable, because btrfs is not installed"})),
+        (written(900.0), place("zfs")),
+        (written(900.0), place("f2fs")),
+        (written(900.0), place("nfs4", **{"nfs.pnfs": "LAYOUT_FLEX_FILES"})),
+    ],
+)
+def test_nothing_written_is_foreign_where_the_file_system_may_have_made_it(used: Phase, on: Place) -> None:
+    assert judge_foreign(used, (on,)) == []
+
+
+def test_pages_that_were_filled_in_the_broken_first_second_are_the_runs_own() -> None:
+    seen_late = phase(
+        done(bytes_moved=6_000_000_000, is_bulk=True),
+        {
+            **wrote(60 * MEGABYTE),
+            "disk_read_bytes_per_second": 0.0,
+            "disk_write_bytes_per_second": 100 * MEGABYTE,
+        },
+    )
+    assert judge_foreign(seen_late, (place(),)) == []
 
 
 def test_traffic_that_nobody_would_notice_is_not_foreign() -> None:

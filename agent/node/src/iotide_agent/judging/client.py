@@ -46,5 +46,5 @@ def _full_threads(outcome: StepOutcome, places: tuple[Place, ...]) -> str:
 
 def _goes_through_link(phase: Phase, places: tuple[Place, ...]) -> bool:
     is_stream = any(outcome.step.role in _SENT for outcome in phase.outcomes)
-    may_go = is_stream or any("network.server" in place.facts for place in places)
+    may_go = is_stream or any("network.interface" in place.facts for place in places)
     return may_go and phase.explains(phase.values(*NETWORK))

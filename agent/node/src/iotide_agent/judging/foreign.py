@@ -7,14 +7,19 @@ Nobody counts whose bytes a disk moves, so only what the run cannot have caused 
   anything where a file system is itself a program in user mode (FUSE, Spectrum Scale, OrangeFS).
 - Bytes read from the device or server beyond what was read for the load. Read-ahead, page faults and the reading of a
   block before a part of it is written are counted as the load's own by the kernel (read_bytes of /proc/PID/io).
-- Bytes written while a phase only read. After a write the page cache, journals, copy-on-write and RAID make more of
-  the load's own bytes, and later; nothing written in a phase that writes, or that handles names, is called foreign.
+- Bytes written while a phase only read.
+- Bytes written beyond a quarter more than the load wrote, where it wrote long runs of bytes once (`Step.is_bulk`) and
+  all dirty pages had been written back before. A page cache writes them later but not twice, journals and trees add
+  hundredths, and Btrfs writes each in as many copies as its profile says. With small writes that are flushed, names,
+  data=journal and parity a file system makes many times more of the load's own bytes; nothing written is called foreign
+  then. What others do to a server from other nodes is not in the client's counters.
 """
 
+from math import inf
 from typing import Final
 
 from iotide_agent.judging.phases import ENOUGH_ROWS, LOAD, Phase
-from iotide_agent.workloads.base import Place
+from iotide_agent.workloads.base import Before, Place
 from iotide_wire.messages import Flag, FlagCode
 from iotide_wire.units import format_rate
 
@@ -25,6 +30,11 @@ NOTICED_BYTES_PER_SECOND: Final = 256 * 1024
 _IN_KERNEL: Final = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "jfs", "reiserfs", "btrfs", "zfs", "tmpfs", "nfs", "nfs4", "lustre"}
 )
+_WRITE_ONCE: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "nfs", "nfs4", "lustre"})
+_MAY_JOURNAL_DATA: Final = frozenset({"ext3", "ext4"})
+_BTRFS_COPIES: Final = {"single": 1, "RAID0": 1, "DUP": 2, "RAID1": 2, "RAID10": 2, "RAID1C3": 3, "RAID1C4": 4}
+_OVERHEAD: Final = 1.25
+"""What a file system writes for each copy of a byte at most, with what it writes about it."""
 _READ_ONLY_RATIO: Final = 0.01
 _MOST_OF: Final = 0.5
 
@@ -38,7 +48,7 @@ def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Flag]:
     own = sum(phase.values(*LOAD) or [])
     if len(phase.rows) < ENOUGH_ROWS or own < _MOST_OF * (phase.expected_bytes or 0):
         return []
-    found = [_processors(phase, places), _bytes(phase)]
+    found = [_processors(phase, places), _bytes(phase, places)]
     limit = f"{SHARE_LIMIT:.0%} not caused by the run"
     return [phase.marked(FlagCode.FOREIGN_LOAD, measured, limit) for measured in found if measured]
 
@@ -56,7 +66,7 @@ def _processors(phase: Phase, places: tuple[Place, ...]) -> str:
     return f"{foreign:.0%} of the node's processor time was spent in programs that are not of the run"
 
 
-def _bytes(phase: Phase) -> str:
+def _bytes(phase: Phase, places: tuple[Place, ...]) -> str:
     read, written = _at_storage(phase, "read"), _at_storage(phase, "write")
     own_read, own_written = phase.values("read_bytes_per_second"), phase.values("write_bytes_per_second")
     if read is None or written is None or own_read is None or own_written is None:
@@ -66,12 +76,35 @@ def _bytes(phase: Phase) -> str:
     if sum(own_read) + sum(own_written) < NOTICED_BYTES_PER_SECOND * seconds:
         return ""
     only_reads = sum(own_written) <= _READ_ONLY_RATIO * sum(own_read)
-    foreign = max(0.0, sum(read) - sum(own_read)) + (sum(written) if only_reads else 0.0)
+    most_written = 0.0 if only_reads else _most_written(phase, places)
+    foreign = max(0.0, sum(read) - sum(own_read)) + max(0.0, sum(written) - most_written)
     total = sum(read) + sum(written)
     if foreign <= SHARE_LIMIT * total or foreign <= NOTICED_BYTES_PER_SECOND * seconds:
         return ""
     rates = f"{format_rate(foreign / seconds)} of {format_rate(total / seconds)}"
     return f"{foreign / total:.0%} of the bytes on the target's device or server were not the run's: {rates}"
+
+
+def _most_written(phase: Phase, places: tuple[Place, ...]) -> float:
+    """The most bytes that the storage may have got of the phase's own; infinite where that cannot be told."""
+    is_bulk = all(done.step.is_bulk and done.before_done is not Before.NONE for done in phase.outcomes)
+    if not is_bulk or phase.expected_bytes is None:
+        return inf
+    # By its own word rather than by what was seen: pages that were filled within the first, broken second are written
+    # back in a later one.
+    return phase.expected_bytes * max(map(_copies, places)) * _OVERHEAD
+
+
+def _copies(place: Place) -> float:
+    """How often the file system writes each byte of the load; infinite where that is not known."""
+    if place.fstype == "btrfs":
+        profiles = str(place.facts.get("btrfs.data_profile", "")).split(",")
+        return max(_BTRFS_COPIES.get(profile, inf) for profile in profiles)
+    # Data in the journal takes O_DIRECT away, also where not the mount but the superblock asks for it.
+    is_journalled = place.fstype in _MAY_JOURNAL_DATA and not place.direct_works
+    # Where the client itself writes to each mirror, its counters have the bytes of all.
+    is_mirrored = "FLEX" in str(place.facts.get("nfs.pnfs", ""))
+    return 1 if place.fstype in _WRITE_ONCE and not is_journalled and not is_mirrored else inf
 
 
 def _at_storage(phase: Phase, direction: str) -> list[float] | None:

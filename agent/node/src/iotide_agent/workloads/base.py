@@ -106,6 +106,8 @@ class Step:
             always end by themselves.
         complained_stall_seconds: the same once it printed on stderr, for a tool that prints there only what went wrong.
         is_even: whether it moves bytes in one way from begin to end, so that its rate should stay the same.
+        is_bulk: whether it writes long runs of bytes, each once, so that journals and trees of a file system add little
+            to them; `bytes_moved` then says how many. Small writes that are flushed one by one are none.
         threads: how many of its threads work at most at a time; None where unknown.
     """
 
@@ -124,6 +126,7 @@ class Step:
     stall_seconds: float | None = None
     complained_stall_seconds: float | None = None
     is_even: bool = False
+    is_bulk: bool = False
     threads: int | None = None
 
 

@@ -219,6 +219,10 @@ class Report:
     seconds: float
 
 
+_BULK_FLUSH_BYTES: Final = 4 * 1024**2
+"""With each flush a journal or a tree writes up to some hundred kibibytes."""
+_BULK_BLOCK_BYTES: Final = 64 * 1024
+"""Past the cache each block may become an extent of its own, with some hundred bytes about it."""
 _COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
 _REPORT: Final = re.compile(
     r"^(?P<whole_in>\d+)\+(?P<partial_in>\d+) records in\n"
@@ -264,8 +268,20 @@ def _step(operation: Operation, options: DdOptions, place: Place, writer: int | 
         # dd says how far it came when it is interrupted, and nothing when it is terminated.
         stop_signal=signal.SIGINT,
         is_even=True,
+        is_bulk=operation != "read" and _is_bulk(options, place),
         threads=2 if options.data == "random" and operation != "read" else 1,
     )
+
+
+def _is_bulk(options: DdOptions, place: Place) -> bool:
+    direct = _is_direct(options, place)
+    return is_bulk(options.flush, options.block_size_bytes, _file_bytes(options, place), direct=direct)
+
+
+def is_bulk(flush: str, block_bytes: int, file_bytes: int, *, direct: bool) -> bool:
+    """Whether what a dd flushes at a time, or writes past the cache, is long against a file system's blocks."""
+    flushed_bytes = min(block_bytes, file_bytes) if flush == "dsync" else file_bytes
+    return flushed_bytes >= _BULK_FLUSH_BYTES and (not direct or block_bytes >= _BULK_BLOCK_BYTES)
 
 
 def _argv(operation: Operation, options: DdOptions, place: Place, file: Path) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.dd import BlockSize, Flush, read_report, write_argv
+from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, read_report, write_argv
 from iotide_agent.workloads.writers import RACE_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import (
@@ -194,6 +194,9 @@ class FillWorkload(Workload[FillOptions]):
                 target_id=place.target_id,
                 bytes_moved=files * options.file_size_bytes,
                 before=Before.SYNC,
+                is_bulk=is_bulk(
+                    options.flush, options.block_size_bytes, options.file_size_bytes, direct=_is_direct(options, place)
+                ),
                 threads=2 if options.data == "random" else 1,
             )
         )
