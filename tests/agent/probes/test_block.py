@@ -279,6 +279,11 @@ def test_hardware_raid_is_told_by_the_drive_with_the_name_of_the_disk() -> None:
     assert (facts["raid.cache"], facts["raid.disk_cache"], facts["disk.driver"]) == ("RWBD", "Disabled", "megaraid_sas")
 
 
+def test_hardware_raid_is_told_by_the_tool_of_either_vendor() -> None:
+    facts = attached(ON_CONTROLLER, **MEGARAID, **{"perccli64 /call/vall show all J": STORCLI})
+    assert facts["raid.level"] == "RAID60"
+
+
 def test_hardware_raid_without_its_tool_says_what_to_install() -> None:
     assert "storcli64 is not installed" in str(attached(ON_CONTROLLER, **MEGARAID)["raid.level"])
 

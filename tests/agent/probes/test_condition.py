@@ -1,7 +1,7 @@
 """The condition of storage: md, dm-raid, Btrfs, ZFS and ext, at rest and not."""
 
 import pytest
-from factories.recorded import Recorded
+from factories.recorded import Recorded, sample
 
 from iotide_agent.probes.condition import Condition, look_below
 
@@ -122,6 +122,21 @@ def test_a_zfs_pool_tells_its_state_what_runs_and_its_errors() -> None:
         ZPOOL[ZPOOL.index("scrub rep") : ZPOOL.index("\nconfig")], scan
     )
     assert look(mount, {"zpool status -p tank": busy}).troubles == ("zfs pool tank: DEGRADED", f"zfs pool tank: {scan}")
+
+
+def test_a_ceph_cluster_tells_of_disks_that_are_down_and_of_data_on_its_way() -> None:
+    mount = "1 1 0:51 / /data rw - ceph 10.0.0.1:6789:/ rw"
+    command = "ceph --connect-timeout 5 status --format json"
+    recorded = sample("ceph-s.json")
+    assert look(mount, {command: recorded}).troubles == ("ceph: 2 of 3 OSDs up",)
+    whole = recorded.replace('"num_up_osds":2', '"num_up_osds":3')
+    scrubbing = whole.replace("active+clean", "active+clean+scrubbing+deep")
+    assert look(mount, {command: whole}).troubles == look(mount, {command: scrubbing}).troubles == ()
+    recovering = whole.replace("active+clean", "active+undersized+degraded+remapped+backfilling")
+    assert look(mount, {command: recovering}).troubles == (
+        "ceph: 17 placement groups active+undersized+degraded+remapped+backfilling",
+    )
+    assert look(mount, {command: recorded[:400]}) == look(mount, {}) == Condition((), {})
 
 
 def test_errors_of_two_pools_with_devices_of_one_name_stay_apart() -> None:

@@ -162,6 +162,20 @@ class TestGpfs:
         assert (facts["gpfs.block_allocation"], facts["gpfs.version"]) == ("scatter", "17.00 (4.2.3.0)")
         assert (facts["gpfs.disk_count"], facts["gpfs.pools"]) == (6, "system")
 
+    def test_link_is_the_one_to_another_quorum_node(self) -> None:
+        # As the manual of mmlscluster has it.
+        nodes = (
+            " Node  Daemon node name  IP address    Admin node name  Designation\n"
+            "-------------------------------------------------------------------\n"
+            "   1   gpfs01.site       10.0.0.5      gpfs01           quorum-manager\n"
+            "   2   gpfs02.site       10.0.0.6      gpfs02           quorum\n"
+            "   3   gpfs03.site       10.0.0.2      gpfs03\n"
+        )
+        told = {"/usr/lpp/mmfs/bin/mmlscluster": nodes, "hostname --all-ip-addresses": "10.0.0.5 10.9.0.5 \n"}
+        facts = facts_of("gpfs", **told, **ethernet("10.0.0.6"))
+        assert (facts["network.interface"], facts["network.link_bits_per_second"]) == ("eth0", 10 * 10**9)
+        assert "network.server" not in facts
+
     def test_absent_commands_are_told(self) -> None:
         facts = mount_facts(mount_at("/ibm/fs1", "mountinfo.gpfs.txt"), Recorded({}))
         assert str(facts["gpfs.block_bytes"]).startswith(

@@ -15,7 +15,7 @@ from iotide_wire.facts import Facts, FactValue
 
 _PACKAGE: Final = "ceph-common"
 _CEPH: Final = ("ceph", "--connect-timeout", "5")
-_STATUS: Final = CommandWant((*_CEPH, "status", "--format", "json"), _PACKAGE)
+STATUS: Final = CommandWant((*_CEPH, "status", "--format", "json"), _PACKAGE)
 _VERSIONS: Final = CommandWant((*_CEPH, "versions", "--format", "json"), _PACKAGE)
 _FILE_SYSTEMS: Final = CommandWant((*_CEPH, "fs", "status"), _PACKAGE)
 _NAMED_SOURCE: Final = re.compile(r"^[^@]*@([0-9a-f-]{36})?\.([^=]+)=(/.*)$")
@@ -23,7 +23,34 @@ _NAMED_SOURCE: Final = re.compile(r"^[^@]*@([0-9a-f-]{36})?\.([^=]+)=(/.*)$")
 _MONITORS_SOURCE: Final = re.compile(r"^(\[[^\]]+\]|[^:,/@]+)(?::\d+)?[^/]*:(/.*)$")
 _FILE_SYSTEM: Final = re.compile(r"^(\S+) - \d+ clients?$", re.MULTILINE)
 _COLOUR: Final = re.compile(r"\x1b?\[[0-9;]*m")
+_BUSY: Final = frozenset(
+    {"degraded", "undersized", "remapped", "peering", "down", "incomplete", "stale", "inconsistent", "repair"}
+    | {"recovering", "recovery_wait", "recovery_toofull", "backfilling", "backfill_wait", "backfill_toofull"}
+)
+"""States of placement groups in which a disk is absent or data is on its way."""
 _POOL: Final = re.compile(r"^[ \t]*(\S+)[ \t]+data[ \t]", re.MULTILINE)
+
+
+def is_ceph(mount: Mount) -> bool:
+    """Whether a mount is of the kernel's client or of ceph-fuse."""
+    return mount.fstype == "ceph" or fuse_name(mount) == "ceph-fuse"
+
+
+def troubles(status: str) -> list[str]:
+    """What `ceph status --format json` tells of a cluster that lacks a part or works for itself.
+
+    Scrubs are left out: of many placement groups some are always being scrubbed.
+    """
+    answer = _object(status)
+    osds = _inner(answer, "osdmap")
+    count, up = _count(osds.get("num_osds")), _count(osds.get("num_up_osds"))
+    found = [f"ceph: {up} of {count} OSDs up"] if count is not None and up is not None and up < count else []
+    states = _inner(answer, "pgmap").get("pgs_by_state")
+    for state in states if isinstance(states, list) else ():
+        name = _text(state.get("state_name")) if isinstance(state, dict) else None
+        if name and not _BUSY.isdisjoint(name.split("+")):
+            found.append(f"ceph: {_count(state.get('count'))} placement groups {name}")
+    return found
 
 
 class CephProbe(Probe):
@@ -33,17 +60,17 @@ class CephProbe(Probe):
 
     def matches(self, mount: Mount) -> bool:
         """The kernel's client and ceph-fuse, whose source names nothing."""
-        return mount.fstype == "ceph" or fuse_name(mount) == "ceph-fuse"
+        return is_ceph(mount)
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """What the monitors say, the layout, and the way to the first monitor."""
-        yield from (_STATUS, _VERSIONS, _FILE_SYSTEMS, _layout(mount))
+        yield from (STATUS, _VERSIONS, _FILE_SYSTEMS, _layout(mount))
         yield from network.wants(_monitor(mount), texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
         """Known by the cluster's fsid and the file system's name; by its monitors where neither can be asked."""
-        status = texts.get(_STATUS, Unavailable("ceph was not asked"))
-        answer = _object(text_of(texts, _STATUS))
+        status = texts.get(STATUS, Unavailable("ceph was not asked"))
+        answer = _object(text_of(texts, STATUS))
         told: Facts = {"ceph.osd_count": unavailable_fact(status)} if isinstance(status, Unavailable) else {}
         named = _NAMED_SOURCE.match(mount.source)
         fsid = (named[1] if named else None) or _text(answer.get("fsid"))

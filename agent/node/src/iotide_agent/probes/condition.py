@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from iotide_agent.probes import ceph
 from iotide_agent.probes.base import Texts, gather, number, text_of
 from iotide_agent.probes.mounts import MOUNTINFO, Mount, holding, parse_mountinfo
 from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Reader, Unavailable, Want
@@ -62,6 +63,8 @@ def _wants(mount: Mount, texts: Texts) -> Iterator[Want]:
         yield from _btrfs_wants(mount, texts)
     elif mount.fstype == "zfs":
         yield _zpool(mount)
+    elif ceph.is_ceph(mount):
+        yield ceph.STATUS
 
 
 def _condition(mount: Mount, texts: Texts) -> Condition:
@@ -81,6 +84,8 @@ def _condition(mount: Mount, texts: Texts) -> Condition:
     elif mount.fstype == "zfs":
         troubles += _zpool_troubles(mount, text_of(texts, _zpool(mount)))
         errors |= _zpool_errors(mount, text_of(texts, _zpool(mount)))
+    elif ceph.is_ceph(mount):
+        troubles += ceph.troubles(text_of(texts, ceph.STATUS))
     return Condition(tuple(troubles), errors)
 
 

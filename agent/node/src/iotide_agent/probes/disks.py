@@ -29,7 +29,11 @@ _TRANSPORTS: Final = (
 """By the path of a disk below /sys/devices; the first that fits."""
 _HOST: Final = re.compile(r"/host(\d+)/")
 _SESSION: Final = re.compile(r"/session(\d+)/")
-_STORCLI: Final = CommandWant(("storcli64", "/call/vall", "show", "all", "J"), "storcli of the controller's vendor")
+_RAID_TOOLS: Final = tuple(
+    CommandWant((tool, "/call/vall", "show", "all", "J"), "storcli of the controller's vendor, or Dell's perccli")
+    for tool in ("storcli64", "perccli64")
+)
+"""The same program under the names of its two vendors; a node has one of them."""
 _KIBI_SIZES: Final = {"KB": 1024, "MB": 1024**2}
 
 
@@ -41,7 +45,7 @@ def disk_wants(disk: Device, texts: Texts) -> Iterable[Want]:
     if host:
         yield _driver(host[1])
         if text_of(texts, _driver(host[1])) == "megaraid_sas":
-            yield _STORCLI
+            yield from _RAID_TOOLS
     if session:
         yield from (_session_target(session[1]), _session_address(session[1]))
         yield from network.wants(text_of(texts, _session_address(session[1])), texts)
@@ -108,9 +112,10 @@ def _raid_facts(disk: Device, texts: Texts) -> Facts:
     level = disk.read("device/raid_level", texts)
     if level and level != "N/A":
         return {"raid.level": level}
-    answer = texts.get(_STORCLI)
-    if answer is None:
+    answers = [texts[tool] for tool in _RAID_TOOLS if tool in texts]
+    if not answers:
         return {}
+    answer = next((text for text in answers if not isinstance(text, Unavailable)), answers[0])
     if isinstance(answer, Unavailable):
         return {"raid.level": unavailable_fact(answer)}
     name = disk.read("device/wwid", texts).removeprefix("naa.").lower()

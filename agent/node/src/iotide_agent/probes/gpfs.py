@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import ClassVar, Final
 from urllib.parse import unquote
 
+from iotide_agent.probes import network
 from iotide_agent.probes.base import Probe, Texts, known, labelled, number, text_of, unavailable_fact
 from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount
@@ -37,6 +38,10 @@ _ATTRIBUTES: Final = {
 _DISKS: Final = ("disks", "-d")
 _ROW: Final = re.compile(r"^ {0,2}(-\S+)[ \t]+(\S+(?: \(\S+\))?)", re.MULTILINE)
 _FIELDS: Final = 9
+_CLUSTER: Final = CommandWant((f"{_BIN}/mmlscluster",), _PACKAGE)
+_OWN_ADDRESSES: Final = CommandWant(("hostname", "--all-ip-addresses"), "hostname")
+_NODE: Final = re.compile(r"^ +\d+ +\S+ +([0-9a-fA-F.:]+) +\S+ +quorum", re.MULTILINE)
+"""A row of mmlscluster: number, daemon node name, its address, admin node name, designation."""
 
 
 class GpfsProbe(Probe):
@@ -50,7 +55,8 @@ class GpfsProbe(Probe):
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """Attributes of the file system, as a table where a release does not know -Y, and of the directory."""
-        yield from (_machine_readable(mount), _directory(mount))
+        yield from (_machine_readable(mount), _directory(mount), _CLUSTER, _OWN_ADDRESSES)
+        yield from network.wants(_quorum_node(texts), texts)
         if isinstance(texts.get(_machine_readable(mount)), Unavailable):
             yield _table(mount)
 
@@ -59,16 +65,29 @@ class GpfsProbe(Probe):
         attributes = _read_attributes(mount, texts)
         uid = attributes.get("UID", [""])[0]
         identity = shared(f"gpfs:{uid.lower() or _name(mount)}")
+        link = _link_facts(texts)
         if not attributes:
             answer = texts.get(_table(mount), texts.get(_machine_readable(mount)))
             reason = answer if isinstance(answer, Unavailable) else Unavailable("mmlsfs printed no attributes")
-            return {"gpfs.block_bytes": unavailable_fact(reason)} | identity
+            return {"gpfs.block_bytes": unavailable_fact(reason)} | identity | link
         found: dict[str, FactValue] = {
             fact: _value(attributes[name]) for name, (_, fact) in _ATTRIBUTES.items() if name in attributes
         }
         disks = {disk for value in attributes.get("disks", []) for disk in re.split(r"[;,]", value) if disk}
         found["gpfs.disk_count"] = len(disks) or None
-        return known(found) | _directory_facts(text_of(texts, _directory(mount))) | identity
+        return known(found) | _directory_facts(text_of(texts, _directory(mount))) | identity | link
+
+
+def _quorum_node(texts: Texts) -> str:
+    """The address of the daemon of another quorum node: all daemons of a cluster reach each other by one network."""
+    own = set(text_of(texts, _OWN_ADDRESSES).split())
+    return min((address for address in _NODE.findall(text_of(texts, _CLUSTER)) if address not in own), default="")
+
+
+def _link_facts(texts: Texts) -> Facts:
+    """The link to the daemons' network; which node was asked for is no fact, as no node serves a file system alone."""
+    found = network.facts(_quorum_node(texts), texts)
+    return {name: value for name, value in found.items() if name != "network.server"}
 
 
 def _name(mount: Mount) -> str:

@@ -13,7 +13,8 @@ from typing import Final
 _MAX_CHARACTERS: Final = 1_000_000
 _LOG_STAMP: Final = re.compile(r"^\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)? +(?:[0-9a-f]{8,} +)?")
 """Time and thread before a message, as ceph prints them: the reason would be another one each time."""
-_SYSTEM_DIRECTORIES: Final = "/usr/local/sbin:/usr/sbin:/sbin"
+_SYSTEM_DIRECTORIES: Final = "/usr/local/sbin:/usr/sbin:/sbin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli"
+"""The last two are where the packages of RAID controllers put their only program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class SystemReader(Reader):
 
 
 def find_program(name: str) -> str | None:
-    """Path of a program on PATH or in the system directories, which a service's PATH often lacks."""
+    """Path of a program on PATH or in directories that a service's PATH often lacks."""
     return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_DIRECTORIES}")
 
 
