@@ -1,5 +1,6 @@
 """The node's counters, from texts of real kernels in a tree of their own: what they say, and what becomes of gaps."""
 
+import errno
 import os
 import re
 import subprocess
@@ -251,12 +252,36 @@ def test_lustre_is_told_by_its_file_system_alone(tree: Tree, below: str, text: s
     tree.write(f"{below}/llite/scratch-ffff81019a4eb000/stats", (DATA / text).read_text())
     tree.write(f"{below}/llite/scratch-2-ffff81019a4ec000/stats", "read_bytes 1 samples [bytes] 9 9 9\n")
     client = LustreClient(tree.root, [LUSTRE, LOCAL])
-    assert client.read() == [calls]
-    assert rates(client, [Calls(calls.read_bytes - 2000, calls.written_bytes, calls.operations - 10)]) == {
+    instance = "scratch-ffff81019a4eb000"
+    assert client.read() == {instance: calls}
+    before = {instance: Calls(calls.read_bytes - 2000, calls.written_bytes, calls.operations - 10)}
+    assert rates(client, before) == {
         "lustre_read_bytes_per_second": 1000,
         "lustre_write_bytes_per_second": 0,
         "lustre_operations_per_second": 5,
     }
+
+
+def test_lustre_goes_on_after_a_remount_which_makes_another_instance(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(_size_bytes: int) -> bytes:
+        raise OSError(errno.EIO, "the mount that it told of is gone")
+
+    below = "sys/kernel/debug/lustre/llite"
+    tree.write(f"{below}/scratch-ffff81019a4eb000/stats", "read_bytes 1 samples [bytes] 9 9 9000\n")
+    client = LustreClient(tree.root, [LUSTRE])
+    before = client.read()
+    monkeypatch.setattr(client.files[0], "read", gone)
+    (tree.root / below / "scratch-ffff81019a4eb000/stats").unlink()
+    (tree.root / below / "scratch-ffff81019a4eb000").rmdir()
+    assert client.read() == client.read() == {}
+    assert client.rates(before, {}, SPAN) == {}
+    tree.write(f"{below}/scratch-ffff81019a4ec000/stats", "read_bytes 1 samples [bytes] 9 9 9\n")
+    anew = client.read()
+    assert client.rates({}, anew, SPAN) == client.rates(before, anew, SPAN) == {}
+    tree.write(f"{below}/scratch-ffff81019a4ec000/stats", "read_bytes 2 samples [bytes] 9 9 2009\n")
+    assert rates(client, anew)["lustre_read_bytes_per_second"] == 1000
 
 
 def test_the_threads_of_md_and_dm_are_found_also_those_that_begin_later(tree: Tree) -> None:

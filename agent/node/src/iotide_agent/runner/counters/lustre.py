@@ -6,6 +6,7 @@ that of texts that sites published (https://github.com/DDNStorage/LustrePerfMon/
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -30,8 +31,8 @@ class Calls(NamedTuple):
     operations: int
 
 
-class LustreClient(Source[list[Calls]]):
-    """Of all targets on Lustre, each file system once."""
+class LustreClient(Source[dict[str, Calls]]):
+    """Of all targets on Lustre, each file system once, by the name of its instance: a remount makes another one."""
 
     def __init__(self, root: Path, targets: Iterable[TargetMount]) -> None:
         """Opens the files.
@@ -39,30 +40,41 @@ class LustreClient(Source[list[Calls]]):
         Raises:
             OSError: no target is on Lustre, or this user may not read its statistics.
         """
-        names = {_name(target.source) for target in targets if target.fstype == "lustre"}
-        found = [
-            directory
-            for below in _BELOW
-            for directory in (root / below).glob("*-*")
-            if directory.name.rpartition("-")[0] in names
-        ]
-        if not found:
+        self._root = root
+        self._names = {_name(target.source) for target in targets if target.fstype == "lustre"}
+        self._mounted: dict[str, OpenFile] = {}
+        self._open()
+        if not self._mounted:
             raise FileNotFoundError("no target is on Lustre, or its statistics are not readable")
-        self.files = tuple(OpenFile(directory / "stats") for directory in found)
 
-    def read(self) -> list[Calls]:
-        """Totals of each mount."""
-        return [_calls(file.read(_STATS_BYTES)) for file in self.files]
+    def read(self) -> dict[str, Calls]:
+        """Totals of each mount; nothing while they are unmounted."""
+        try:
+            if not self._mounted:
+                self._open()
+            return {instance: _calls(file.read(_STATS_BYTES)) for instance, file in self._mounted.items()}
+        except OSError:
+            self.close()
+            self._mounted, self.files = {}, ()
+            return {}
 
-    def rates(self, before: list[Calls], after: list[Calls], span: Span) -> Mapping[str, float]:
-        """Of all mounts together."""
-        grown = [growth(old, new) for old, new in zip(before, after, strict=True)]
+    def rates(self, before: dict[str, Calls], after: dict[str, Calls], span: Span) -> Mapping[str, float]:
+        """Of all mounts together; nothing of a second in which one was mounted anew."""
+        if not after or before.keys() != after.keys():
+            return {}
+        grown = [growth(before[instance], new) for instance, new in after.items()]
         total = Calls(*map(sum, zip(*grown, strict=True)))
         return {
             "lustre_read_bytes_per_second": total.read_bytes / span.seconds,
             "lustre_write_bytes_per_second": total.written_bytes / span.seconds,
             "lustre_operations_per_second": total.operations / span.seconds,
         }
+
+    def _open(self) -> None:
+        for directory in chain.from_iterable((self._root / below).glob("*-*") for below in _BELOW):
+            if directory.name.rpartition("-")[0] in self._names:
+                self._mounted[directory.name] = OpenFile(directory / "stats")
+                self.files = tuple(self._mounted.values())
 
 
 def _name(source: str) -> str:
