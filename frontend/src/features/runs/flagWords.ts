@@ -16,8 +16,8 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
   },
   CACHE_DROP: {
     title: "Read warm",
-    meaning: "Nothing emptied the cache before this read, so part of it may have been in memory.",
-    remedy: "Let the agent drop caches (agent.toml: cache_drop), remount, or read on another node.",
+    meaning: "Nothing emptied the file system's cache before this read, so part of it may have been in memory.",
+    remedy: "Let the agent drop caches (agent.toml: cache_drop), or remount where the file system has a cache of its own.",
   },
   FSYNC: {
     title: "Not flushed",
@@ -52,7 +52,7 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
   STRAGGLER: {
     title: "One was slow",
     meaning:
-      "The slowest writer took more than 1.5 times as long as the median one, so the total is its figure.",
+      "The slowest writer took more than 1.5 times as long as the median of the others, so the total is its figure.",
     remedy: "Compare first done and last done; look at the target or path of the slow one.",
   },
   CLIENT_BOUND: {
@@ -61,10 +61,10 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
     remedy: "Use more threads, larger blocks or several nodes; the storage may be faster than this.",
   },
   CLOCK: {
-    title: "Clock moved",
+    title: "Clock or start off",
     meaning:
-      "The time of day was set during the run, or is far from the server's; a tool's seconds may be wrong.",
-    remedy: "Let NTP settle before the run and slew rather than step; then run again.",
+      "The time of day was set during the run or is far from the server's, or writers did not begin together; seconds and totals may be wrong.",
+    remedy: "Let NTP settle before the run and slew rather than step; let each writer write longer; then run again.",
   },
   ERRORS: {
     title: "Errors",
