@@ -1,7 +1,7 @@
 """Phases on paper: steps that took so long, and what the sampler would have written meanwhile."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from iotide_agent.judging.phases import Phase
@@ -25,7 +25,6 @@ def done(
     is_even: bool = True,
     is_bulk: bool = False,
     threads: int | None = 1,
-    after_seconds: float = 0.0,
     before_done: Before = Before.SYNC,
 ) -> StepOutcome:
     """A step that went well."""
@@ -47,7 +46,7 @@ def done(
         files={},
         exit_status=0,
         signal=None,
-        started_at=START + timedelta(seconds=after_seconds),
+        started_at=START,
         wall_seconds=seconds,
         user_seconds=user,
         system_seconds=system,

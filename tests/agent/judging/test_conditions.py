@@ -1,14 +1,12 @@
 """DEGRADED, ERRORS and CLOCK: what trips each, and what nearly does."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from agent.judging.rows import done, phase
 
-from iotide_agent.judging.conditions import judge_clock, judge_condition, judge_starts
+from iotide_agent.judging.conditions import judge_clock, judge_condition
 from iotide_agent.probes.condition import Condition
-from iotide_wire.messages import FlagCode, FlagEffect, StepRole
+from iotide_wire.messages import FlagCode, FlagEffect
 
 WHOLE = Condition((), {"ext4 errors_count of sda1": 3})
 
@@ -67,25 +65,3 @@ def test_a_clock_that_was_set_by_more_than_a_second_or_a_hundredth_is_told(
 def test_a_run_without_both_clocks_is_not_judged() -> None:
     assert judge_clock(ended(10.0, 20.0) | {"started_at_boottime_seconds": None}) == []
     assert judge_clock({"started_at_epoch_seconds": 1.0, "ended_at_epoch_seconds": 9.0}) == []
-
-
-@pytest.mark.parametrize(
-    ("late", "seconds", "is_skewed"),
-    [(0.59, 60.0, False), (0.61, 60.0, True), (0.009, 0.2, False), (0.011, 0.2, True)],
-)
-def test_a_writer_that_begins_later_than_a_hundredth_of_the_phase_is_told(
-    late: float, seconds: float, *, is_skewed: bool
-) -> None:
-    writers = tuple(
-        done(f"write-{number}", seconds=seconds, after_seconds=after) for number, after in ((1, 0.0), (2, late))
-    )
-    flags = judge_starts(replace(phase(writers[0], {}), outcomes=writers))
-    assert [(flag.code, flag.effect, flag.labels) for flag in flags] == (
-        [(FlagCode.CLOCK, FlagEffect.MARKED, {"operation": "write"})] if is_skewed else []
-    )
-
-
-def test_what_waits_for_another_by_its_role_is_no_late_writer() -> None:
-    ends = (done("receive", role=StepRole.RECEIVER), done("send", role=StepRole.SENDER, after_seconds=5.0))
-    assert judge_starts(replace(phase(ends[0], {}), outcomes=ends)) == []
-    assert judge_starts(phase(done(), {})) == []

@@ -49,6 +49,18 @@ def test_the_slowest_is_compared_with_the_median_of_the_others(seconds: tuple[fl
     assert [flag.code for flag in parsed.flags] == ([FlagCode.STRAGGLER] if is_late else [])
 
 
+@pytest.mark.parametrize(
+    ("late", "took", "is_told"),
+    [(0.59, 60.0, False), (0.61, 60.0, True), (0.009, 0.2, False), (0.011, 0.2, True)],
+)
+def test_a_writer_that_begins_late_by_a_hundredth_is_told(late: float, took: float, *, is_told: bool) -> None:
+    parts = [part(MIB, after_seconds=after, took_seconds=took) for after in (0.0, late)]
+    flags = together(parts, {"operation": "write"}).flags
+    assert [(flag.code, flag.labels) for flag in flags] == (
+        [(FlagCode.CLOCK, {"operation": "write"})] if is_told else []
+    )
+
+
 def test_one_writer_has_a_total_to_compare_with_and_no_race() -> None:
     parsed = together([part(60 * MIB, after_seconds=0.0, took_seconds=2.0)], {})
     assert [(sample.metric, sample.value) for sample in parsed.samples] == [("total_throughput", 30 * MIB)]

@@ -16,8 +16,10 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
   },
   CACHE_DROP: {
     title: "Read warm",
-    meaning: "Nothing emptied the file system's cache before this read, so part of it may have been in memory.",
-    remedy: "Let the agent drop caches (agent.toml: cache_drop), or remount where the file system has a cache of its own.",
+    meaning:
+      "Nothing emptied the file system's cache before this read, so part of it may have been in memory.",
+    remedy:
+      "Let the agent drop caches (agent.toml: cache_drop), or remount where the file system has a cache of its own.",
   },
   FSYNC: {
     title: "Not flushed",
@@ -64,7 +66,8 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
     title: "Clock or start off",
     meaning:
       "The time of day was set during the run or is far from the server's, or writers did not begin together; seconds and totals may be wrong.",
-    remedy: "Let NTP settle before the run and slew rather than step; let each writer write longer; then run again.",
+    remedy:
+      "Let NTP settle before the run and slew rather than step; let each writer write longer; then run again.",
   },
   ERRORS: {
     title: "Errors",

@@ -1,11 +1,10 @@
-"""DEGRADED, ERRORS and CLOCK: what was wrong with the storage, the clock of the node, or the starts of its writers."""
+"""DEGRADED, ERRORS and CLOCK: what was wrong with the storage below, or with the node's clock, while the run lasted."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from iotide_agent.judging.phases import Phase
 from iotide_agent.probes.condition import Condition
-from iotide_wire.messages import Flag, FlagCode, FlagEffect, StepRole
+from iotide_wire.messages import Flag, FlagCode, FlagEffect
 
 STEP_RATIO: Final = 0.01
 STEP_SECONDS: Final = 1.0
@@ -48,23 +47,6 @@ def judge_clock(ended: Mapping[str, Any]) -> list[Flag]:
         return []
     measured = f"the time of day was set by {step:+.3g} s within {lasted:.3g} s"
     return [_flag(FlagCode.CLOCK, FlagEffect.MARKED, measured, f"{STEP_SECONDS:g} s, or {STEP_RATIO:.0%} of the run")]
-
-
-def judge_starts(phase: Phase) -> list[Flag]:
-    """CLOCK: writers side by side of which the last began late, by more than a hundredth of the time that they took.
-
-    Their total counts from the first start to the last end; what waits for another by its role is no such writer.
-    """
-    writers = [outcome for outcome in phase.outcomes if outcome.step.role is StepRole.CLIENT]
-    if len(writers) <= 1:
-        return []
-    starts = [outcome.started_at for outcome in writers]
-    late = (max(starts) - min(starts)).total_seconds()
-    lasted = max(outcome.wall_seconds for outcome in writers)
-    if late <= max(STEP_RATIO * lasted, _READ_SECONDS):
-        return []
-    measured = f"the last of {len(writers)} began {late:.3g} s after the first, and the longest took {lasted:.3g} s"
-    return [phase.marked(FlagCode.CLOCK, measured, f"starts within {STEP_RATIO:.0%} of the phase")]
 
 
 def _rises(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:

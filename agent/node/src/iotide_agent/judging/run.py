@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from iotide_agent.judging.client import judge_client
-from iotide_agent.judging.conditions import judge_clock, judge_condition, judge_starts
+from iotide_agent.judging.conditions import judge_clock, judge_condition
 from iotide_agent.judging.foreign import judge_foreign
 from iotide_agent.judging.phases import JUDGED, Row, phases_of
 from iotide_agent.judging.steady import judge_steady
@@ -43,7 +43,6 @@ def judge_run(
     """
     flags = judge_clock(witness.ended) + judge_condition(witness.before, witness.after)
     for phase in phases_of(plan.groups, outcomes, samples, witness.rows):
-        flags += judge_starts(phase)
         flags += judge_steady(phase)
         flags += judge_client(phase, plan.places)
         flags += judge_foreign(phase, plan.places)

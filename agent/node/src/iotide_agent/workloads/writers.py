@@ -12,6 +12,10 @@ from iotide_wire.units import Unit
 
 STRAGGLER_FACTOR: Final = 1.5
 """A writer that takes so many times as long as the median of the others holds them up."""
+LATE_RATIO: Final = 0.01
+"""Of the longest writer's time; a start that is so much later makes the total too small by about as much."""
+_START_SECONDS: Final = 0.01
+"""A process may be put aside for about this long while it starts."""
 STRAGGLER_LIMIT: Final = f"{STRAGGLER_FACTOR} x the median of the others"
 
 RACE_METRICS: Final = (
@@ -123,7 +127,7 @@ def _race(
 ) -> Parsed:
     values = {"first_done": min(done), "last_done": max(done), "fairness": fairness([part.rate for part in parts])}
     samples = [Sample(metric, value, labels, target_id) for metric, value in values.items()]
-    return Parsed(samples, _straggler(parts, done, labels, target_id))
+    return Parsed(samples, _straggler(parts, done, labels, target_id) + _late(parts, labels, target_id))
 
 
 def fairness(rates: Sequence[float]) -> float:
@@ -152,6 +156,25 @@ def _straggler(
             effect=FlagEffect.MARKED,
             measured=f"{who} done after {found.seconds:.3g} s, {found.others}",
             limit=STRAGGLER_LIMIT,
+            labels=dict(labels),
+            target_id=target_id,
+        )
+    ]
+
+
+def _late(parts: Sequence[Part], labels: Mapping[str, str | int | float | bool], target_id: int | None) -> list[Flag]:
+    """CLOCK: while only the first of them worked, the others' rates were none, and the total is of that time too."""
+    starts = [part.outcome.started_at for part in parts]
+    late_seconds = (max(starts) - min(starts)).total_seconds()
+    longest_seconds = max(part.busy_seconds for part in parts)
+    if late_seconds <= max(LATE_RATIO * longest_seconds, _START_SECONDS):
+        return []
+    return [
+        Flag(
+            code=FlagCode.CLOCK,
+            effect=FlagEffect.MARKED,
+            measured=f"a writer began {late_seconds:.3g} s after the first; the longest took {longest_seconds:.3g} s",
+            limit=f"{LATE_RATIO:.0%} of the time of the longest",
             labels=dict(labels),
             target_id=target_id,
         )
