@@ -284,7 +284,7 @@ class SimulatedAgent:
             sent_at=self.site.clock(),
             facts={},
             mounts=mounts,
-            approved_directories=("/scratch", "/nfs"),
+            approved_directories=("/scratch", "/nfs", "/ost"),
             workloads=tuple(announcements(ToolsInstalled(), {})),
             holds=tuple(HeldOrder(order_id=offer.order_id, fence=offer.fence) for offer in held),
         )

@@ -2934,6 +2934,11 @@ export interface components {
             /** Is Change */
             is_change: boolean;
             /**
+             * Is Backing
+             * @description No run of the stage loads it there; its targets stand on it
+             */
+            is_backing: boolean;
+            /**
              * Problem
              * @description Why it cannot be accepted
              */
@@ -4126,8 +4131,10 @@ export interface components {
          *     Attributes:
          *         options: values by option name, in base units or as text with a unit (`64 MiB`).
          *         sweep: values by option name; the matrix takes every combination.
+         *         nodes: names of those of the plan's nodes that run it; None is all of them.
          *         targets: names of those of the plan's targets that it loads; None is all of them.
          *         targets_at_once: as in the plan, which says it where this is None.
+         *         variants: of the stages in which it is run; None is all of them.
          */
         WorkloadChoice: {
             /** Workload */
@@ -4140,10 +4147,14 @@ export interface components {
             sweep?: {
                 [key: string]: unknown[];
             };
+            /** Nodes */
+            nodes?: string[] | null;
             /** Targets */
             targets?: string[] | null;
             /** Targets At Once */
             targets_at_once?: boolean | null;
+            /** Variants */
+            variants?: string[] | null;
         };
         /**
          * WorkloadNode
@@ -10347,8 +10358,10 @@ export interface operations {
                      *                 "workload": "text",
                      *                 "options": {},
                      *                 "sweep": {},
+                     *                 "nodes": [],
                      *                 "targets": [],
-                     *                 "targets_at_once": true
+                     *                 "targets_at_once": true,
+                     *                 "variants": []
                      *               }
                      *             ],
                      *             "repeats": 4,
@@ -10529,10 +10542,16 @@ export interface operations {
                  *           "workload": "text",
                  *           "options": {},
                  *           "sweep": {},
+                 *           "nodes": [
+                 *             "text"
+                 *           ],
                  *           "targets": [
                  *             "text"
                  *           ],
-                 *           "targets_at_once": true
+                 *           "targets_at_once": true,
+                 *           "variants": [
+                 *             "text"
+                 *           ]
                  *         }
                  *       ],
                  *       "repeats": 4,
@@ -10583,10 +10602,16 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
-                     *             "targets_at_once": true
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -10662,10 +10687,16 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
-                     *             "targets_at_once": true
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -10934,10 +10965,16 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
-                     *             "targets_at_once": true
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -11156,6 +11193,7 @@ export interface operations {
                      *             "mount_options": "text"
                      *           },
                      *           "is_change": true,
+                     *           "is_backing": true,
                      *           "problem": "text",
                      *           "told_at": "2026-11-21T10:00:00Z"
                      *         }
@@ -11356,6 +11394,7 @@ export interface operations {
                      *             "mount_options": "text"
                      *           },
                      *           "is_change": true,
+                     *           "is_backing": true,
                      *           "problem": "text",
                      *           "told_at": "2026-11-21T10:00:00Z"
                      *         }
@@ -11555,10 +11594,16 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
-                     *             "targets_at_once": true
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -11827,10 +11872,16 @@ export interface operations {
                      *             "workload": "text",
                      *             "options": {},
                      *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
-                     *             "targets_at_once": true
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
                      *           }
                      *         ],
                      *         "repeats": 4,
@@ -12025,10 +12076,16 @@ export interface operations {
                  *           "workload": "text",
                  *           "options": {},
                  *           "sweep": {},
+                 *           "nodes": [
+                 *             "text"
+                 *           ],
                  *           "targets": [
                  *             "text"
                  *           ],
-                 *           "targets_at_once": true
+                 *           "targets_at_once": true,
+                 *           "variants": [
+                 *             "text"
+                 *           ]
                  *         }
                  *       ],
                  *       "repeats": 4,

@@ -12,6 +12,7 @@ from sqlalchemy import func, select, text
 from iotide_server.accounts.models import Role
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Base, Database
+from iotide_server.targets.models import TargetMount
 
 CAMPAIGNS = "/api/v1/campaigns"
 
@@ -72,6 +73,29 @@ def test_targets_at_once_are_loaded_by_each_run_together(
     campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
     cells = client.get(f"{CAMPAIGNS}/{campaign['id']}/cells", headers=admin.headers).json()["items"]
     assert [cell["target_names"] for cell in cells] == [["scratch", "second"]] * 2
+
+
+def test_a_workload_names_the_nodes_and_targets_that_go_together(
+    client: TestClient, admin: Person, database: Database, clock: Clock
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=2)
+        san = ready.add_target("san")
+        session.delete(session.get_one(TargetMount, (ready.target.id, ready.nodes[1].id)))
+        session.delete(session.get_one(TargetMount, (san.id, ready.nodes[0].id)))
+    plan = ready.plan(targets=["scratch", "san"])
+    refused = client.post(CAMPAIGNS, json=plan, headers=admin.headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "target_not_on_node")
+
+    paired = [
+        {**plan["workloads"][0], "nodes": [node], "targets": [target]}
+        for node, target in (("n1", "scratch"), ("n2", "san"))
+    ]
+    answer = client.post(CAMPAIGNS, json=plan | {"workloads": paired}, headers=admin.headers)
+    assert answer.status_code == 201
+    assert [choice["nodes"] for choice in answer.json()["plan"]["workloads"]] == [["n1"], ["n2"]]
+    cells = client.get(f"{CAMPAIGNS}/{answer.json()['id']}/cells", headers=admin.headers).json()["items"]
+    assert [(cell["node_names"], cell["target_names"]) for cell in cells] == [(["n1"], ["scratch"]), (["n2"], ["san"])]
 
 
 def test_stream_over_targets_at_once_needs_a_share_of_its_data_on_each(
@@ -231,6 +255,8 @@ def test_a_plan_for_a_target_that_is_wrongly_mounted_is_refused_with_what_to_do(
             },
         )
     assert client.post(CAMPAIGNS, json=plan(nodes=["n1"]), headers=admin.headers).status_code == 201
+    paused = plan(stages=[{"variant": "xfs", "pause": "format it and mount it"}])
+    assert client.post(CAMPAIGNS, json=paused, headers=admin.headers).status_code == 201
 
 
 def test_a_preview_foresees_space_and_says_why_time_is_unknown(

@@ -67,7 +67,8 @@ class AgentConfig(BaseModel):
         approved_directories: runs write below these and nowhere else.
         slots: orders that may run at once here, whatever the server thinks; None leaves it to the server.
         cache_drop: `auto` empties the page cache where that is permitted, else only the run's own files are dropped.
-        cache_drop_command: a site's own helper that empties the page cache, for agents that are not root.
+        cache_drop_command: what empties the page cache, for agents that are not root; `deploy/agent` has a sudo rule
+            for it. Where it fails, only the run's own files are dropped.
         remount_command: by directory, the argument list that unmounts the file system there and mounts it again, for
             campaigns with the cache policy `remount`; the server never names one.
         spool_limit_bytes: unsent results above this make the node decline further orders.

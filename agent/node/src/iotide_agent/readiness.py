@@ -1,5 +1,6 @@
 """What this node has and lacks, for the person who sets it up: each lack with its remedy."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -157,10 +158,15 @@ def _caches(config: AgentConfig) -> Finding:
     if config.cache_drop == "never":
         return Finding("page cache", State.LIMITED, "never emptied, as agent.toml says", "set cache_drop to auto")
     if config.cache_drop_command:
+        # Not tried: a check must not empty the cache below a run.
+        program = config.cache_drop_command[0]
+        if shutil.which(program) is None:
+            remedy = f"install {program}, or name another cache_drop_command in agent.toml"
+            return Finding("page cache", State.LIMITED, f"there is no program {program} to empty it", remedy)
         return Finding("page cache", State.READY, f"emptied by {' '.join(config.cache_drop_command)}")
     wanted = CommandWant(("test", "-w", "/proc/sys/vm/drop_caches"), "coreutils")
     if isinstance(SystemReader().read(wanted), Unavailable):
-        remedy = "run the agent as root, or name a helper as cache_drop_command in agent.toml"
+        remedy = "run the agent as root, or name a cache_drop_command in agent.toml, as the sample in deploy/agent does"
         return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
     return Finding("page cache", State.READY, "can be emptied before reads")
 

@@ -33,6 +33,10 @@ class CachePolicy(StrEnum):
     NONE = "none"
 
 
+Variant = Annotated[str, Field(min_length=1, max_length=100)]
+"""What a stage is called."""
+
+
 def _seconds(given: object) -> object:
     return parse_seconds(given) if isinstance(given, str) else given
 
@@ -43,15 +47,19 @@ class WorkloadChoice(Message):
     Attributes:
         options: values by option name, in base units or as text with a unit (`64 MiB`).
         sweep: values by option name; the matrix takes every combination.
+        nodes: names of those of the plan's nodes that run it; None is all of them.
         targets: names of those of the plan's targets that it loads; None is all of them.
         targets_at_once: as in the plan, which says it where this is None.
+        variants: of the stages in which it is run; None is all of them.
     """
 
     workload: WorkloadName
     options: dict[str, Any] = Field(default_factory=dict)
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = Field(default_factory=dict)
+    nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)] | None = None
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)] | None = None
     targets_at_once: bool | None = None
+    variants: Annotated[list[Variant], Field(min_length=1, max_length=50)] | None = None
 
 
 class PlannedStage(Message):
@@ -62,7 +70,7 @@ class PlannedStage(Message):
         pause: what an operator does to the servers before the stage, and confirms; none: it begins by itself.
     """
 
-    variant: Annotated[str, Field(min_length=1, max_length=100)]
+    variant: Variant
     pause: Annotated[str, Field(min_length=1, max_length=4000)] | None = None
 
 

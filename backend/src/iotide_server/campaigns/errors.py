@@ -44,6 +44,20 @@ class RepeatedEntryError(InvalidInputError):
         )
 
 
+class NodeNotInPlanError(InvalidInputError):
+    """A workload is to run on a node that the plan does not name."""
+
+    code = "node_not_in_plan"
+
+    def __init__(self, field: str, node: str) -> None:
+        super().__init__(
+            f"{field}: {node} is not among the nodes of the plan",
+            field=field,
+            value=node,
+            remedy=f"add {node} to nodes, or leave it out here",
+        )
+
+
 class TargetNotInPlanError(InvalidInputError):
     """A workload is to load a target that the plan does not name."""
 
@@ -55,6 +69,20 @@ class TargetNotInPlanError(InvalidInputError):
             field=field,
             value=target,
             remedy=f"add {target} to targets, or leave it out here",
+        )
+
+
+class StageNotInPlanError(InvalidInputError):
+    """A workload is to be run in a stage that the plan does not have."""
+
+    code = "stage_not_in_plan"
+
+    def __init__(self, field: str, variant: str) -> None:
+        super().__init__(
+            f"{field}: no stage of the plan is called {variant!r}",
+            field=field,
+            value=variant,
+            remedy="write it as in stages, or leave it out here",
         )
 
 
@@ -82,7 +110,8 @@ class TargetNotOnNodeError(ConflictError):
             f"target {target} is not on node {node}",
             field=field,
             value=target,
-            remedy=f"leave {node} or {target} out, or define a target that {node} has too",
+            remedy=f"leave {node} or {target} out, have each workload name the nodes and targets that go together, or"
+            f" define a target that {node} has too",
         )
 
 
@@ -154,7 +183,8 @@ class FactsNotReadError(ConflictError):
             field="campaign_id",
             value=campaign_id,
             remedy="ask for it with POST .../pause/look once the servers are changed and wait for the answer, or"
-            " cancel the waiting runs of a node that cannot give one",
+            " cancel the waiting runs of a node that cannot give one; take one that only serves a target out of what"
+            " the target stands on",
         )
 
 

@@ -1,6 +1,6 @@
 """A plan's matrix as arithmetic: how many runs it means, which options are tried, which cells there are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -8,7 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
+    NodeNotInPlanError,
     RepeatedEntryError,
+    StageNotInPlanError,
     SweptAndSetError,
     TargetNotInPlanError,
 )
@@ -19,6 +21,17 @@ MAX_RUNS = 100_000
 NodeT = TypeVar("NodeT")
 TargetT = TypeVar("TargetT")
 OptionSetT = TypeVar("OptionSetT")
+ThingT = TypeVar("ThingT")
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Generic[NodeT, TargetT, OptionSetT]):
+    """An option set with the stages (from 1) and nodes that run it, and the sets of targets loaded together."""
+
+    option_set: OptionSetT
+    stages: Sequence[int]
+    nodes: Sequence[NodeT]
+    target_sets: Sequence[tuple[TargetT, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +47,38 @@ class CellDraft(Generic[NodeT, TargetT, OptionSetT]):
 
 def cell_count(plan: CampaignPlan) -> int:
     """Combinations of the matrix, in all its stages, without making any of them."""
-    combinations = sum(
-        len(target_sets(plan, choice)) * prod(len(values) for values in choice.sweep.values())
+    return sum(
+        len(stages_of(plan, choice))
+        * len(nodes_of(plan, choice))
+        * len(target_sets(plan, choice))
+        * prod(len(values) for values in choice.sweep.values())
         for choice in plan.workloads
     )
-    return len(plan.nodes) * combinations * stage_count(plan)
+
+
+def nodes_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
+    """The nodes that run this workload."""
+    return plan.nodes if choice.nodes is None else choice.nodes
+
+
+def targets_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
+    """The targets that this workload loads."""
+    return plan.targets if choice.targets is None else choice.targets
 
 
 def target_sets(plan: CampaignPlan, choice: WorkloadChoice) -> list[tuple[str, ...]]:
     """The targets that a run of this workload loads together, one tuple for each cell of an option set on a node."""
-    names = plan.targets if choice.targets is None else choice.targets
+    names = targets_of(plan, choice)
     at_once = plan.targets_at_once if choice.targets_at_once is None else choice.targets_at_once
     return [tuple(names)] if at_once else [(name,) for name in names]
 
 
-def stage_count(plan: CampaignPlan) -> int:
-    """How often the matrix is run."""
-    return max(1, len(plan.stages))
+def stages_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[int]:
+    """The stages in which this workload is run, from 1; a plan without stages is one."""
+    if not plan.stages:
+        return [1]
+    in_order = enumerate(plan.stages, start=1)
+    return [ordinal for ordinal, stage in in_order if choice.variants is None or stage.variant in choice.variants]
 
 
 def run_count(plan: CampaignPlan) -> int:
@@ -64,7 +92,7 @@ def check_matrix(plan: CampaignPlan) -> None:
     Raises:
         CampaignTooLargeError: it means more than MAX_RUNS runs.
         RepeatedEntryError: a node or a target is named twice.
-        TargetNotInPlanError: a workload is to load a target that the plan does not name.
+        NodeNotInPlanError, TargetNotInPlanError, StageNotInPlanError: a workload names what the plan does not.
         SweptAndSetError: an option is both set and swept.
     """
     runs = run_count(plan)
@@ -73,16 +101,25 @@ def check_matrix(plan: CampaignPlan) -> None:
     _check_distinct("nodes", plan.nodes)
     _check_distinct("targets", plan.targets)
     for index, choice in enumerate(plan.workloads):
-        _check_targets(f"workloads[{index}].targets", plan, choice)
+        _check_own(f"workloads[{index}].nodes", choice.nodes, plan.nodes, NodeNotInPlanError)
+        _check_own(f"workloads[{index}].targets", choice.targets, plan.targets, TargetNotInPlanError)
+        variants = [stage.variant for stage in plan.stages]
+        _check_own(f"workloads[{index}].variants", choice.variants, variants, StageNotInPlanError)
         for name in choice.sweep.keys() & choice.options.keys():
             raise SweptAndSetError(f"workloads[{index}].sweep.{name}", name)
 
 
-def _check_targets(field: str, plan: CampaignPlan, choice: WorkloadChoice) -> None:
-    _check_distinct(field, choice.targets or ())
-    for index, name in enumerate(choice.targets or ()):
-        if name not in plan.targets:
-            raise TargetNotInPlanError(f"{field}[{index}]", name)
+def _check_own(
+    field: str,
+    own: Sequence[str] | None,
+    planned: Sequence[str],
+    missing: type[NodeNotInPlanError | TargetNotInPlanError | StageNotInPlanError],
+) -> None:
+    _check_distinct(field, own or ())
+    known = set(planned)
+    for index, name in enumerate(own or ()):
+        if name not in known:
+            raise missing(f"{field}[{index}]", name)
 
 
 def _check_distinct(field: str, names: Sequence[str]) -> None:
@@ -99,19 +136,20 @@ def option_sets(choice: WorkloadChoice) -> Iterator[dict[str, Any]]:
         yield {**choice.options, **dict(zip(choice.sweep, values, strict=True))}
 
 
-def expand(
-    nodes: Sequence[NodeT], loads: Sequence[tuple[OptionSetT, Sequence[tuple[TargetT, ...]]]], stages: int = 1
-) -> Iterator[CellDraft[NodeT, TargetT, OptionSetT]]:
-    """All cells, stages outermost and option sets innermost.
-
-    Args:
-        loads: each option set with the sets of targets that its runs load together.
-    """
-    together = list(dict.fromkeys(targets for _, sets in loads for targets in sets))
-    combinations = (
-        (stage, node, targets, option_set)
-        for stage, node, targets, (option_set, sets) in product(range(1, stages + 1), nodes, together, loads)
-        if targets in sets
-    )
+def expand(loads: Sequence[Load[NodeT, TargetT, OptionSetT]]) -> Iterator[CellDraft[NodeT, TargetT, OptionSetT]]:
+    """All cells, stages outermost, then nodes and targets as they are first named, and option sets innermost."""
+    node_at = _places(node for load in loads for node in load.nodes)
+    set_at = _places(targets for load in loads for targets in load.target_sets)
+    combinations = [
+        (stage, node, targets, load.option_set)
+        for load in loads
+        for stage, node, targets in product(load.stages, load.nodes, load.target_sets)
+    ]
+    combinations.sort(key=lambda cell: (cell[0], node_at[cell[1]], set_at[cell[2]]))
     for ordinal, (stage, node, loaded, option_set) in enumerate(combinations, start=1):
         yield CellDraft(ordinal, stage, node, loaded, option_set)
+
+
+def _places(things: Iterable[ThingT]) -> dict[ThingT, int]:
+    """At which place each thing is first named."""
+    return {thing: place for place, thing in enumerate(dict.fromkeys(things))}

@@ -43,6 +43,7 @@ class PausedMount(Output):
     was: MountState
     now: MountState | None
     is_change: bool
+    is_backing: Annotated[bool, Field(description="No run of the stage loads it there; its targets stand on it")]
     problem: Annotated[str | None, Field(description="Why it cannot be accepted")]
     told_at: Annotated[datetime | None, Field(description="When the node said so")]
 
@@ -56,6 +57,7 @@ class PausedMount(Output):
             was=MountState.model_validate(on.was),
             now=None if on.now is None else MountState.of(on.now),
             is_change=on.is_change,
+            is_backing=on.is_backing,
             problem=on.problem,
             told_at=on.node.told_at,
         )

@@ -24,6 +24,8 @@ def check_plain(plan: CampaignPlan) -> CampaignPlan:
         _check(f"stages[{index}].variant", stage.variant)
         _check(f"stages[{index}].pause", stage.pause)
     for index, choice in enumerate(plan.workloads):
+        for variant in choice.variants or ():
+            _check(f"workloads[{index}].variants", variant)
         for part, given in (("options", choice.options), ("sweep", choice.sweep)):
             for path, value in _walk(f"workloads[{index}].{part}", given):
                 _check(path, value)

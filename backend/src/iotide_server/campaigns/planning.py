@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -15,7 +16,17 @@ from iotide_server.campaigns.errors import (
     NotEnoughSpaceError,
     TargetNotOnNodeError,
 )
-from iotide_server.campaigns.expansion import CellDraft, check_matrix, expand, option_sets, stage_count, target_sets
+from iotide_server.campaigns.expansion import (
+    CellDraft,
+    Load,
+    check_matrix,
+    expand,
+    nodes_of,
+    option_sets,
+    stages_of,
+    target_sets,
+    targets_of,
+)
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import Json
@@ -131,35 +142,43 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
-    _check_mounted(nodes, views)
-    loads = list(_loads(session, plan, [node.id for node in nodes]))
+    _check_mounted(plan, nodes, views)
+    loads = list(_loads(session, plan, {node.name: node for node in nodes}))
     by_name = {view.target.name: view for view in views}
     mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
-    drafts = expand(nodes, loads, stage_count(plan))
-    cells = [_foreseen(draft, _variant(plan, draft.stage), by_name, mounts) for draft in drafts]
+    cells = [_foreseen(draft, _variant(plan, draft.stage), by_name, mounts) for draft in expand(loads)]
     _check_space(cells)
     if plan.cache is CachePolicy.LARGER_THAN_MEMORY:
         _check_larger_than_memory(cells)
     return PlannedCampaign(plan, cluster, cells)
 
 
-def _check_mounted(nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
+def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
+    """Each target on the nodes that are to load it; those of a paused stage need not be mounted before its operator."""
+    wanted: set[tuple[str, str]] = set()
+    wanted_now: set[tuple[str, str]] = set()
+    for choice in plan.workloads:
+        pairs = set(product(nodes_of(plan, choice), targets_of(plan, choice)))
+        wanted |= pairs
+        if any(not plan.stages or plan.stages[stage - 1].pause is None for stage in stages_of(plan, choice)):
+            wanted_now |= pairs
     for index, view in enumerate(views):
         mounts = {found.mount.node_id: found.mount for found in view.mounts}
         for node in nodes:
+            pair = (node.name, view.target.name)
             mount = mounts.get(node.id)
-            if mount is None:
+            if mount is None and pair in wanted:
                 raise TargetNotOnNodeError(f"targets[{index}]", view.target.name, node.name)
-            if mount.problem is not None:
+            if mount is not None and mount.problem is not None and pair in wanted_now:
                 raise MountChangedError(f"targets[{index}]", view.target.name, node.name, mount.problem)
 
 
-def _loads(
-    session: Session, plan: CampaignPlan, node_ids: Sequence[int]
-) -> Iterator[tuple[OptionSet, Sequence[tuple[str, ...]]]]:
-    """Every option set with the names of the targets that its runs load together."""
+def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) -> Iterator[Load[Node, str, OptionSet]]:
+    """Every option set with its nodes and the names of the targets that its runs load together."""
     for index, choice in enumerate(plan.workloads):
         field = f"workloads[{index}]"
+        nodes = [by_name[name] for name in nodes_of(plan, choice)]
+        node_ids = [node.id for node in nodes]
         workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
         baseline = workloads.baseline(session, workload.name)
         needed = _EXPRESSION.validate_python(workload.bytes_needed)
@@ -168,7 +187,8 @@ def _loads(
         for given in option_sets(choice):
             options = workloads.validated_options(workload, given, field=f"{field}.options")
             digest = canonical_sha256(workloads.series_options(baseline, options))
-            yield OptionSet(field, workload, options, digest, needed, moved, seconds), target_sets(plan, choice)
+            option_set = OptionSet(field, workload, options, digest, needed, moved, seconds)
+            yield Load(option_set, stages_of(plan, choice), nodes, target_sets(plan, choice))
 
 
 def _variant(plan: CampaignPlan, stage: int) -> str:
@@ -202,7 +222,7 @@ def _place(node: Node, option_set: OptionSet, view: TargetView, mount: TargetMou
         bytes_needed=_amount(option_set, option_set.needed, values),
         bytes_moved=_amount(option_set, option_set.moved, values),
         run_seconds=_amount(option_set, option_set.seconds, values),
-        free_bytes=mount.free_bytes,
+        free_bytes=mount.free_bytes if mount.problem is None else None,
     )
 
 

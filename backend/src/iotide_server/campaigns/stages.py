@@ -33,7 +33,7 @@ from iotide_wire.plan import CampaignPlan
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A stage that waits for an operator, with what its nodes have mounted."""
+    """A stage that waits for an operator, with what its nodes have mounted, and the servers below its targets."""
 
     campaign_id: int
     stage: CampaignStage
@@ -111,7 +111,9 @@ def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:
 
 
 def look(session: Session, principal: Principal, campaign_id: int, now: datetime) -> Pause:
-    """Have the nodes of a paused campaign say what they have mounted; what they said before counts no more.
+    """Have a paused campaign's nodes, and those of what its targets stand on, say what they have mounted.
+
+    What they said before counts no more.
 
     Raises:
         CampaignNotFoundError, NotPausedError: as `pause`.
@@ -131,7 +133,7 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
         StageNotEndedError: runs of an earlier stage were retried and have not ended.
         FactsNotReadError: a node has not answered since it was asked to look.
         MountsDifferError: the operator saw something else.
-        TargetNotMountedError: a target is not mounted on a node.
+        TargetNotMountedError: a target, or one that it stands on, is not mounted on a node.
         StrangerMountError, FileSystemIsTargetError: what is mounted cannot be the target.
     """
     cluster_id = visible_campaign(session, principal, campaign_id, Role.OPERATOR).cluster_id

@@ -85,13 +85,18 @@ def places_of(session: Session, target_ids: Collection[int]) -> list[Place]:
     ]
 
 
+def all_below(session: Session, target_ids: Collection[int]) -> set[int]:
+    """The ids of all that these targets stand on, directly or through others."""
+    return _below(target_ids, _by_target(repository.backings(session)))
+
+
 def backing_facts(session: Session, target_ids: Collection[int], own: Facts) -> Facts:
     """The facts of a run with those of all that its targets stand on, as `backing.NAME.FACT`.
 
     Where such a target is on several nodes, the node's name stands between. Thus a change of the server's RAID is an
     event on what its clients measure.
     """
-    below = _below(target_ids, _by_target(repository.backings(session)))
+    below = all_below(session, target_ids)
     places = places_of(session, below) if below else []
     facts = dict(own)
     for place in places:
@@ -144,7 +149,6 @@ def _by_target(links: Sequence[TargetBacking]) -> Mapping[int, list[int]]:
 
 
 def _below(target_ids: Collection[int], by_target: Mapping[int, Sequence[int]]) -> set[int]:
-    """All that these targets stand on, directly or through others."""
     found: set[int] = set()
     left = [backing_id for target_id in target_ids for backing_id in by_target.get(target_id, ())]
     while left:

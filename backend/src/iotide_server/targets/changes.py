@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
 from iotide_server.targets import repository
+from iotide_server.targets.backing import all_below
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.targets.mounts import Frozen, is_approved, mount_of
 from iotide_wire.facts import MountFacts
@@ -14,12 +15,17 @@ from iotide_wire.facts import MountFacts
 
 @dataclass(frozen=True, slots=True)
 class MountChange:
-    """A target's mount on a node as it was accepted and as the node says that it is now."""
+    """A target's mount on a node as it was accepted and as the node says that it is now.
+
+    Attributes:
+        is_backing: it was not asked for itself; targets that were stand on it.
+    """
 
     target: Target
     node: Node
     was: TargetMount
     now: MountFacts | None
+    is_backing: bool
 
     @property
     def is_change(self) -> bool:
@@ -40,9 +46,19 @@ class MountChange:
 
 
 def mount_changes(session: Session, target_ids: Collection[int], node_ids: Collection[int]) -> list[MountChange]:
-    """What the targets were made on beside what each of the nodes said last, by target and node name."""
-    rows = repository.mounts_with_nodes(session, target_ids, node_ids)
+    """What the targets were made on beside what each of the nodes said last, by target and node name.
+
+    What they stand on follows, on every node that has it: there the server's disk is seen.
+    """
+    asked = repository.mounts_with_nodes(session, target_ids, node_ids)
+    below = repository.mounts_with_nodes(session, all_below(session, target_ids))
     return [
-        MountChange(target, node, mount, mount_of(mount.path, map(MountFacts.model_validate, node.mounts)))
-        for target, node, mount in rows
+        MountChange(
+            target,
+            node,
+            mount,
+            now=mount_of(mount.path, map(MountFacts.model_validate, node.mounts)),
+            is_backing=(target, node, mount) not in asked,
+        )
+        for target, node, mount in dict.fromkeys([*asked, *below])
     ]

@@ -47,16 +47,18 @@ def mounts_of(session: Session, target_ids: Collection[int]) -> Mapping[int, lis
 
 
 def mounts_with_nodes(
-    session: Session, target_ids: Collection[int], node_ids: Collection[int]
+    session: Session, target_ids: Collection[int], node_ids: Collection[int] | None = None
 ) -> list[tuple[Target, Node, TargetMount]]:
-    """The mounts of these targets on these nodes, by target and node name."""
+    """The mounts of these targets on these nodes, or on all; by target and node name, without what is retired."""
     statement = (
         select(Target, Node, TargetMount)
         .join(TargetMount, TargetMount.target_id == Target.id)
         .join(Node, Node.id == TargetMount.node_id)
-        .where(Target.id.in_(target_ids), Node.id.in_(node_ids))
+        .where(Target.id.in_(target_ids), Target.retired_at.is_(None), Node.retired_at.is_(None))
         .order_by(Target.name, Node.name)
     )
+    if node_ids is not None:
+        statement = statement.where(Node.id.in_(node_ids))
     return [(target, node, mount) for target, node, mount in session.execute(statement)]
 
 

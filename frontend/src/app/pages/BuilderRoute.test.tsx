@@ -51,6 +51,34 @@ it("has the draft again after other pages and a reload, until it is discarded", 
   expect(screen.queryByRole("button", { name: "Discard draft" })).not.toBeInTheDocument();
 });
 
+it("keeps what an earlier plan says of one workload alone, also over a reload, until it is dropped", async () => {
+  const plan = {
+    name: "pairs",
+    nodes: ["node-1"],
+    targets: [],
+    targets_at_once: false,
+    workloads: [{ workload: "dd", nodes: ["node-1"], targets: ["disk"], variants: ["xfs"] }],
+    repeats: 4,
+    exclusive: "node",
+    cache: "drop",
+    cool_down_seconds: 0,
+    time_limit_seconds: 3600,
+    attempts_allowed: 2,
+    priority: 0,
+    note: "",
+  };
+  server.use(http.get("*/api/v1/campaigns/7", () => HttpResponse.json({ id: 7, cluster_id: 1, plan })));
+  const first = openDashboard("/campaigns/new?from=7");
+  const words = "For this workload: nodes node-1; targets disk; stages xfs";
+  expect(await screen.findByText(words)).toBeInTheDocument();
+  await first.user.type(screen.getByRole("textbox", { name: "Campaign name" }), "2");
+  first.unmount();
+  const { user } = openDashboard("/campaigns/new?from=7");
+  expect(await screen.findByText(words)).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "As the campaign" }));
+  expect(screen.queryByText(words)).not.toBeInTheDocument();
+});
+
 it("asks before another cluster takes the chosen nodes out of the draft, and keeps the rest", async () => {
   const { router, user } = openDashboard("/campaigns/new?cluster=1");
   await enter(user);

@@ -42,7 +42,14 @@ function MountTable({ mounts }: { mounts: readonly PausedMount[] }) {
     <ScrollTable head={["Target", "Node", "Was", "Is now"]} label="Mounts of the targets">
       {mounts.map((mount) => (
         <tr key={`${mount.target} ${mount.node}`}>
-          <td>{mount.target}</td>
+          <td>
+            {mount.target}
+            {mount.is_backing && (
+              <Text c="dimmed" size="xs">
+                below the others
+              </Text>
+            )}
+          </td>
           <td>{mount.node}</td>
           <td className="iotide-wrap">{described(mount.was)}</td>
           <td className="iotide-wrap">

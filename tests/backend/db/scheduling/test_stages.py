@@ -23,7 +23,8 @@ from iotide_server.campaigns.errors import (
 from iotide_server.runs import reading
 from iotide_server.runs import service as runs
 from iotide_server.runs.errors import RunStageOverError
-from iotide_server.targets.models import TargetMount
+from iotide_server.targets.backing import set_backing
+from iotide_server.targets.models import Target, TargetMount
 from iotide_wire.facts import MountFacts
 from iotide_wire.messages import Outcome
 from iotide_wire.plan import CampaignPlan
@@ -173,6 +174,40 @@ def test_a_target_that_is_not_mounted_is_never_accepted_as_the_disk_below_it(pau
     with pytest.raises(TargetNotMountedError, match=r"nothing is mounted at /scratch; /scratch stands on ext4 from"):
         paused.confirm()
     assert paused.site.start() == []
+
+
+def test_what_a_target_stands_on_is_looked_at_and_confirmed_too(paused: Staged) -> None:
+    site, storage = paused.site, paused.site.agent(2)
+    with site.database.transaction() as session:
+        disk = Target(cluster_id=site.cluster_id, name="ost", path="/ost", scope="node")
+        session.add(disk)
+        session.flush()
+        was = {"path": "/ost", "mount_point": "/ost", "fstype": "ext3", "source": "/dev/sdc1", "mount_options": "rw"}
+        session.add(TargetMount(target_id=disk.id, node_id=site.node_ids[1], seen_at=site.clock(), **was))
+        session.flush()
+        set_backing(session, ADA, site.target_ids["scratch"], [disk.id])
+    paused.look()
+    assert storage.beat().hello_wanted
+    paused.say(mount("/scratch"))
+    with pytest.raises(FactsNotReadError, match="n2 has not yet said"):
+        paused.confirm()
+
+    storage.hello(instance=storage.instance, mounts=(mount("/", "ext4", "/dev/sda1", path="/ost"),))
+    with pytest.raises(TargetNotMountedError, match="target ost on node n2: nothing is mounted at /ost"):
+        paused.confirm()
+
+    storage.hello(instance=storage.instance, mounts=(mount("/ost", "xfs", "/dev/sdc1"),))
+    with site.database.transaction() as session:
+        found = stages.pause(session, ADA, paused.id)
+        assert [(on.target.name, on.node.name, on.is_change, on.is_backing) for on in found.mounts] == [
+            ("scratch", "n1", False, False),
+            ("ost", "n2", True, True),
+        ]
+        assert [each["target"] for each in found.found] == ["scratch", "ost"]
+    paused.confirm()
+    with site.database.transaction() as session:
+        assert session.get_one(TargetMount, (disk.id, site.node_ids[1])).fstype == "xfs"
+    assert site.start() == [paused.run_ids[1]]
 
 
 def test_a_node_whose_runs_were_cancelled_is_not_waited_for(site: Site) -> None:

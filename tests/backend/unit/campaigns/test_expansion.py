@@ -6,17 +6,21 @@ from hypothesis import strategies as st
 
 from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
+    NodeNotInPlanError,
     RepeatedEntryError,
+    StageNotInPlanError,
     SweptAndSetError,
     TargetNotInPlanError,
 )
 from iotide_server.campaigns.expansion import (
+    Load,
     cell_count,
     check_matrix,
     expand,
+    nodes_of,
     option_sets,
     run_count,
-    stage_count,
+    stages_of,
     target_sets,
 )
 from iotide_server.kit.errors import InvalidInputError
@@ -35,6 +39,14 @@ def plan(**changes: object) -> CampaignPlan:
         "repeats": 4,
     }
     return CampaignPlan.model_validate({**values, **changes})
+
+
+def loads_of(given_plan: CampaignPlan) -> list[Load[str, str, dict[str, Any]]]:
+    return [
+        Load(options, stages_of(given_plan, choice), nodes_of(given_plan, choice), target_sets(given_plan, choice))
+        for choice in given_plan.workloads
+        for options in option_sets(choice)
+    ]
 
 
 choices = st.builds(
@@ -56,10 +68,7 @@ plans = st.builds(
 
 @given(given_plan=plans)
 def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -> None:
-    loads = [
-        (options, target_sets(given_plan, choice)) for choice in given_plan.workloads for options in option_sets(choice)
-    ]
-    cells = list(expand(given_plan.nodes, loads, stage_count(given_plan)))
+    cells = list(expand(loads_of(given_plan)))
     assert len(cells) == cell_count(given_plan)
     assert run_count(given_plan) == len(cells) * given_plan.repeats
     assert [cell.ordinal for cell in cells] == list(range(1, len(cells) + 1))
@@ -68,7 +77,7 @@ def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -
 @given(given_plan=plans)
 def test_every_combination_is_there_once(given_plan: CampaignPlan) -> None:
     sets = [(target,) for target in given_plan.targets]
-    cells = list(expand(given_plan.nodes, [(option_set, sets) for option_set in range(3)]))
+    cells = list(expand([Load(option_set, [1], given_plan.nodes, sets) for option_set in range(3)]))
     assert len(cells) == len(given_plan.nodes) * len(sets) * 3
     assert len({(cell.node, cell.targets, cell.option_set) for cell in cells}) == len(cells)
 
@@ -89,6 +98,47 @@ def test_a_workload_loads_its_own_targets_one_by_one_or_at_once() -> None:
     ]
     at_once = given_plan.model_copy(update={"targets_at_once": True})
     assert target_sets(at_once, given_plan.workloads[2]) == [("raid", "disk1", "disk2")]
+
+
+def test_a_workload_runs_on_its_own_nodes_alone() -> None:
+    given_plan = plan(
+        nodes=["petaltail", "greentail"],
+        targets=["local", "san"],
+        workloads=[
+            {"workload": "dd", "nodes": ["petaltail"], "targets": ["local"]},
+            {"workload": "dd", "nodes": ["greentail"], "targets": ["san"]},
+            {"workload": "create", "targets": ["san"]},
+        ],
+    )
+    cells = list(expand([Load(load.nodes, [1], load.nodes, load.target_sets) for load in loads_of(given_plan)]))
+    assert cell_count(given_plan) == 4
+    assert [(cell.node, cell.targets, cell.option_set) for cell in cells] == [
+        ("petaltail", ("local",), ["petaltail"]),
+        ("petaltail", ("san",), ["petaltail", "greentail"]),
+        ("greentail", ("san",), ["greentail"]),
+        ("greentail", ("san",), ["petaltail", "greentail"]),
+    ]
+
+
+def test_a_workload_is_run_in_its_own_stages_alone() -> None:
+    given_plan = plan(
+        nodes=["n1"],
+        targets=["set1", "set2", "stripe"],
+        stages=[{"variant": "sets"}, {"variant": "stripe"}, {"variant": "sets"}],
+        workloads=[
+            {"workload": "dd", "targets": ["set1", "set2"], "variants": ["sets"]},
+            {"workload": "dd", "targets": ["stripe"], "variants": ["stripe"]},
+        ],
+    )
+    cells = list(expand(loads_of(given_plan)))
+    assert cell_count(given_plan) == 5
+    assert [(cell.ordinal, cell.stage, cell.targets) for cell in cells] == [
+        (1, 1, ("set1",)),
+        (2, 1, ("set2",)),
+        (3, 2, ("stripe",)),
+        (4, 3, ("set1",)),
+        (5, 3, ("set2",)),
+    ]
 
 
 def test_an_option_set_has_the_set_options_and_one_value_of_each_swept_one() -> None:
@@ -129,6 +179,9 @@ def test_an_astronomical_matrix_is_refused_without_being_expanded() -> None:
             RepeatedEntryError,
             "workloads[0].targets[1]",
         ),
+        ({"workloads": [{"workload": "dd", "nodes": ["n2", "n2"]}]}, RepeatedEntryError, "workloads[0].nodes[1]"),
+        ({"workloads": [{"workload": "dd", "nodes": ["n2", "n9"]}]}, NodeNotInPlanError, "workloads[0].nodes[1]"),
+        ({"workloads": [{"workload": "dd", "variants": ["xfs"]}]}, StageNotInPlanError, "workloads[0].variants[0]"),
         ({"workloads": [{"workload": "dd", "targets": ["nfs9"]}]}, TargetNotInPlanError, "workloads[0].targets[0]"),
         (
             {"workloads": [{"workload": "dd", "options": {"size": 1}, "sweep": {"size": [1, 2]}}]},

@@ -69,6 +69,7 @@ class PausedMount(Answer):
     was: Mount
     now: Mount | None
     is_change: bool
+    is_backing: bool
     problem: str | None
 
 

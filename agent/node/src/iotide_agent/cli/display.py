@@ -68,7 +68,8 @@ def pause_lines(pause: Pause) -> list[str]:
         was = f"{on.was.fstype} from {on.was.source}"
         now = f"{on.now.fstype} from {on.now.source} ({on.now.mount_options})" if on.now else "nothing"
         change = f"was {was}, is now {now}" if on.is_change else f"is {now}, as before"
-        lines.append(f"target {on.target} on {on.node} {change}" + (f": {on.problem}" if on.problem else ""))
+        what = f"below them, target {on.target}" if on.is_backing else f"target {on.target}"
+        lines.append(f"{what} on {on.node} {change}" + (f": {on.problem}" if on.problem else ""))
     return lines
 
 

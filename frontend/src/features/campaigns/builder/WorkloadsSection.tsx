@@ -8,7 +8,7 @@ import { Section } from "@/components/Page";
 import { SchemaForm } from "@/components/schema-form/SchemaForm";
 import { readFields } from "@/components/schema-form/schema";
 import { problemsOf } from "@/components/schema-form/values";
-import { addChoice, type Choice, type Draft } from "./draft";
+import { addChoice, type Choice, type Draft, type Places } from "./draft";
 
 interface WorkloadsSectionProps {
   readonly draft: Draft;
@@ -104,6 +104,9 @@ function ChoiceCard({ choice, workload, refused, onChange, onRemove }: ChoiceCar
           <Icon name="trash" />
         </ActionIcon>
       </Group>
+      {choice.places && (
+        <OwnPlaces onForget={() => onChange({ ...choice, places: undefined })} places={choice.places} />
+      )}
       <SchemaForm
         fields={fields}
         onChange={(form) => onChange({ ...choice, ...form })}
@@ -111,5 +114,24 @@ function ChoiceCard({ choice, workload, refused, onChange, onRemove }: ChoiceCar
         value={choice}
       />
     </Card>
+  );
+}
+
+/** What an earlier plan says of this workload alone. */
+function OwnPlaces({ places, onForget }: { places: Places; onForget: () => void }) {
+  const { nodes, targets, targets_at_once: atOnce, variants } = places;
+  const parts = [
+    nodes && `nodes ${nodes.join(", ")}`,
+    targets && `targets ${targets.join(", ")}`,
+    atOnce !== null && (atOnce ? "targets at once" : "each target on its own"),
+    variants && `stages ${variants.join(", ")}`,
+  ];
+  return (
+    <Group justify="space-between" mb="xs">
+      <Text size="sm">For this workload: {parts.filter(Boolean).join("; ")}</Text>
+      <Button onClick={onForget} size="compact-xs" variant="default">
+        As the campaign
+      </Button>
+    </Group>
   );
 }

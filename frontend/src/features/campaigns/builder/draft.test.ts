@@ -103,13 +103,13 @@ it("finds the option that the server refused", () => {
   expect(refusedOption(null)).toBeNull();
 });
 
-it("keeps what a plan says of the targets of one workload", () => {
-  const own = { ...plan, workloads: [{ ...plan.workloads[0], targets: ["disk"], targets_at_once: null }] };
-  expect(planOf(draftOf(own as CampaignPlan), "demo", workloads).workloads[0]).toMatchObject({
-    targets: ["disk"],
-    targets_at_once: null,
-  });
-  expect(planAsYaml(own as CampaignPlan)).toContain("- workload: dd\n    targets: [disk]\n    options:");
+it("keeps what a plan says of one workload alone", () => {
+  const places = { nodes: ["node-a"], targets: ["disk"], targets_at_once: null, variants: null };
+  const own = { ...plan, workloads: [{ ...plan.workloads[0], ...places }] };
+  expect(planOf(draftOf(own as CampaignPlan), "demo", workloads).workloads[0]).toMatchObject(places);
+  expect(planAsYaml(own as CampaignPlan)).toContain(
+    "- workload: dd\n    nodes: [node-a]\n    targets: [disk]\n    options:",
+  );
 });
 
 it("exports YAML without empty parts", () => {

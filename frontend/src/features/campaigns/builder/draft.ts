@@ -9,11 +9,19 @@ export interface Choice extends FormValue {
   /** Stays with the choice while others are added and removed. */
   readonly key: number;
   readonly workload: string;
-  /** What an earlier plan or a file says of the targets of this workload alone; the builder keeps it as it is. */
-  readonly places?: Pick<PlanWorkload, "targets" | "targets_at_once">;
+  /** What an earlier plan says of this workload alone; the builder keeps or drops it whole. */
+  readonly places?: Places | undefined;
 }
 
 type PlanWorkload = CampaignPlan["workloads"][number];
+
+/** Where and in which stages a workload is run; null: as the whole plan. */
+export interface Places {
+  readonly nodes: string[] | null;
+  readonly targets: string[] | null;
+  readonly targets_at_once: boolean | null;
+  readonly variants: string[] | null;
+}
 
 export interface DraftStage {
   /** Stays with the stage while others are added, moved and removed. */
@@ -68,12 +76,12 @@ export function draftOf(plan: CampaignPlan): Draft {
     nodes: plan.nodes,
     targets: plan.targets,
     targetsAtOnce: plan.targets_at_once,
-    choices: plan.workloads.map(({ workload, options = {}, sweep = {}, ...places }, key) => ({
+    choices: plan.workloads.map((choice, key) => ({
       key,
-      workload,
-      options,
-      sweep,
-      places,
+      workload: choice.workload,
+      options: choice.options ?? {},
+      sweep: choice.sweep ?? {},
+      places: placesOf(choice),
     })),
     repeats: plan.repeats,
     exclusive: plan.exclusive,
@@ -85,6 +93,12 @@ export function draftOf(plan: CampaignPlan): Draft {
     priority: plan.priority,
     note: plan.note,
   };
+}
+
+function placesOf(choice: PlanWorkload): Places | undefined {
+  const { nodes = null, targets = null, targets_at_once = null, variants = null } = choice;
+  const places = { nodes, targets, targets_at_once, variants };
+  return Object.values(places).some((value) => value !== null) ? places : undefined;
 }
 
 /** The draft with one more workload at its end. */

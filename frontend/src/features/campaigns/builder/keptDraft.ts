@@ -19,6 +19,14 @@ const Kept = z.object({
         workload: z.string(),
         options: z.record(z.string(), z.unknown()),
         sweep: z.record(z.string(), z.array(z.unknown())),
+        places: z.optional(
+          z.object({
+            nodes: z.nullable(z.array(z.string())),
+            targets: z.nullable(z.array(z.string())),
+            targets_at_once: z.nullable(z.boolean()),
+            variants: z.nullable(z.array(z.string())),
+          }),
+        ),
       }),
     ),
     repeats: Count,

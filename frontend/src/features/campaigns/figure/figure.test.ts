@@ -216,6 +216,15 @@ it("draws one value of a dimension alone where the address says so", () => {
   });
 });
 
+it("calls the writer of a run that has one only by that", () => {
+  const cells = [cell({ options: { writers: 1 } })].concat(
+    ["1", "2"].map((writer) => cell({ options: { writers: 2 }, labels: { writer } })),
+  );
+  const { data } = draw(cells, { x: "writers" }).panels[0]?.figure ?? { data: [] };
+  expect(data.map(({ name }) => name)).toContain("Only writer");
+  expect(data.map(({ name }) => name)).toContain("Writer 2");
+});
+
 it("shows writers beside their total, and loss beside the rate of a stream", () => {
   const measures = (...names: string[]) =>
     ({

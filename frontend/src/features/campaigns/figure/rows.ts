@@ -19,6 +19,8 @@ const PLACE_TITLES: Readonly<Record<string, string>> = {
   loaded: "Loaded",
   run: "Run, in the order of their starts",
 };
+/** What the lack of a label means. */
+const ABSENT: Readonly<Record<string, string>> = { writer: "Only writer" };
 const SPEAKS_FOR_ITSELF = new Set(["variant", "target", "node", "loaded", "operation"]);
 
 export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {
@@ -93,7 +95,7 @@ export function nameRow(row: FigureRow, names: readonly string[], titleOf: Title
     .sort((a, b) => Number(SPEAKS_FOR_ITSELF.has(b)) - Number(SPEAKS_FOR_ITSELF.has(a)))
     .map((name) => {
       const text = textOf(row, name);
-      if (row.parts[name] === undefined) return `${titleOfDimension(name, titleOf)} –`;
+      if (row.parts[name] === undefined) return ABSENT[name] ?? `${titleOfDimension(name, titleOf)} –`;
       return SPEAKS_FOR_ITSELF.has(name) ? text : `${titleOfDimension(name, titleOf)} ${text}`;
     })
     .join(" · ");

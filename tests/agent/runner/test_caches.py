@@ -1,0 +1,48 @@
+"""Emptying the page cache as an ordinary user: by the command of agent.toml, and what is done where that fails."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from agent.order_rig import Rig, step
+
+from iotide_agent.config import load_config
+from iotide_agent.runner import caches
+
+DEPLOY = Path(__file__).parents[3] / "deploy/agent"
+FAILING = (("sh", "-c", "echo a password is required >&2; exit 1"), ("/absent/drop-caches",))
+
+
+def test_the_command_of_agent_toml_is_run_before_each_step_that_wants_a_cold_cache(
+    make_rig: Callable[..., Rig], tmp_path: Path
+) -> None:
+    record = tmp_path / "drops"
+    rig = make_rig(drop_caches=True, drop_command=("sh", "-c", 'echo "$@" >>"$0"', str(record), "vm.drop_caches=3"))
+    ending = rig.run([step("true", name="warm")], [step("true", name="cold", before="drop")])
+    assert [done["before_done"] for done in ending["steps"]] == ["none", "drop"]
+    assert record.read_text() == "vm.drop_caches=3\n"
+
+
+@pytest.mark.parametrize("command", FAILING, ids=["refused", "absent"])
+def test_where_the_command_fails_the_files_of_the_step_alone_are_dropped_and_the_step_says_so(
+    make_rig: Callable[..., Rig],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    command: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(caches, "_DROP", tmp_path / "of-root-alone" / "drop_caches")
+    card = make_rig(drop_caches=True, drop_command=command).card
+    file = tmp_path / "data"
+    file.write_bytes(b"x" * 4096)
+    assert caches.prepare_caches("drop", card, [str(tmp_path)], [str(file)]) == "drop_files"
+    assert caches.prepare_caches("drop", card, [str(tmp_path)], []) == "sync"
+    if command is FAILING[0]:
+        assert "a password is required" in capfd.readouterr().err
+
+
+def test_the_sudo_rule_allows_exactly_the_command_of_the_sample() -> None:
+    sudo, never_ask, *command = load_config(DEPLOY / "agent.toml").cache_drop_command
+    assert (sudo, never_ask) == ("sudo", "-n")
+    rules = [line for line in (DEPLOY / "iotide-agent.sudoers").read_text().splitlines() if not line.startswith("#")]
+    assert rules == [f"iotide-agent ALL=(root) NOPASSWD: {' '.join(command)}"]
