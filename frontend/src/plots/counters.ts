@@ -29,6 +29,44 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     ],
   },
   {
+    key: "stream",
+    title: "Stream",
+    panels: [
+      {
+        title: "Stream",
+        says: "What the sender sent and the receiver took, without the headers of UDP.",
+        lines: { stream_sent_bytes_per_second: "sent", stream_received_bytes_per_second: "received" },
+      },
+      {
+        title: "Datagrams that did not come",
+        says: "Numbers that were passed over, below zero where some came after all, and what this node's kernel dropped of them at a full socket buffer. The rest was lost on the way.",
+        lines: {
+          stream_missing_datagrams_per_second: "missing",
+          stream_dropped_datagrams_per_second: "dropped here",
+        },
+      },
+      {
+        title: "Datagrams out of order",
+        says: "Those that came again, after a later one, or too late to be recorded.",
+        lines: {
+          stream_duplicated_datagrams_per_second: "again",
+          stream_reordered_datagrams_per_second: "after a later one",
+          stream_late_datagrams_per_second: "too late",
+        },
+      },
+      {
+        title: "Ring of memory",
+        says: "Most that waited for the writers; what comes while it is full is lost at the socket.",
+        lines: { stream_ring_bytes: "in use" },
+      },
+      {
+        title: "Sender's lag",
+        says: "How far the sender fell behind its schedule; it sends what was due then in one burst.",
+        lines: { stream_sender_lag_seconds: "behind" },
+      },
+    ],
+  },
+  {
     key: "cpu",
     title: "Processors",
     panels: [

@@ -92,3 +92,13 @@ it("groups the counters that a run has, and shows those that nobody knows by nam
     { title: "Lost datagrams", lines: { lost_datagrams: "lost datagrams" } },
   ]);
 });
+
+it("puts every counter of a stream into the panels of its group", () => {
+  const counters = [
+    ...["sent_bytes", "received_bytes", "missing_datagrams", "dropped_datagrams", "duplicated_datagrams"],
+    ...["reordered_datagrams", "late_datagrams"],
+  ].map((name) => `stream_${name}_per_second`);
+  const groups = groupsOf([...counters, "stream_ring_bytes", "stream_sender_lag_seconds"]);
+  expect(groups.map(({ key }) => key)).toEqual(["stream"]);
+  expect(groups[0]?.panels.map(({ lines }) => Object.keys(lines).length)).toEqual([2, 2, 3, 1, 1]);
+});

@@ -14,7 +14,6 @@ from factories.outcomes import make_place, read_all, run_groups
 from iotide_agent.loads.stream_files import Chunk, FileRule, Ring, Writer
 from iotide_agent.loads.stream_receive import Receiver
 from iotide_agent.loads.stream_send import Sender
-from iotide_agent.loads.stream_wire import Window, chunk_bytes
 from iotide_agent.workloads.base import Counters, Group, OutputRefusedError, Parsed, Place, Step, StepOutcome
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
@@ -124,6 +123,27 @@ def test_ramp_ends_after_the_first_loss(place: Place) -> None:
     assert value(parsed, "lossless_rate") == 128 * MEGABIT
 
 
+def test_ramp_is_lossless_below_the_first_rate_that_was_not_read_back_whole(
+    recorded: tuple[StreamOptions, Place, list[StepOutcome]],
+) -> None:
+    _, place, [receive, send, verify] = recorded
+    asked = options(verify=True, ramp_rates=3, ramp_step_bytes_per_second=8 * MEGABIT)
+    fast, spoilt = with_report(send, seconds=0.8), with_report(verify, unique=1900)
+
+    def ramp(*verified: StepOutcome) -> Parsed:
+        ends = [(receive, fast, one) for one in verified]
+        named = [
+            replace(outcome, step=replace(outcome.step, name=f"{outcome.step.name}-{number}"))
+            for number, outcomes in enumerate(ends, start=1)
+            for outcome in outcomes
+        ]
+        return STREAM.conclude(asked, [place], named)
+
+    assert value(ramp(verify, verify, verify), "lossless_rate") == 144 * MEGABIT
+    assert value(ramp(verify, spoilt, verify), "lossless_rate") == 128 * MEGABIT
+    assert value(ramp(spoilt, verify, verify), "lossless_rate") == 0
+
+
 def test_stream_is_striped_over_all_targets_of_the_run(tmp_path: Path) -> None:
     places = [
         replace(make_place(tmp_path / str(target_id)), target_id=target_id, target_count=2) for target_id in (7, 8)
@@ -214,6 +234,7 @@ def test_interrupted_stream_keeps_what_was_counted(place: Place) -> None:
     received, sent = run_groups([interrupted], place)
     assert STREAM.failure(received) == STREAM.failure(sent) == "the stream was interrupted before its end (status 130)"
     cut = STREAM.read_cut(asked, place, received)
+    assert "stream_dropped_datagrams_per_second" in {curve.counter for curve in cut.curves}
     assert value(cut, "throughput", operation="record") == pytest.approx(128 * MEGABIT, rel=0.3)
     assert STREAM.read_cut(asked, place, sent) == Parsed()
 
@@ -234,7 +255,9 @@ def test_ends_that_contradict_each_other_reject_the_rate(
 ) -> None:
     asked, place, outcomes = recorded
     wrong = [with_report(outcome, **changes) if outcome.step.role is role else outcome for outcome in outcomes]
-    [flag] = [flag for flag in read_all(STREAM, asked, place, wrong).flags if flag.code is FlagCode.ERRORS]
+    parsed = read_all(STREAM, asked, place, wrong)
+    assert value(parsed, "lossless_rate") == 0
+    [flag] = [flag for flag in parsed.flags if flag.code is FlagCode.ERRORS]
     assert flag.effect is FlagEffect.REJECTED
     assert says in flag.measured
     assert flag.labels == {"rate_bytes_per_second": 128 * MEGABIT}
@@ -356,35 +379,3 @@ def steps(groups: Sequence[Group]) -> list[Step]:
 def test_two_runs_on_one_node_do_not_meet(tmp_path: Path) -> None:
     receives = [steps(STREAM.plan(options(), [make_place(tmp_path / name)]))[0] for name in "ab"]
     assert len({argument for step in receives for argument in step.argv if "--stream-id" in argument}) == 2
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_window_counts_as_a_set_of_all_numbers_would(seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 - repeatable on purpose
-    window, seen, number = Window(), set[int](), 0
-    duplicates = reordered = 0
-    for _ in range(3000):
-        number = max(0, number + chance.choice([1, 1, 1, 1, 2, 30_000, -1, -7, -20_000]))
-        if number <= window.highest - 65_536:
-            continue
-        is_new = number not in seen
-        duplicates += not is_new
-        reordered += is_new and number < window.highest
-        seen.add(number)
-        assert window.take(number) is is_new
-    assert (window.unique, window.duplicates, window.reordered, window.late) == (len(seen), duplicates, reordered, 0)
-
-
-def test_what_is_behind_the_window_is_late_and_not_guessed() -> None:
-    window = Window()
-    assert window.take(100_000)
-    assert not window.take(100_000 - 65_536)
-    assert window.take(100_000 - 65_535)
-    assert (window.unique, window.late, window.duplicates) == (2, 1, 0)
-
-
-def test_chunk_of_any_datagram_holds_whole_ones_and_whole_pages_and_stays_small() -> None:
-    for datagram_bytes in range(1024, 8973, 4):
-        size_bytes = chunk_bytes(datagram_bytes)
-        assert (size_bytes % datagram_bytes, size_bytes % 4096) == (0, 0)
-        assert 8 * 1024**2 <= size_bytes <= 18 * 1024**2

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from math import ceil
 from pathlib import Path
 from typing import ClassVar, Final
@@ -83,7 +84,7 @@ class StreamWorkload(Workload[StreamOptions]):
         MetricSpec(
             name="lossless_rate",
             title="Highest lossless rate",
-            description="0 where even the lowest rate lost datagrams.",
+            description="0 where even the lowest rate lost datagrams, or its recording could not be believed.",
             unit=Unit.BYTES_PER_SECOND,
             better="higher",
             labels=("direct",),
@@ -168,7 +169,8 @@ class StreamWorkload(Workload[StreamOptions]):
         received = read_report(Received, outcome)
         if received is None:
             return Parsed()
-        return Parsed(received_samples(received, _pace_of(options, outcome.step), outcome, _whole(place)))
+        samples = received_samples(received, _pace_of(options, outcome.step), outcome, _whole(place))
+        return Parsed(samples, curves=received_curves(received, outcome))
 
     def conclude(self, options: StreamOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         """Losses and their causes at every rate, and the highest rate without any."""
@@ -176,7 +178,8 @@ class StreamWorkload(Workload[StreamOptions]):
         by_name = {outcome.step.name: outcome for outcome in outcomes}
         ends = [Ends.of(pace, by_name) for pace in _paces(options)]
         done = [end for end in ends if end is not None]
-        held = [end.pace.rate for end in done if not end.lost and end.is_held]
+        whole = takewhile(lambda end: end.is_lossless, done)
+        held = [end.pace.rate for end in whole if end.is_held]
         labels = {"direct": _is_direct(options, places)}
         samples = [Sample("lossless_rate", float(max(held, default=0)), labels, target_id)]
         flags = [flag for place in places for flag in quality.judge_direct(place, wanted=options.direct)]

@@ -182,7 +182,7 @@ def sent_parsed(sent: Sent, pace: Pace, outcome: StepOutcome, target_id: int | N
         Sample("datagrams_sent", float(sent.sent), pace.labels, target_id),
         Sample("sender_lag", sent.largest_lag_seconds, pace.labels, target_id),
     ]
-    return Parsed(samples, _lag_flags(sent, pace))
+    return Parsed(samples, _lag_flags(sent, pace), _sent_curves(sent, outcome))
 
 
 def received_samples(received: Received, pace: Pace, outcome: StepOutcome, target_id: int | None) -> list[Sample]:
@@ -205,17 +205,39 @@ def received_samples(received: Received, pace: Pace, outcome: StepOutcome, targe
 
 
 def received_curves(received: Received, outcome: StepOutcome) -> list[Curve]:
-    """What came, what did not and how full the ring was, in each whole second of the stream."""
-    seconds = int(received.receive_seconds)
-    columns = {
-        "stream_received_bytes_per_second": [count * received.datagram_bytes for count in received.by_second.received],
+    """What came, what did not and how full the ring was, second by second; rates of whole seconds alone."""
+    columns, seconds = received.by_second, int(received.receive_seconds)
+    counts = {
         # Below nought where datagrams came after all that had been missed a second before.
-        "stream_missing_datagrams_per_second": received.by_second.missing,
-        "stream_ring_bytes": received.by_second.ring_bytes,
+        "missing": columns.missing,
+        "dropped": columns.kernel_drops,
+        "duplicated": columns.duplicates,
+        "reordered": columns.reordered,
+        "late": columns.late,
+    }
+    values: dict[str, Sequence[float]] = {
+        "stream_received_bytes_per_second": [count * received.datagram_bytes for count in columns.received[:seconds]],
+        "stream_ring_bytes": columns.ring_bytes[:seconds],
+        # Those of the last, short second too: they are few, and a curve is to add up to what was counted in all.
+        **{f"stream_{what}_datagrams_per_second": column[: seconds + 1] for what, column in counts.items()},
     }
     # The process meets its sender first, and ends right after the last flush.
-    began_at = outcome.started_at + timedelta(seconds=max(0.0, outcome.wall_seconds - received.record_seconds))
-    return [Curve(counter, began_at, tuple(map(float, values[:seconds]))) for counter, values in columns.items()]
+    return _curves(values, outcome, outcome.wall_seconds - received.record_seconds)
+
+
+def _sent_curves(sent: Sent, outcome: StepOutcome) -> list[Curve]:
+    seconds = int(sent.seconds)
+    values: dict[str, Sequence[float]] = {
+        "stream_sent_bytes_per_second": [count * sent.datagram_bytes for count in sent.by_second.sent[:seconds]],
+        "stream_sender_lag_seconds": sent.by_second.largest_lag_seconds,
+    }
+    # It meets its receiver first; how long it says that it has ended is not known, but less than a fifth of a second.
+    return _curves(values, outcome, outcome.wall_seconds - sent.seconds)
+
+
+def _curves(values: Mapping[str, Sequence[float]], outcome: StepOutcome, after_seconds: float) -> list[Curve]:
+    began_at = outcome.started_at + timedelta(seconds=max(0.0, after_seconds))
+    return [Curve(counter, began_at, tuple(map(float, column))) for counter, column in values.items()]
 
 
 def received_flags(
@@ -264,6 +286,11 @@ class Ends:
     def lost(self) -> int:
         """Datagrams that were sent and are not in the files."""
         return max(0, self.sent.sent - self.received.received)
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether nothing was lost and nothing contradicts that: neither an end, nor what was read back."""
+        return not self.lost and not self._problems()
 
     @property
     def is_held(self) -> bool:
