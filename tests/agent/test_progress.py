@@ -63,6 +63,12 @@ def test_progress_goes_by_the_bytes_of_all_steps(tmp_path: Path) -> None:
     assert watch(tmp_path, row(0, step=1, step_read_bytes=500)).progress == 0.75
 
 
+def test_what_is_all_written_while_its_step_still_runs_is_being_flushed(tmp_path: Path) -> None:
+    assert watch(tmp_path, row(0, step_written_bytes=999)).phase == "writing 1 KiB"
+    assert watch(tmp_path, row(0, step_written_bytes=1000)).phase == "writing 1 KiB; flushing"
+    assert watch(tmp_path, row(0, step=1, step_read_bytes=1000)).phase == "reading 1 KiB"
+
+
 def test_progress_never_falls(tmp_path: Path) -> None:
     watched = watch(tmp_path, row(0, step_written_bytes=900))
     with (tmp_path / "curve.jsonl").open("a") as file:

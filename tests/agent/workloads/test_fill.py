@@ -90,6 +90,22 @@ def test_first_and_last_tenth_and_their_ratio(place: Place) -> None:
     assert single(parsed, "total_throughput") == pytest.approx(20 * GIB / 92)
 
 
+def test_each_file_has_its_rate_by_its_number(place: Place) -> None:
+    rates = by_label(parse(outcome_of(place, [1.0, 1.0, 2.5, 1.0]), place), "file_throughput", "file")
+    assert rates == {1: GIB, 2: GIB, 3: pytest.approx(GIB / 2.5), 4: GIB}
+
+
+def test_many_files_have_one_number_for_ten_neighbours(place: Place) -> None:
+    options = FillOptions(file_count=2000, fill_percent=95, reserve_bytes=0)
+    roomy = replace(place, total_bytes=10**15, free_bytes=10**15)
+    outcome = outcome_of(roomy, [1.0] * 5 + [3.0] * 5 + [1.0] * 13)
+    parsed = read_all(FILL, options, roomy, [outcome])
+    assert by_label(parsed, "file_throughput", "file") == {10: pytest.approx(GIB / 2), 20: GIB, 30: GIB}
+    most = FillOptions(file_count=100_000, fill_percent=95, reserve_bytes=0)
+    files = by_label(read_all(FILL, most, roomy, [outcome]), "file_throughput", "file")
+    assert list(files) == [1000]
+
+
 def test_files_on_a_slower_part_are_named(place: Place) -> None:
     parsed = parse(outcome_of(place, [1.0, 1.0, 2.5, 1.0, 1.0, 2.6, 1.0]), place)
     [flag] = [flag for flag in parsed.flags if flag.code is FlagCode.STRAGGLER]
@@ -107,7 +123,8 @@ def test_real_files_are_written_until_the_count_is_reached(place: Place) -> None
     [outcome] = run_steps(steps_of(FILL, options, place), place)
     assert FILL.failure(outcome) is None
     assert sorted(path.stat().st_size for path in place.directory.iterdir()) == [MIB] * 12
-    assert read_all(FILL, options, place, [outcome]).samples
+    parsed = read_all(FILL, options, place, [outcome])
+    assert list(by_label(parsed, "file_throughput", "file")) == list(range(1, 13))
     assert FILL.progress(outcome.step, Counters(6 * MIB, 6 * MIB, 1.0), "") == 0.5
 
 
@@ -149,8 +166,9 @@ def test_cut_run_keeps_the_levels_of_its_whole_files(place: Place) -> None:
     outcome = outcome_of(place, [1.0, 2.0, 4.0])
     text = outcome.stdout
     cut = replace(outcome, stdout=text[: text.index('"file": 3') + 20])
-    [sample] = FILL.read_cut(FillOptions(), place, cut).samples
-    assert sample.value == pytest.approx(2 * GIB / 3)
+    kept = FILL.read_cut(FillOptions(), place, cut)
+    assert by_label(kept, "throughput", "fill_percent") == {0: pytest.approx(2 * GIB / 3)}
+    assert by_label(kept, "file_throughput", "file") == {1: GIB, 2: GIB / 2}
     assert not FILL.read_cut(FillOptions(), place, replace(outcome, stdout="")).samples
 
 

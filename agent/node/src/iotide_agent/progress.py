@@ -137,12 +137,15 @@ class RunWatch:
         weights = [_weight(step, steps) for step in steps]
         done = sum(weights[:group_begins])
         # Side by side the counters are those of all steps together, and so is their fraction.
-        fraction = self._fraction(workload, _together(running), counters) if workload and running else None
+        together = _together(running) if running else None
+        fraction = self._fraction(workload, together, counters) if workload and together else None
         share = sum(weights[group_begins : group_begins + len(running)])
         known = (done + share * (fraction or 0.0)) / sum(weights)
         if fraction is not None or done:
             self.progress = max(self.progress or 0.0, min(1.0, known))
         self.phase = ", ".join(dict.fromkeys(step.phase for step in running))
+        if together and fraction is not None and fraction >= 1 and _is_written(together, counters):
+            self.phase += "; flushing"
         if row["waits"]:
             self.phase += f"; nothing has moved for {row['still_seconds']:.0f} s: {row['waits']}"
 
@@ -192,6 +195,11 @@ def _together(group: tuple[Step, ...]) -> Step:
     """A group as one step that moves the bytes of all."""
     known = [step.bytes_moved for step in group if step.bytes_moved]
     return replace(group[0], bytes_moved=sum(known) if len(known) == len(group) else None)
+
+
+def _is_written(step: Step, counters: Counters) -> bool:
+    """Whether all that it is to write is with the kernel, so that a step which still runs waits until it is stored."""
+    return step.bytes_moved is not None and counters.written_bytes >= step.bytes_moved
 
 
 def _weight(step: Step, steps: list[Step]) -> float:

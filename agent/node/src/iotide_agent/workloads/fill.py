@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import floor
 from pathlib import Path
 from statistics import median
-from typing import Annotated, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field
 
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
@@ -26,7 +26,8 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, read_report, write_argv
+from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, moved_bytes, read_report, write_argv
+from iotide_agent.workloads.fill_report import File, read_lines
 from iotide_agent.workloads.writers import RACE_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import (
@@ -50,6 +51,8 @@ from run to run, which one for each file would not."""
 SLOW_FACTOR: Final = 1.5
 """A file that took so many times as long as the median one lies where the file system is slower."""
 SHOWN_FILES: Final = 10
+MOST_NUMBERS: Final = 200
+"""A fill has no series for more numbers of files: where more files are planned, neighbours are taken together."""
 SPARE_RATIO: Final = 0.12
 """The runner wants a tenth more room than a run needs; the rest is for what others write between look and start."""
 MEANWHILE_RATIO: Final = 0.02
@@ -59,6 +62,7 @@ _LOAD: Final = Path(__file__).parent.parent / "loads" / "fill_files.py"
 _DD_COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
 _TENTH: Final = 10
+_WIDTHS: Final = (1, 10, 100, 1000)
 
 _Labels = dict[str, str | int | float | bool]
 
@@ -139,6 +143,14 @@ class FillWorkload(Workload[FillOptions]):
             labels=(*_LABELS, "fill_percent"),
         ),
         MetricSpec(
+            name="file_throughput",
+            title="Throughput by file number",
+            description=f"Above {MOST_NUMBERS} files of 10, 100 or 1000 together, by the number of the last.",
+            unit=Unit.BYTES_PER_SECOND,
+            better="higher",
+            labels=(*_LABELS, "file"),
+        ),
+        MetricSpec(
             name="part_throughput",
             title="Throughput by part of the fill",
             description="Of the first and the last tenth of the files, of the slowest, the median and the fastest.",
@@ -203,7 +215,7 @@ class FillWorkload(Workload[FillOptions]):
 
     def read(self, options: FillOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """Rates from dd's own byte counts and seconds, fill levels from what the load saw before each file."""
-        files, end = _read_lines(outcome.step.name, outcome.stdout)
+        files, end = read_lines(outcome.step.name, outcome.stdout)
         if end is None or end.files != len(files):
             raise OutputRefusedError(outcome.step.name, "the load did not say why it ended", outcome.stdout[-500:])
         written = [_written(options, outcome, file) for file in files]
@@ -213,14 +225,15 @@ class FillWorkload(Workload[FillOptions]):
     def read_cut(self, options: FillOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """The fill levels that were reached, by the files that were whole."""
         whole_lines = outcome.stdout[: outcome.stdout.rfind("\n") + 1]
-        files, _ = _read_lines(outcome.step.name, whole_lines)
-        return Parsed(_band_samples(options, place, [_written(options, outcome, file) for file in files]))
+        files, _ = read_lines(outcome.step.name, whole_lines)
+        written = [_written(options, outcome, file) for file in files]
+        return Parsed([*_band_samples(options, place, written), *_file_samples(options, place, written)])
 
     def conclude(self, options: FillOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         """What several targets did together while all of them were filled."""
         if len(places) == 1:
             return Parsed()
-        counts = [len(_read_lines(outcome.step.name, outcome.stdout)[0]) for outcome in outcomes]
+        counts = [len(read_lines(outcome.step.name, outcome.stdout)[0]) for outcome in outcomes]
         parts = [
             Part(outcome, count * options.file_size_bytes) for outcome, count in zip(outcomes, counts, strict=True)
         ]
@@ -234,31 +247,9 @@ class FillWorkload(Workload[FillOptions]):
         return super().failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the bytes of the files: dd reads as many as it writes."""
+        """By the bytes of the files."""
         del output_tail
-        return min(1.0, counters.written_bytes / step.bytes_moved) if step.bytes_moved else None
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    used_bytes: Annotated[int, Field(ge=0)]
-    total_bytes: Annotated[int, Field(gt=0)]
-
-
-class _File(_Line):
-    file: Annotated[int, Field(ge=1)]
-    wall_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    stdout: str
-    stderr: str
-
-
-class _End(_Line):
-    ended_by: Literal["count", "share", "reserve"]
-    files: Annotated[int, Field(ge=1)]
-
-
-_LINE: Final[TypeAdapter[_File | _End]] = TypeAdapter(_File | _End)
+        return min(1.0, moved_bytes(step.argv, counters) / step.bytes_moved) if step.bytes_moved else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,20 +289,7 @@ def _planned_files(options: FillOptions, place: Place) -> int:
     return int(needed_bytes) // options.file_size_bytes
 
 
-def _read_lines(step: str, text: str) -> tuple[list[_File], _End | None]:
-    """The files in their order, and the last line where it is the load's last word."""
-    try:
-        lines = [_LINE.validate_json(line) for line in text.splitlines()]
-    except ValidationError as error:
-        raise OutputRefusedError(step, "a line is not the load's JSON", text[-500:]) from error
-    end = lines.pop() if lines and isinstance(lines[-1], _End) and text.endswith("\n") else None
-    files = [line for line in lines if isinstance(line, _File)]
-    if [file.file for file in files] != list(range(1, len(lines) + 1)):
-        raise OutputRefusedError(step, "the files are not numbered from 1 on", text[-500:])
-    return files, end if isinstance(end, _End) else None
-
-
-def _written(options: FillOptions, outcome: StepOutcome, file: _File) -> _Written:
+def _written(options: FillOptions, outcome: StepOutcome, file: File) -> _Written:
     name = f"{outcome.step.name}, file {file.file}"
     report = read_report(name, file.stderr, options.file_size_bytes, options.block_size_bytes)
     level_ratio = (file.used_bytes + options.file_size_bytes / 2) / file.total_bytes
@@ -341,6 +319,18 @@ def _band_samples(options: FillOptions, place: Place, written: Sequence[_Written
     ]
 
 
+def _file_samples(options: FillOptions, place: Place, written: Sequence[_Written]) -> list[Sample]:
+    planned = _planned_files(options, place)
+    width = next(width for width in _WIDTHS if planned <= MOST_NUMBERS * width)
+    labels = _labels(options, place)
+    return [
+        Sample(
+            "file_throughput", _rate(written[begin : begin + width]), labels | {"file": begin + width}, place.target_id
+        )
+        for begin in range(0, len(written), width)
+    ]
+
+
 def _samples(options: FillOptions, place: Place, written: Sequence[_Written]) -> list[Sample]:
     labels = _labels(options, place)
     tenth = max(1, len(written) // _TENTH)
@@ -359,6 +349,7 @@ def _samples(options: FillOptions, place: Place, written: Sequence[_Written]) ->
     }
     return [
         *_band_samples(options, place, written),
+        *_file_samples(options, place, written),
         *(Sample("part_throughput", rate, labels | {"part": part}, place.target_id) for part, rate in parts.items()),
         *(Sample(metric, value, labels, place.target_id) for metric, value in whole.items()),
     ]

@@ -98,6 +98,7 @@ export interface Layout {
 const NUMBERS_FIRST = [
   "rate_bytes_per_second",
   "fill_percent",
+  "file",
   "writers",
   "processes",
   "io_depth",

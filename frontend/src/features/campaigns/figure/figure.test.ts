@@ -108,6 +108,13 @@ it("draws lines over a number that took three values, a colour for each target",
   expect(layout.xaxis).toMatchObject({ ticktext: ["1 KiB", "2 KiB", "4 KiB"] });
 });
 
+it("draws the files of a fill over their number, a colour for each target", () => {
+  const cells = ["raid1", "raid2"].flatMap((target) =>
+    [1, 2, 3].map((file) => cell({ targets: [target], labels: { operation: "write", file } })),
+  );
+  expect(choose(cells)).toMatchObject({ axes: ["file"], series: ["target"] });
+});
+
 it("draws bars over targets, with every run as a dot", () => {
   const cells = ["disk", "nfs"].map((target) => cell({ targets: [target], values: [1e6, 2e6, 3e6] }));
   const { data } = draw(cells).panels[0]?.figure ?? { data: [] };
