@@ -54,7 +54,7 @@ TINY: dict[str, list[dict[str, object]]] = {
         },
     ],
     "ior": [{"tasks": 2, "transfers_per_block": 4}],
-    "mdtest": [{"tasks": 2, "item_count": 50, "items": "both"}],
+    "mdtest": [{"tasks": 2, "item_count": 50}, {"tasks": 2, "item_count": 50, "items": "both"}],
     "rawread": [{"path": "big.data", "runtime_seconds": 1}],
     "command": [{"command": "json", "space_bytes": 8 * MIB}, {"command": "text", "space_bytes": MIB}],
 }
@@ -67,6 +67,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "commands": {
             "json": {
                 "argv": [sys.executable, "-c", _WRITE_AND_REPORT, "{directory}"],
+                "expected_seconds": 1,
                 "metrics": {
                     "rate": {
                         "title": "Rate",

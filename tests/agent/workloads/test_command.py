@@ -7,7 +7,7 @@ from factories.outcomes import run_steps, steps_of
 from pydantic import ValidationError
 
 from iotide_agent.probes.reader import SystemReader
-from iotide_agent.workloads.base import OutputRefusedError, Parsed, Place
+from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Place
 from iotide_agent.workloads.command import CommandWorkload
 from iotide_agent.workloads.registry import announcement
 from iotide_wire.messages import FlagCode
@@ -54,6 +54,9 @@ def test_configured_programs_are_the_choices_of_the_form_and_their_metrics_are_a
     assert [(metric.name, metric.unit, metric.better, metric.labels) for metric in found.metrics] == [
         ("latency", Unit.SECONDS, "lower", ("command",)),
         ("rate", Unit.OPERATIONS_PER_SECOND, "higher", ("command",)),
+        ("first_done", Unit.SECONDS, "neither", ("command",)),
+        ("last_done", Unit.SECONDS, "lower", ("command",)),
+        ("fairness", Unit.RATIO, "higher", ("command",)),
     ]
 
 
@@ -113,6 +116,16 @@ def test_output_without_the_promised_number_is_refused(
         measured(printing(text, rate=RATE | where), place)
 
 
+def test_progress_goes_by_the_time_that_the_administrator_expects(place: Place) -> None:
+    timed = command(["true"], rate=RATE | {"json_path": "rate"}) | {"expected_seconds": 20}
+    workload = CommandWorkload({"commands": {"site": timed}})
+    [step] = steps_of(workload, workload.options_type(), place)
+    assert workload.progress(step, Counters(0, 0, 5.0), "") == 0.25
+    assert workload.progress(step, Counters(0, 0, 30.0), "") == 1.0
+    untimed = printing("{}", rate=RATE | {"json_path": "rate"})
+    assert untimed.progress(step, Counters(0, 0, 5.0), "") is None
+
+
 def test_program_that_fails_says_so(place: Place) -> None:
     argv = [sys.executable, "-c", "import sys; sys.exit('no licence')"]
     workload = CommandWorkload({"commands": {"site": command(argv, rate=RATE | {"json_path": "rate"})}})
@@ -130,6 +143,8 @@ def test_program_that_fails_says_so(place: Place) -> None:
         ({"site": command(["true"], rate=RATE | {"pattern": r"(\d+)"})}, "name the number"),
         ({"site": command(["true"], rate=RATE | {"pattern": "("})}, "not a regular expression"),
         ({"site": command(["true"], rate=RATE | {"json_path": "a", "unit": "furlongs"})}, "unit"),
+        ({"site": command(["true"], fairness=RATE | {"json_path": "a"})}, "a name that iotide uses itself"),
+        ({"site": command(["true"], rate=RATE | {"json_path": "a"}) | {"expected_seconds": 0}}, "expected_seconds"),
         (
             {
                 "one": command(["true"], rate=RATE | {"json_path": "a"}),

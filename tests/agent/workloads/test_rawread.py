@@ -115,6 +115,29 @@ def test_cached_reading_is_flagged(place: Place, outcomes: list[StepOutcome]) ->
     assert {flag.labels["pattern"] for flag in flags if flag.code is FlagCode.CACHE_DROP} == {"sequential", "random"}
 
 
+def test_file_that_comes_again_and_again_out_of_memory_is_flagged_by_its_size(place: Place) -> None:
+    (place.directory / "big.data").write_bytes(os.urandom(4 * MIB))
+    buffered = options(direct=False, patterns=["sequential"])
+    # Memory of 4 MiB: what is read in a second is far more than twice that, but only 4 MiB of it are different.
+    small = replace(place, facts={"memory.total_bytes": 4 * MIB})
+    [outcome] = run_steps(steps_of(RAWREAD, buffered, small), small)
+    assert RAWREAD.failure(outcome) is None
+    parsed = RAWREAD.read(buffered, small, outcome)
+    [throughput] = [sample.value for sample in parsed.samples if sample.metric == "throughput"]
+    assert throughput > 8 * MIB
+    [flag] = [flag for flag in parsed.flags if flag.code is FlagCode.CACHE_SIZE]
+    assert flag.measured == "4 MiB of data; may be cached"
+    smaller = replace(place, facts={"memory.total_bytes": 2 * MIB})
+    assert FlagCode.CACHE_SIZE not in {flag.code for flag in RAWREAD.read(buffered, smaller, outcome).flags}
+    with pytest.raises(OutputRefusedError, match="does not begin with the size"):
+        RAWREAD.read(buffered, small, replace(outcome, stdout=""))
+
+
+def test_file_that_cannot_be_opened_fails_before_anything_is_read(place: Place) -> None:
+    [outcome] = run_steps(steps_of(RAWREAD, options(direct=False, patterns=["random"]), place), place)
+    assert "size_of: [Errno 2] No such file or directory" in str(RAWREAD.failure(outcome))
+
+
 def edited(outcome: StepOutcome, edit: Callable[[dict[str, Any]], object]) -> StepOutcome:
     [(name, text)] = outcome.files.items()
     report = json.loads(text)

@@ -5,16 +5,21 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from factories.mpi import mpi_settings
 from factories.outcomes import captured, run_together, two_places
 
 from iotide_agent.workloads.base import Parsed, Place, StepOutcome
 from iotide_agent.workloads.bonnie import BonnieOptions, BonnieWorkload
+from iotide_agent.workloads.command import CommandWorkload
 from iotide_agent.workloads.fill import FillOptions, FillWorkload
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
+from iotide_agent.workloads.ior import IorOptions, IorWorkload
 from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_agent.workloads.iozone_options import IozoneOptions
-from iotide_agent.workloads.writers import Part, race, together
+from iotide_agent.workloads.mdtest import MdtestOptions, MdtestWorkload
+from iotide_agent.workloads.rawread import RawreadOptions, RawreadWorkload
+from iotide_agent.workloads.writers import Part, race, side_by_side, together
 from iotide_wire.messages import FlagCode
 
 MIB = 1024**2
@@ -36,6 +41,15 @@ def steps(*times: tuple[float, float]) -> list[StepOutcome]:
 
 def values(parsed: Parsed) -> dict[str, float]:
     return {sample.metric: sample.value for sample in parsed.samples if sample.target_id is None}
+
+
+def totals(parsed: Parsed, metric: str, label: str) -> dict[str, float]:
+    """Of all targets together, by one of their labels."""
+    return {
+        str(sample.labels[label]): sample.value
+        for sample in parsed.samples
+        if sample.metric == metric and sample.target_id is None
+    }
 
 
 def test_total_is_of_all_bytes_from_the_first_start_to_the_last_end() -> None:
@@ -87,16 +101,58 @@ def test_targets_filled_at_once_have_a_total(place: Place) -> None:
     assert own == {None, 7, 8}
 
 
+def test_files_read_on_targets_at_once_have_a_total_for_each_pattern(place: Place) -> None:
+    places = two_places(place)
+    for own in places:
+        (own.directory / "big.data").write_bytes(bytes(4 * MIB))
+    parsed = run_together(RawreadWorkload(), RawreadOptions(path="big.data", runtime_seconds=1), places)
+    assert totals(parsed, "total_throughput", "pattern").keys() == {"sequential", "random"}
+    for pattern, total in totals(parsed, "total_throughput", "pattern").items():
+        own_rates = [
+            sample.value
+            for sample in parsed.samples
+            if sample.metric == "throughput" and sample.labels["pattern"] == pattern
+        ]
+        assert len(own_rates) == 2
+        assert 0.5 * sum(own_rates) < total <= 1.01 * sum(own_rates)
+
+
+def test_programs_of_mpi_on_targets_at_once_have_a_total_for_each_operation(place: Place) -> None:
+    ior, mdtest = IorWorkload(mpi_settings("ior")), MdtestWorkload(mpi_settings("mdtest"))
+    places = two_places(place)
+    written = run_together(ior, IorOptions(tasks=2, transfers_per_block=2), places)
+    assert totals(written, "total_throughput", "operation").keys() == {"write", "read"}
+    made = run_together(mdtest, MdtestOptions(tasks=2, item_count=20, operations=("create", "delete")), places)
+    assert totals(made, "total_operation_rate", "operation").keys() == {"create", "delete"}
+    for parsed in (written, made):
+        assert values(parsed).keys() > {"first_done", "last_done", "fairness"}
+
+
+def test_kinds_of_items_that_targets_do_not_make_at_the_same_time_have_no_total(place: Place) -> None:
+    mdtest = MdtestWorkload(mpi_settings("mdtest"))
+    asked = MdtestOptions(tasks=1, item_count=20, items="both", operations=("create",))
+    parsed = run_together(mdtest, asked, two_places(place))
+    assert values(parsed).keys() == {"first_done", "last_done", "fairness"}
+
+
+def test_site_s_own_program_on_targets_at_once_tells_who_was_done_first(place: Place) -> None:
+    rate = {"title": "Rate", "unit": "operations_per_second", "better": "higher", "json_path": "rate"}
+    workload = CommandWorkload({"commands": {"site": {"argv": ["echo", '{"rate": 3}'], "metrics": {"rate": rate}}}})
+    parsed = run_together(workload, workload.options_type(), two_places(place))
+    assert values(parsed).keys() == {"first_done", "last_done", "fairness"}
+    assert {sample.labels["command"] for sample in parsed.samples} == {"site"}
+
+
+def test_one_target_alone_has_neither_a_total_of_targets_nor_a_race(place: Place) -> None:
+    assert side_by_side([place], steps((0, 1))) == []
+
+
 def test_fio_on_targets_at_once_has_a_total_for_each_operation(place: Place) -> None:
     options = FioOptions(rw="randrw", file_size_bytes=MIB, block_size_bytes=4096, num_jobs=2)
     parsed = run_together(FioWorkload(), options, two_places(place))
-    totals = {
-        str(sample.labels["operation"]): sample.value
-        for sample in parsed.samples
-        if sample.metric == "total_throughput" and sample.target_id is None
-    }
-    assert totals.keys() == {"read", "write"}
-    for operation, total in totals.items():
+    of_both = totals(parsed, "total_throughput", "operation")
+    assert of_both.keys() == {"read", "write"}
+    for operation, total in of_both.items():
         own = [
             sample.value
             for sample in parsed.samples

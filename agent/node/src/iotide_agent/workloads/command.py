@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model,
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
     Before,
+    Counters,
     Group,
     Options,
     OutputRefusedError,
@@ -23,11 +24,13 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
+from iotide_agent.workloads.writers import RACE_METRICS, race, side_by_side
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.units import Unit
 
 CLOCK_SECONDS: Final = 1e-9
+_OWN_METRICS: Final = frozenset(metric.name for metric in RACE_METRICS)
 _REMEDY: Final = "no command is configured; list one in [workloads.command.commands.NAME] of this node's agent.toml"
 
 CommandName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,40}$")]
@@ -75,12 +78,15 @@ class Command(BaseModel):
     Attributes:
         argv: its arguments; `{directory}` stands for the run's own directory on the target, which is removed at the
             end, and `{target}` for the target's.
+        expected_seconds: how long it usually takes on this node, by which people see how far it is; without it nobody
+            can tell.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     argv: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
     metrics: dict[MetricName, CommandMetric] = Field(min_length=1)
+    expected_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
 
 class CommandSettings(Settings):
@@ -93,6 +99,11 @@ class CommandSettings(Settings):
         seen: dict[str, CommandMetric] = {}
         for name, command in self.commands.items():
             for metric, found in command.metrics.items():
+                if metric in _OWN_METRICS:
+                    raise ValueError(
+                        f"metric {metric} of command {name} has a name that iotide uses itself, where several targets "
+                        "are loaded at once; take another"
+                    )
                 first = seen.setdefault(metric, found)
                 if (first.title, first.unit, first.better) != (found.title, found.unit, found.better):
                     raise ValueError(
@@ -152,10 +163,12 @@ class CommandWorkload(Workload[CommandOptions]):
     def metric_specs(self) -> tuple[MetricSpec, ...]:
         """The metrics of all listed programs."""
         metrics = {name: metric for command in self._commands.values() for name, metric in command.metrics.items()}
-        return tuple(
+        own = (
             MetricSpec(name=name, title=metric.title, unit=metric.unit, better=metric.better, labels=("command",))
             for name, metric in sorted(metrics.items())
         )
+        races = (metric.model_copy(update={"labels": ("command",)}) for metric in RACE_METRICS if metrics)
+        return (*own, *races)
 
     def groups(self, options: CommandOptions, place: Place) -> list[Group]:
         """The program, its placeholders filled in."""
@@ -179,6 +192,16 @@ class CommandWorkload(Workload[CommandOptions]):
         ]
         flags = quality.judge_duration(options.command, outcome.wall_seconds, CLOCK_SECONDS)
         return Parsed(samples, [quality.about(flag, labels, place) for flag in flags])
+
+    def conclude(self, options: CommandOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """Who of several targets was done first; nobody knows which of a program's numbers add up."""
+        return Parsed.of_all(race(own, {"command": options.command}) for own in side_by_side(places, outcomes))
+
+    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
+        """By the time that the node's administrator expects of it."""
+        del output_tail
+        expected_seconds = self._commands[step.name].expected_seconds
+        return min(1.0, counters.elapsed_seconds / expected_seconds) if expected_seconds else None
 
 
 def _options_of(names: list[str]) -> type[CommandOptions]:

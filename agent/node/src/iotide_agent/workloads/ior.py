@@ -1,6 +1,6 @@
 """ior: several tasks that write and read one shared file or a file each, as parallel programs do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -20,6 +20,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.ior_report import MEBIBYTE, Operation, Report, Result, read_report
 from iotide_agent.workloads.mpi import MpiWorkload
+from iotide_agent.workloads.writers import WRITER_METRICS, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.messages import Flag
@@ -165,6 +166,7 @@ class IorWorkload(MpiWorkload[IorOptions]):
             better="lower",
             labels=(*_LABELS, "part"),
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("transfer_size_bytes") * Option.of("transfers_per_block") * Option.of("segments") * Option.of("tasks")
@@ -183,7 +185,7 @@ class IorWorkload(MpiWorkload[IorOptions]):
         report = read_report(outcome.step.name, _output(outcome), operation)
         moved_bytes = _checked_bytes(options, outcome, report)
         result = report.results[operation]
-        labels = {"operation": operation, "direct": _is_direct(options, place)}
+        labels = _labels(options, place, outcome)
         samples = [
             Sample("throughput", moved_bytes / result.total_seconds, labels, place.target_id),
             Sample(
@@ -195,6 +197,13 @@ class IorWorkload(MpiWorkload[IorOptions]):
             ),
         ]
         return Parsed(samples, _flags(options, place, outcome, result, moved_bytes))
+
+    def conclude(self, options: IorOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """What several targets did together, the tasks of each being one writer."""
+        return Parsed.of_all(
+            together([_part(options, outcome) for outcome in access], _labels(options, places[0], access[0]))
+            for access in side_by_side(places, outcomes)
+        )
 
     def is_whole(self, outcome: StepOutcome) -> bool:
         """Its JSON ends with the time of its end."""
@@ -253,6 +262,16 @@ def _arguments(operation: Operation, options: IorOptions, place: Place) -> Itera
 
 def _operation(outcome: StepOutcome) -> Operation:
     return "write" if outcome.step.name == "write" else "read"
+
+
+def _labels(options: IorOptions, place: Place, outcome: StepOutcome) -> dict[str, str | int | float | bool]:
+    return {"operation": _operation(outcome), "direct": _is_direct(options, place)}
+
+
+def _part(options: IorOptions, outcome: StepOutcome) -> Part:
+    operation = _operation(outcome)
+    report = read_report(outcome.step.name, _output(outcome), operation)
+    return Part(outcome, _checked_bytes(options, outcome, report), report.results[operation].total_seconds)
 
 
 def _output(outcome: StepOutcome) -> str:

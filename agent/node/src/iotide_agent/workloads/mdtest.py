@@ -1,7 +1,7 @@
 """mdtest: several tasks that create, look up, read and remove many small files or directories at once."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, Self
 
@@ -20,6 +20,7 @@ from iotide_agent.workloads.base import (
     StepOutcome,
 )
 from iotide_agent.workloads.mpi import MpiWorkload
+from iotide_agent.workloads.writers import RACE_METRICS, Part, race, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
 from iotide_wire.units import Unit
@@ -158,12 +159,21 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
             labels=("operation", "item"),
         ),
         MetricSpec(
+            name="total_operation_rate",
+            title="Items, all targets",
+            description="Of several targets loaded at once: all their items from the first start to the last end.",
+            unit=Unit.OPERATIONS_PER_SECOND,
+            better="higher",
+            labels=("operation", "item"),
+        ),
+        MetricSpec(
             name="duration",
             title="Duration, by operation",
             unit=Unit.SECONDS,
             better="lower",
             labels=("operation", "item"),
         ),
+        *(metric.model_copy(update={"labels": ("operation", "item")}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = (
         Option.of("tasks")
@@ -212,9 +222,32 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
             flags += [quality.about(flag, labels, place) for flag in found]
         return Parsed(samples, flags)
 
+    def conclude(self, options: MdtestOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """What several targets did together.
+
+        Of both kinds no rate: one target may still make directories while another is at its files.
+        """
+        return Parsed.of_all(
+            race(operation, {"operation": operation[0].step.name, "item": "both"})
+            if options.items == "both"
+            else _rate_together(options, operation)
+            for operation in side_by_side(places, outcomes)
+        )
+
     def is_whole(self, outcome: StepOutcome) -> bool:
         """Its last line tells when it ended."""
         return _FINISHED.search(outcome.stdout) is not None
+
+
+def _rate_together(options: MdtestOptions, outcomes: Sequence[StepOutcome]) -> Parsed:
+    operation = next(name for name in _PHASES if name == outcomes[0].step.name)
+    [item] = _ITEMS[options.items]
+    row = f"{_TITLES[item]} {_PHASES[operation].row}"
+    parts = []
+    for outcome in outcomes:
+        count = _item_count(options, outcome)
+        parts.append(Part(outcome, count, count / _checked_rates(options, outcome)[row]))
+    return together(parts, {"operation": operation, "item": item}, "total_operation_rate")
 
 
 def _arguments(operation: Operation, options: MdtestOptions, place: Place) -> Iterator[str]:

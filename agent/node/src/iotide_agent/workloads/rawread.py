@@ -1,8 +1,10 @@
 """rawread: the device below a target, or a file that is there, read and never written."""
 
+import re
 import signal
-from collections.abc import Iterator
-from pathlib import PurePosixPath
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -26,6 +28,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, PERCENTILES, FioWorkload
 from iotide_agent.workloads.fio_report import Direction, Job, merged_bins, percentile_seconds, read_report
+from iotide_agent.workloads.writers import WRITER_METRICS, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
 from iotide_wire.messages import Flag
@@ -34,7 +37,10 @@ from iotide_wire.units import Unit
 Pattern = Literal["sequential", "random"]
 
 _FIO: Final = FioWorkload()
+_TOOL: Final = "fio"
 _LABELS: Final = ("operation", "pattern", "direct")
+_SIZE_OF: Final = Path(__file__).parent.parent / "loads" / "size_of.py"
+_SIZE: Final = re.compile(r"\d+\n")
 
 
 def _check_readable(text: str) -> str:
@@ -135,6 +141,7 @@ class RawreadWorkload(Workload[RawreadOptions]):
             better="lower",
             labels=(*_LABELS, "percentile"),
         ),
+        *(metric.model_copy(update={"labels": _LABELS}) for metric in WRITER_METRICS),
     )
     bytes_needed: ClassVar[Expression] = Number.of(0)
     bytes_moved: ClassVar[Expression] = Number.of(0)
@@ -168,6 +175,13 @@ class RawreadWorkload(Workload[RawreadOptions]):
             return Parsed()
         return Parsed(_samples(options, place, outcome, done))
 
+    def conclude(self, options: RawreadOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
+        """What several targets gave together, pattern by pattern."""
+        return Parsed.of_all(
+            together([_part(outcome) for outcome in pattern], _labels(options, pattern[0]))
+            for pattern in side_by_side(places, outcomes)
+        )
+
     def failure(self, outcome: StepOutcome) -> str | None:
         """As of any fio."""
         return _FIO.failure(outcome)
@@ -198,7 +212,7 @@ def _step(pattern: Pattern, path: str, options: RawreadOptions, place: Place) ->
     return Step(
         name=pattern,
         phase=f"reading {path}, {pattern}",
-        argv=("fio", *_arguments(pattern, path, options), f"--output={output}"),
+        argv=(*_sized(path, options), _TOOL, *_arguments(pattern, path, options), f"--output={output}"),
         target_id=place.target_id,
         before=Before.DROP,
         # Nothing is declared: declared files are removed at the end.
@@ -207,6 +221,11 @@ def _step(pattern: Pattern, path: str, options: RawreadOptions, place: Place) ->
         is_even=True,
         threads=1,
     )
+
+
+def _sized(path: str, options: RawreadOptions) -> tuple[str, ...]:
+    """What tells the size first, on which it depends whether the page cache can answer; O_DIRECT goes past it."""
+    return () if options.direct else (sys.executable, "-I", "-S", str(_SIZE_OF), path)
 
 
 def _arguments(pattern: Pattern, path: str, options: RawreadOptions) -> Iterator[str]:
@@ -238,6 +257,11 @@ def _job(outcome: StepOutcome) -> Job:
     if len(jobs) != 1:
         raise OutputRefusedError(outcome.step.name, f"one job was planned, {len(jobs)} report", _text(outcome)[-500:])
     return jobs[0]
+
+
+def _part(outcome: StepOutcome) -> Part:
+    done = _job(outcome).read
+    return Part(outcome, done.io_bytes, done.runtime * CLOCK_SECONDS)
 
 
 def _problem(options: RawreadOptions, job: Job) -> str | None:
@@ -275,6 +299,16 @@ def _samples(options: RawreadOptions, place: Place, outcome: StepOutcome, done: 
 def _flags(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Flag]:
     flags = quality.judge_duration(outcome.step.name, done.runtime * CLOCK_SECONDS, CLOCK_SECONDS)
     flags += quality.judge_clock(outcome, done.runtime * CLOCK_SECONDS)
-    flags += quality.judge_cache_size(place, done.io_bytes, direct=options.direct)
+    flags += quality.judge_cache_size(place, _different_bytes(outcome, done), direct=options.direct)
     flags += quality.judge_cache_drop(place, outcome, direct=options.direct)
     return [quality.about(flag, {"pattern": outcome.step.name}, place) for flag in flags]
+
+
+def _different_bytes(outcome: StepOutcome, done: Direction) -> int:
+    """How much of what was read can have come from the target: what comes again after the end may be cached."""
+    if outcome.step.argv[0] == _TOOL:  # nothing told the size first
+        return done.io_bytes
+    size = _SIZE.match(outcome.stdout)
+    if size is None:
+        raise OutputRefusedError(outcome.step.name, "it does not begin with the size of what is read", outcome.stdout)
+    return min(done.io_bytes, int(size[0]))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, NamedTuple
 
-from iotide_agent.workloads.base import Parsed, Sample, StepOutcome
+from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.messages import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit
@@ -111,6 +111,14 @@ def together(
         return Parsed([of_all])
     race = _race(parts, done, labels, target_id)
     return Parsed([of_all, *race.samples], race.flags)
+
+
+def side_by_side(places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> list[list[StepOutcome]]:
+    """The steps of one name on several targets, which are loaded with it at once; nothing where there is one target."""
+    by_name: dict[str, list[StepOutcome]] = {}
+    for outcome in outcomes if len(places) > 1 else ():
+        by_name.setdefault(outcome.step.name, []).append(outcome)
+    return list(by_name.values())
 
 
 def race(outcomes: Sequence[StepOutcome], labels: Mapping[str, str | int | float | bool]) -> Parsed:
