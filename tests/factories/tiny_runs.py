@@ -59,6 +59,16 @@ TINY: dict[str, list[dict[str, object]]] = {
     "command": [{"command": "json", "space_bytes": 8 * MIB}, {"command": "text", "space_bytes": MIB}],
 }
 """Options by workload; each set needs less than 100 MB and a few seconds."""
+WHOLE: dict[str, dict[str, object]] = {name: tiny[0] for name, tiny in TINY.items()} | {
+    "dd": {
+        "file_size_bytes": 4 * MIB,
+        "block_size_bytes": MIB,
+        "flush": "direct",
+        "operations": ["write", "overwrite", "read"],
+    },
+    "rawread": {"path": "big.data", "runtime_seconds": 1, "patterns": ["random"]},
+}
+"""One set for each, with the steps that it usually has but for such as only take time."""
 SETTINGS: dict[str, dict[str, Any]] = {
     "ior": mpi_settings("ior"),
     "mdtest": mpi_settings("mdtest"),

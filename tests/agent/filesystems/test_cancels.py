@@ -3,13 +3,13 @@
 import os
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MADE_BEFORE, MIB, real_workloads
+from factories.tiny_runs import MADE_BEFORE, MIB, WHOLE, real_workloads
 from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
 
 from iotide_agent.runner import processes
@@ -38,7 +38,9 @@ LONG: dict[str, dict[str, Any]] = {
     "ior": {"tasks": 2, "transfers_per_block": 64, "operations": ["write"]},
     "mdtest": {"tasks": 2, "item_count": 15_000},
 }
-"""Runs that last longer than the latest moment."""
+"""Runs that last longer than the latest moment at which one is killed."""
+ALL_STEPS = WHOLE | {"bonnie": {"tests": ["block", "files"], "file_size_bytes": 4 * MIB, "file_count": 1024}}
+"""Runs that go through every step to their end."""
 
 
 def numbers(first: int, count: int) -> list[str]:
@@ -59,18 +61,32 @@ def node(mount: MadeMount, tmp_path_factory: pytest.TempPathFactory) -> NodeRig:
     return NodeRig(tmp_path_factory.mktemp("node") / "state", [mount.point])
 
 
+@pytest.fixture(scope="module")
+def whole_seconds(mount: MadeMount, node: NodeRig) -> dict[str, float]:
+    """How long a whole small run of each takes here, from its order to its end."""
+    seconds = {}
+    for name in real_workloads():
+        started = processes.boottime()
+        assert node.measure(name, ALL_STEPS[name], mount.point).outcome is Outcome.FINISHED
+        seconds[name] = processes.boottime() - started
+    return seconds
+
+
 def test_every_workload_has_its_turn() -> None:
     assert LONG.keys() == all_workloads().keys()
-    assert len(LONG) <= CANCELS
+    assert len(real_workloads()) <= min(CANCELS, 3 * KILLS)
 
 
 @pytest.mark.parametrize("number", numbers(0, CANCELS))
-def test_cancel_at_a_random_moment_leaves_nothing(mount: MadeMount, node: NodeRig, number: str) -> None:
-    order = begun(mount, node, number)
-    seen = loads_until_a_random_moment(node, order, number)
+def test_cancel_at_any_moment_of_a_whole_run_leaves_nothing(
+    mount: MadeMount, node: NodeRig, whole_seconds: dict[str, float], number: str
+) -> None:
+    order = begun(mount, node, number, ALL_STEPS)
+    seen = loads_until_a_random_moment(node, order, number, whole_seconds[order.workload])
     node.cancel(order)
     result = node.finish(order)
-    assert (result.outcome, result.reason_code) == (Outcome.CANCELLED, "cancelled")
+    # It may be faster than it was before, and over by then.
+    assert (result.outcome, result.reason_code) in {(Outcome.CANCELLED, "cancelled"), (Outcome.FINISHED, None)}
     assert_nothing_is_left(mount, node, seen)
 
 
@@ -110,17 +126,19 @@ def test_an_agent_killed_with_its_runner_cleans_up_at_its_next_start(
     assert_nothing_is_left(mount, node, seen)
 
 
-def begun(mount: MadeMount, node: NodeRig, number: str) -> Order:
+def begun(mount: MadeMount, node: NodeRig, number: str, runs: Mapping[str, Mapping[str, Any]] = LONG) -> Order:
     names = real_workloads()
     workload = names[int(number.partition("-")[2]) % len(names)]
-    order = node.order(workload, LONG[workload], mount.point)
+    order = node.order(workload, runs[workload], mount.point)
     node.begin(order)
     return order
 
 
-def loads_until_a_random_moment(node: NodeRig, order: Order, number: str) -> dict[int, int]:
+def loads_until_a_random_moment(
+    node: NodeRig, order: Order, number: str, latest_seconds: float = LATEST_SECONDS
+) -> dict[int, int]:
     """Lets it go on until then; what was seen of its loads, as pid and start time."""
-    until = processes.boottime() + random.Random(number).uniform(0, LATEST_SECONDS)  # noqa: S311 - no secret
+    until = processes.boottime() + random.Random(number).uniform(0, latest_seconds)  # noqa: S311 - no secret
     seen: dict[int, int] = {}
 
     def is_late() -> bool:

@@ -1,13 +1,14 @@
 """A target that goes away under a real load: the run fails in words, and the disk below the mount is never measured."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MIB
+from factories.tiny_runs import MADE_BEFORE, MIB, WHOLE, real_workloads
 from made_mounts import SMALL, MadeMount, made_mount, run_as_root
 
 from iotide_agent.runner.workspace import MARKER
@@ -25,6 +26,16 @@ LONG: dict[str, dict[str, Any]] = {
 def mount(tmp_path: Path) -> Iterator[MadeMount]:
     with made_mount(replace(SMALL, options=("errors=remount-ro",)), tmp_path / "target") as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[MadeMount, NodeRig]]:
+    """A target that tests leave as it was, and its node."""
+    base = tmp_path_factory.mktemp("lasting")
+    with made_mount(SMALL, base / "target") as made:
+        for name in MADE_BEFORE.values():
+            (made.point / name).write_bytes(bytes(4 * MIB))
+        yield made, NodeRig(base / "state", [made.point])
 
 
 @pytest.fixture
@@ -71,25 +82,38 @@ def test_target_lost_under_a_load_fails_its_run(
     assert names(mount) == []
 
 
-def test_target_that_is_not_mounted_is_not_written_to(mount: MadeMount, node: NodeRig) -> None:
-    order = node.order("dd", LONG["dd"], mount.point)
-    mount.unmount()
-    node.begin(order)
-    assert_refused(node.finish(order), Outcome.DECLINED)
-    assert names(mount) == []
+@pytest.mark.parametrize("workload", real_workloads())
+def test_target_that_is_not_mounted_is_not_loaded(lasting: tuple[MadeMount, NodeRig], workload: str) -> None:
+    mount, node = lasting
+    order = node.order(workload, WHOLE[workload], mount.point)
+    with unmounted(mount):
+        node.begin(order)
+        assert_refused(node.finish(order), Outcome.DECLINED)
+        assert names(mount) == []
 
 
-def test_target_unmounted_just_before_the_load_is_not_written_to(mount: MadeMount, node: NodeRig) -> None:
-    order = node.order("dd", LONG["dd"], mount.point)
+@pytest.mark.parametrize("workload", real_workloads())
+def test_target_unmounted_just_before_the_load_is_not_loaded(lasting: tuple[MadeMount, NodeRig], workload: str) -> None:
+    mount, node = lasting
+    before = names(mount)
+    order = node.order(workload, WHOLE[workload], mount.point)
     node.begin(order)
     node.until_ready(order)
-    mount.unmount("--lazy")
-    node.release(order)
-    assert_refused(node.finish(order), Outcome.FAILED)
-    assert names(mount) == []
-    mount.mount()
-    assert names(mount) == []
+    with unmounted(mount):
+        node.release(order)
+        assert_refused(node.finish(order), Outcome.FAILED)
+        assert names(mount) == []
+    assert names(mount) == before
     assert node.spool.leftovers() == []
+
+
+@contextmanager
+def unmounted(mount: MadeMount) -> Iterator[None]:
+    mount.unmount("--lazy")
+    try:
+        yield
+    finally:
+        mount.mount()
 
 
 def assert_refused(result: FinishRequest, outcome: Outcome) -> None:

@@ -3,32 +3,14 @@
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import cycle
 
 import pytest
 from agent.node_rig import NodeRig
-from factories.tiny_runs import MADE_BEFORE, MIB, TINY, real_workloads
+from factories.tiny_runs import MADE_BEFORE, MIB, WHOLE, real_workloads
 from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
 
 from iotide_wire.messages import FinishRequest, FlagCode, Outcome
 
-EVERYWHERE = ("dd", "create")
-"""Data and metadata, the two things in which file systems differ, on all of them; each other workload on ext4 and on
-one more, in turn: how a tool is run and read does not depend on the file system beyond what these two show."""
-OTHERS = [name for name in real_workloads() if name not in EVERYWHERE]
-COVER = [
-    *((file_system, name) for file_system in FILE_SYSTEMS for name in EVERYWHERE),
-    *(("ext4", name) for name in OTHERS),
-    *zip(cycle(name for name in FILE_SYSTEMS if name != "ext4"), OTHERS, strict=False),
-]
-OPTIONS = {name: tiny[0] for name, tiny in TINY.items()} | {
-    "dd": {
-        "file_size_bytes": 4 * MIB,
-        "block_size_bytes": MIB,
-        "flush": "direct",
-        "operations": ["write", "overwrite", "read"],
-    }
-}
 DATA_MODES = {"ext3-ordered": "ordered", "ext3-writeback": "writeback", "ext3-journal": "journal", "ext4": "ordered"}
 
 
@@ -44,7 +26,8 @@ def node(mounts: dict[str, MadeMount], tmp_path_factory: pytest.TempPathFactory)
     return NodeRig(tmp_path_factory.mktemp("node") / "state", [mount.point for mount in mounts.values()])
 
 
-@pytest.mark.parametrize(("file_system", "workload"), COVER)
+@pytest.mark.parametrize("workload", real_workloads())
+@pytest.mark.parametrize("file_system", FILE_SYSTEMS)
 def test_run_is_measured_and_leaves_nothing(
     mounts: dict[str, MadeMount], node: NodeRig, file_system: str, workload: str
 ) -> None:
@@ -53,7 +36,7 @@ def test_run_is_measured_and_leaves_nothing(
     if workload in MADE_BEFORE:
         (mount.point / MADE_BEFORE[workload]).write_bytes(bytes(4 * MIB))
     before = sorted(mount.point.rglob("*"))
-    result = node.measure(workload, OPTIONS[workload], mount.point)
+    result = node.measure(workload, WHOLE[workload], mount.point)
     assert (result.outcome, result.reason) == (Outcome.FINISHED, None)
     assert result.samples
     assert {sample.metric for sample in result.samples} <= {metric.name for metric in announced.metrics}
@@ -69,7 +52,7 @@ def test_direct_is_what_went_past_the_cache(mounts: dict[str, MadeMount], node: 
     mount = mounts[file_system]
     # With data=journal the kernel takes the flag and goes through the cache.
     expected = takes_direct(mount) and file_system != "ext3-journal"
-    result = node.measure("dd", OPTIONS["dd"], mount.point)
+    result = node.measure("dd", WHOLE["dd"], mount.point)
     assert {sample.labels["direct"] for sample in result.samples} == {expected}
     assert (FlagCode.NO_DIRECT in flags_of(result)) is not expected
 
