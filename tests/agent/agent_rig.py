@@ -74,7 +74,7 @@ class AgentRig:
 
     def __enter__(self) -> Self:
         try:
-            enroll(load_config(self.config), None, JOIN_TOKEN, replace=False)
+            self.enroll()
         except BaseException:
             self.close()
             raise
@@ -82,6 +82,14 @@ class AgentRig:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def enroll(self) -> None:
+        """Makes it a node."""
+        enroll(load_config(self.config), None, JOIN_TOKEN, replace=False)
+
+    def log(self) -> str:
+        """What the agent has logged."""
+        return (self.base / "agent.log").read_text()
 
     def start(self) -> None:
         """Starts the agent and waits for its hello."""

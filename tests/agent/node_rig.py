@@ -38,7 +38,7 @@ class NodeRig:
         self.spool.prepare()
         self._bell = Doorbell(self.spool.wake_bell)
         self._former_children: list[subprocess.Popen[bytes]] = []
-        self.executor = Executor(self._config, self.spool, take_inventory(self._config))
+        self.executor = Executor(self._config, f"test/{state}", self.spool, take_inventory(self._config))
         self._begin_agent()
 
     def order(self, workload: str, options: Mapping[str, Any], target: Path, **changes: object) -> Order:

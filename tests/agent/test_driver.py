@@ -3,12 +3,15 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 from agent.agent_rig import AgentRig
 
+from iotide_agent.runner.workspace import MARKER
 from iotide_wire.messages import OrderState, Outcome
 
 DD = {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}
@@ -26,6 +29,8 @@ def test_an_offer_becomes_a_result_and_nothing_is_left(agent: AgentRig) -> None:
     record = agent.gateway.orders[order_id]
     assert {artefact.name for artefact in result.artefacts} == set(record.artefacts)
     assert "000-write.stderr" in record.artefacts
+    ended = json.loads(record.artefacts["runner.json"])
+    assert ended["removed"] == [f"{agent.target}/iotide-run-{record.order.run_id}-1-{order_id}"]
     assert result.environment["workload.revision"] == 1
     agent.until_order_gone(order_id)
     assert list(agent.target.iterdir()) == []
@@ -203,6 +208,34 @@ def test_a_reboot_is_told_by_what_hello_does_not_name(own_agent: AgentRig) -> No
     assert own_agent.gateway.hellos[-1].holds == ()
     own_agent.gateway.until(lambda: list(own_agent.target.iterdir()) == [])
     own_agent.gateway.until(lambda: list((own_agent.state / "leftovers").iterdir()) == [])
+
+
+def test_an_agent_whose_state_was_lost_removes_what_its_runs_left_and_nothing_of_other_nodes(
+    own_agent: AgentRig,
+) -> None:
+    order_id = own_agent.offer("fio", ENDLESS)
+    own_agent.gateway.until_running(order_id)
+    [place] = own_agent.target.iterdir()
+    mark = (place / MARKER).read_text()
+    other = own_agent.target / "iotide-run-9-1-9"
+    other.mkdir(mode=0o700)
+    (other / MARKER).write_text(mark.replace("node-1@", "node-2@"))
+    own_agent.kill()
+    for pid in (*own_agent.runner_pids(), *own_agent.load_pids()):
+        os.kill(pid, signal.SIGKILL)
+    own_agent.gateway.until(lambda: own_agent.worker_pids() == own_agent.load_pids() == [])
+    shutil.rmtree(own_agent.state)
+    own_agent.enroll()
+    with subprocess.Popen(["sleep", "infinity"], cwd=place) as user:
+        own_agent.start()
+        own_agent.gateway.until(lambda: f"stray_in_use order_id={order_id} paths={place}" in own_agent.log())
+        own_agent.kill()
+        user.kill()
+    assert place.exists()
+    own_agent.start()
+    own_agent.gateway.until(lambda: list(own_agent.target.iterdir()) == [other])
+    own_agent.gateway.until(lambda: f"removed order_id={order_id} paths={place}" in own_agent.log())
+    assert [file.name for file in other.iterdir()] == [MARKER]
 
 
 def test_a_killed_worker_is_replaced(own_agent: AgentRig) -> None:

@@ -2,8 +2,11 @@
 
 import errno
 import json
+import logging
 import os
+import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -16,7 +19,9 @@ from pydantic import BaseModel, model_validator
 from iotide_agent.config import parse_config
 from iotide_agent.executor import DeclinedError, Executor
 from iotide_agent.inventory import take_inventory
-from iotide_agent.protocol import Event, Recovered, ResultReady, RunnerEnded, Stage
+from iotide_agent.leftovers import shown
+from iotide_agent.probes.condition import Condition
+from iotide_agent.protocol import Event, Prepared, Recovered, ResultReady, RunnerEnded, Stage
 from iotide_agent.reading import Verdict
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, read_card, write_card
@@ -31,6 +36,8 @@ from iotide_agent.workloads.dd import DdWorkload
 from iotide_wire.messages import OrderTarget, Outcome
 from iotide_wire.plan import CachePolicy
 
+AGENT = "http://server/blade/n1@n1"
+
 
 class Node:
     """An agent's disk, its target, and the orders on it."""
@@ -43,7 +50,7 @@ class Node:
         self.spool.prepare()
         self.loop = Loop()
         self.events: list[Event] = []
-        self.executor = Executor(config, self.spool, take_inventory(config))
+        self.executor = Executor(config, AGENT, self.spool, take_inventory(config))
         self.runs = Runs(self.spool, self.executor, "instance-1", self.loop, self.events.append)
 
     def begun(self, order_id: int = 1) -> OrderFiles:
@@ -65,10 +72,23 @@ class Node:
             time_limit_seconds=60.0,
             output_limit_bytes=1024,
             patience_seconds=5.0,
+            agent=AGENT,
         )
         write_card(files.directory, card)
         make_place(card, target)
         return files
+
+    def until_ready(self) -> None:
+        """Begins a real order, and waits until its runner has made its directory."""
+        card = target_card(self.target)
+        target = OrderTarget(
+            target_id=1, name="t", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0
+        )
+        announced = self.executor.inventory.workloads["dd"]
+        order = make_order(schema_sha256=announced.schema_sha256, targets=(target,))
+        self.spool.keep_order(order)
+        self.runs.begin(order)
+        self.until(lambda: read_phase(self.spool.files(1).directory).get("phase") == "ready")
 
     def until(self, is_so: Callable[[], bool]) -> None:
         """Turns the loop until it is so."""
@@ -96,11 +116,67 @@ def node(tmp_path: Path) -> Node:
 
 
 @pytest.mark.parametrize("torn", ["", "\0\0\0\0", '{"phase": "runn', "[1]"])
-def test_a_torn_phase_is_taken_for_a_power_cut_and_the_files_go(node: Node, torn: str) -> None:
+def test_a_torn_phase_is_taken_for_a_power_cut_and_the_files_go_and_the_log_says_which(
+    node: Node, caplog: pytest.LogCaptureFixture, torn: str
+) -> None:
+    caplog.set_level(logging.INFO)
     node.begun().phase.write_text(torn)
     assert node.runs.recover() == []
     node.until(lambda: node.spool.leftovers() == [])
     assert list(node.target.iterdir()) == []
+    assert caplog.messages.count(f"removed order_id=1 paths={node.target}/iotide-run-101-1") == 1
+
+
+def test_what_an_order_left_whose_name_the_disk_lost_is_found_by_its_mark_once_the_server_greeted(
+    node: Node, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    shutil.rmtree(node.begun().directory)
+    assert node.runs.recover() == []
+    assert not (node.spool.strays / "wanted.json").exists()
+    node.runs.allow_search(is_idle=True)
+    node.until(lambda: list(node.target.iterdir()) == [])
+    node.until(lambda: node.spool.leftovers() == [])
+    place = f"{node.target}/iotide-run-101-1"
+    assert caplog.messages == [f"stray_found order_id=1 paths={place}", f"removed order_id=1 paths={place}"]
+
+
+@pytest.mark.parametrize("torn", ["", "\0\0\0\0", '{"order_id": 1', "[1]"])
+def test_a_set_aside_order_whose_card_is_torn_is_found_by_its_mark(node: Node, torn: str) -> None:
+    node.begun().card.write_text(torn)
+    node.spool.set_aside(1)
+    node.runs.allow_search(is_idle=True)
+    node.until(lambda: list(node.target.iterdir()) == [])
+    node.until(lambda: node.spool.leftovers() == [])
+
+
+def test_a_mark_of_an_order_that_is_held_or_set_aside_is_no_stray(node: Node, caplog: pytest.LogCaptureFixture) -> None:
+    for order_id in (1, 2):
+        node.begun(order_id)
+    shutil.rmtree(node.begun(3).directory)
+    node.spool.set_aside(2)
+    node.runs.allow_search(is_idle=True)
+    node.until(lambda: [path.name for path in node.target.iterdir()] == ["iotide-run-101-1"])
+    node.until(lambda: node.spool.leftovers() == [])
+    strays = [message for message in caplog.messages if message.startswith("stray")]
+    assert strays == [f"stray_found order_id=3 paths={node.target}/iotide-run-103-1"]
+
+
+def test_strays_are_not_looked_for_beside_a_measurement(node: Node) -> None:
+    shutil.rmtree(node.begun().directory)
+    measuring = node.spool.lock_node("exclusive")
+    node.runs.allow_search(is_idle=True)
+    assert not (node.spool.strays / "wanted.json").exists()
+    os.close(measuring)
+    node.runs.clean_leftovers()
+    node.until(lambda: list(node.target.iterdir()) == [])
+    node.until(lambda: node.spool.leftovers() == [])
+
+
+def test_paths_in_the_log_are_bounded_and_counted() -> None:
+    assert shown(["/a", "/b"]) == "/a /b"
+    assert shown(["/" + "x" * 90] * 1000).endswith("... (1000 in all)")
+    assert len(shown(["/" + "x" * 90] * 1000)) < 5000
 
 
 def test_an_order_that_cannot_be_recovered_is_ended_and_the_others_are_held(node: Node) -> None:
@@ -171,17 +247,31 @@ def test_a_plan_tells_the_mount_options_of_now_and_not_of_the_last_inventory(nod
     assert planned.facts["mount.options"] == "nodiratime,rw,seen=now"
 
 
+def test_a_run_is_prepared_only_once_the_condition_of_its_storage_is_noted(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_answer = threading.Event()
+
+    def look_slowly(*_: object) -> Condition:
+        may_answer.wait(20.0)
+        return Condition((), {"errors": 1})
+
+    monkeypatch.setattr("iotide_agent.witness.look_below", look_slowly)
+    node.until_ready()
+    node.runs.look()
+    assert node.events == []
+    may_answer.set()
+    node.until(lambda: node.events == [Prepared(1)])
+    assert json.loads(node.spool.files(1).condition.read_bytes()) == {"troubles": [], "errors": {"errors": 1}}
+    node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "the test is over"))
+    node.until(lambda: RunnerEnded(1) in node.events)
+
+
 def test_a_run_can_be_cancelled_though_the_agents_disk_is_full(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    card = target_card(node.target)
-    target = OrderTarget(target_id=1, name="t", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0)
-    announced = node.executor.inventory.workloads["dd"]
-    order = make_order(schema_sha256=announced.schema_sha256, targets=(target,))
-    node.spool.keep_order(order)
-    node.runs.begin(order)
-    node.until(lambda: read_phase(node.spool.files(1).directory).get("phase") == "ready")
+    node.until_ready()
     monkeypatch.setattr("iotide_agent.executor.write_cancel", full)
     node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
     node.until(lambda: RunnerEnded(1) in node.events)

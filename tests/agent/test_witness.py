@@ -1,21 +1,54 @@
 """What the node sees of a run besides its output."""
 
+import threading
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from iotide_agent.plan import Plan
-from iotide_agent.spool import order_files
-from iotide_agent.witness import end_witness
+from iotide_agent.probes.condition import Condition
+from iotide_agent.spool import OrderFiles, order_files
+from iotide_agent.witness import begin_witness, end_witness
+
+NO_PLACES = Plan((), ())
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> OrderFiles:
+    return order_files(tmp_path)
 
 
 def test_storage_that_cannot_be_looked_at_costs_none_of_the_runs_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: OrderFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> NoReturn:
         raise LookupError("a pool as nobody has seen it")
 
     monkeypatch.setattr("iotide_agent.witness.look_below", fail)
-    witness = end_witness(order_files(tmp_path), {}, Plan((), ()))
+    witness = end_witness(files, {}, NO_PLACES)
     assert (witness.before, witness.after, list(witness.rows)) == (None, None, [])
+
+
+def test_storage_that_hangs_holds_a_run_up_for_a_while_and_its_loss_is_in_the_log(
+    files: OrderFiles, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    may_answer, begun, looking = threading.Event(), threading.Event(), threading.Event()
+
+    def hang(*_: object) -> Condition:
+        looking.set()
+        may_answer.wait(20.0)
+        return Condition((), {})
+
+    monkeypatch.setattr("iotide_agent.witness.look_below", hang)
+    monkeypatch.setattr("iotide_agent.witness.LOOK_SECONDS", 0.05)
+    threads = set(threading.enumerate())
+    begin_witness(files, NO_PLACES, begun.set)
+    assert looking.wait(20.0)
+    assert begun.wait(20.0)
+    may_answer.set()
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(20.0)
+    assert not files.condition.exists(), "it was seen when the load may have begun"
+    assert end_witness(files, {}, NO_PLACES).before is None
+    assert caplog.messages == [f"condition_before_unknown directory={files.directory}"]

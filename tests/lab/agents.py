@@ -83,7 +83,7 @@ class Agent:
         self.bell = Doorbell(self.spool.wake_bell)
         self.events: list[Event] = []
         self.inventory: Inventory = take_inventory(config)
-        self.executor = Executor(config, self.spool, self.inventory)
+        self.executor = Executor(config, f"lab/{errand.state}", self.spool, self.inventory)
         self.runs = Runs(self.spool, self.executor, "lab-agent", self.loop, self.events.append)
         self.loop.watch(self.bell.fileno(), self._look)
 

@@ -36,6 +36,7 @@ from iotide_agent.protocol import (
     FactsChanged,
     Forget,
     Greet,
+    Greeted,
     GreetingUnanswered,
     OfferSeen,
     Prepare,
@@ -82,7 +83,12 @@ class AgentEnding:
 class Driver:
     """One agent process from its start to its end."""
 
-    def __init__(self, config: AgentConfig, spool: Spool, speaker: Speaker) -> None:
+    def __init__(self, config: AgentConfig, agent: str, spool: Spool, speaker: Speaker) -> None:
+        """Recovers what an earlier agent process left.
+
+        Args:
+            agent: what it is called in the marks on targets.
+        """
         self._config = config
         self._spool = spool
         self._speaker = speaker
@@ -92,7 +98,7 @@ class Driver:
         self._inventory_at = boottime()
         self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
         self._announced = take_inventory(config)
-        self._executor = Executor(config, spool, self._announced)
+        self._executor = Executor(config, agent, spool, self._announced)
         self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)
         self._listener = Listener(spool.state_directory, self._loop, lambda: self._events.put(WorkerEnded()))
         self._session = Session(self._runs.recover())
@@ -127,6 +133,9 @@ class Driver:
             self._runs.acknowledge(self._sent.pop(event.number, ()))
         for action in self._session.handle(event, boottime()):
             self._perform(action)
+        if isinstance(event, Greeted):
+            # Not before: of an agent and its copy, which know the same marks for theirs, the server greets one.
+            self._runs.allow_search(is_idle=not self._session.holds())
 
     def _perform(self, action: Action) -> None:
         match action:

@@ -42,6 +42,7 @@ def enroll(config: AgentConfig, server: str | None, join_token: str, *, replace:
         node_token=reply.node_token,
         broker=reply.broker,
         ca_pem=ca_pem,
+        cluster=reply.cluster,
     )
     save_identity(config.state_directory, identity)
     return reply

@@ -4,6 +4,7 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.record import read_phase
+from iotide_agent.runner.strays import Stray, Wanted, write_wanted
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
@@ -55,6 +57,12 @@ class RunnerProcess:
     pidfd: int
     child: subprocess.Popen[bytes] | None
 
+    def close(self) -> None:
+        """Gives back what was held of it, once it has ended."""
+        os.close(self.pidfd)
+        if self.child is not None:
+            self.child.wait()
+
 
 class Executor:
     """Acts on the node for the supervisor.
@@ -63,8 +71,10 @@ class Executor:
         inventory: what the node has; renewed by the driver, and of an order's targets when it was claimed.
     """
 
-    def __init__(self, config: AgentConfig, spool: Spool, inventory: Inventory) -> None:
+    def __init__(self, config: AgentConfig, agent: str, spool: Spool, inventory: Inventory) -> None:
+        """Acts as the agent that is called `agent` in its marks."""
         self._config = config
+        self._agent = agent
         self._spool = spool
         self.inventory = inventory
 
@@ -176,6 +186,44 @@ class Executor:
         finally:
             os.close(lock)
 
+    def look_for_strays(self) -> RunnerProcess:
+        """Starts the process that looks for directories of this agent on targets and leaves what it found in the spool.
+
+        Raises:
+            NodeBusyError: something runs here; try again later.
+        """
+        # Given back at once: a mount that is dead must not hold the node.
+        os.close(self._spool.lock_node("shared"))
+        approved, orders = self.inventory.approved_directories, str(self._spool.held)
+        write_wanted(self._spool.strays, Wanted(self._agent, approved, orders, PATIENCE_SECONDS))
+        return _start(self._spool.strays, ("--strays",), ())
+
+    def set_aside(self, strays: Sequence[Stray]) -> None:
+        """Keeps what is needed to remove the directories of one order that only their marks told of."""
+        first = strays[0]
+        directory = self._spool.aside_stray(first.order_id, first.fence)
+        directory.mkdir(mode=0o700, exist_ok=True)
+        targets = enumerate(strays, start=1)
+        card = Card(
+            order_id=first.order_id,
+            fence=first.fence,
+            directory_name=first.name,
+            targets=tuple(TargetCard(ordinal, it.parent, it.fstype, it.source, 0, 0) for ordinal, it in targets),
+            approved=self._approved(),
+            agent_bell=str(self._spool.wake_bell),
+            environment={},
+            drop_caches=False,
+            drop_command=(),
+            time_limit_seconds=0.0,
+            output_limit_bytes=0,
+            patience_seconds=PATIENCE_SECONDS,
+            agent=self._agent,
+        )
+        write_card(directory, card)
+
+    def _approved(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._config.approved_directories, *self.inventory.approved_directories)))
+
     def _work_here(self, order: Order) -> Work:
         if order.role is not OrderRole.LOAD:
             raise DeclinedError("role_not_supported", f"this agent cannot {order.role}; upgrade it")
@@ -251,7 +299,7 @@ class Executor:
             # Two nodes of one run may share a target, so the order is part of the name.
             directory_name=f"iotide-run-{order.run_id}-{order.attempt}-{order.order_id}",
             targets=tuple(self._target_card(target, work, len(order.targets)) for target in order.targets),
-            approved=tuple(dict.fromkeys((*self._config.approved_directories, *self.inventory.approved_directories))),
+            approved=self._approved(),
             agent_bell=str(self._spool.wake_bell),
             environment=load_environment(),
             drop_caches=self._config.cache_drop == "auto",
@@ -259,6 +307,7 @@ class Executor:
             time_limit_seconds=order.time_limit_seconds,
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
             patience_seconds=PATIENCE_SECONDS,
+            agent=self._agent,
         )
 
 

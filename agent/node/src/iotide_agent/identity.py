@@ -1,13 +1,14 @@
 """Who this node is to the server since its enrolment: kept in the state directory, readable by the agent alone."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, ValidationError
 
 from iotide_agent.runner.files import replace_file
-from iotide_wire.base import Message, Text
+from iotide_wire.base import Message, Name, Text
 from iotide_wire.messages import BrokerAccess
 
 
@@ -20,6 +21,7 @@ class Identity(Message):
 
     Attributes:
         server_url: base URL without a trailing slash.
+        cluster: None where the node was enrolled by an agent that did not keep it.
         ca_pem: the only authority whose certificates are believed, or None where the server speaks plain HTTP.
     """
 
@@ -29,6 +31,17 @@ class Identity(Message):
     node_token: Text
     broker: BrokerAccess
     ca_pem: Annotated[str, Field(max_length=20_000)] | None
+    cluster: Name | None = None
+
+    @property
+    def agent(self) -> str:
+        """What this agent is called in the marks that it leaves on targets, beside those of other nodes.
+
+        It is made of names of which the server lets one node live at a time, and the host's: a node that lost its
+        state directory and is enrolled again has another id and token, and must still know its marks.
+        """
+        cluster = self.cluster or f"#{self.node_id}"  # no name begins so
+        return f"{self.server_url}/{cluster}/{self.node_name}@{os.uname().nodename}"
 
 
 def load_identity(state_directory: Path) -> Identity:

@@ -1,15 +1,14 @@
 """The orders that this node works on: their runners watched, steered and adopted, their results collected."""
 
 import logging
-import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from iotide_agent.executor import DeclinedError, Executor, RunnerProcess
+from iotide_agent.leftovers import Leftovers, log_removed, shown
 from iotide_agent.plan import Plan, read_plan
 from iotide_agent.progress import RunWatch, read_started_at
 from iotide_agent.protocol import (
@@ -27,11 +26,12 @@ from iotide_agent.reading import RunReader, Verdict
 from iotide_agent.results import Collector, environment_of, keep_artefacts, refusal
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import read_card
+from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
-from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
+from iotide_agent.spool import OrderFiles, Spool
 from iotide_agent.witness import begin_witness, end_witness
 from iotide_agent.workloads.base import Workload
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, OrderBeat, Outcome
@@ -74,7 +74,7 @@ class Runs:
         self._loop = loop
         self._emit = emit
         self._active: dict[int, ActiveRun] = {}
-        self._cleaning: set[Path] = set()
+        self._leftovers = Leftovers(spool, executor, loop)
 
     def recover(self) -> list[Recovered]:
         """Adopts what an earlier agent process left: running loads and unsent results; ends what a reboot cut off."""
@@ -82,10 +82,14 @@ class Runs:
         return [recovered for order in self._spool.orders() if (recovered := self._recover_safely(order))]
 
     def clean_leftovers(self) -> None:
-        """Tries again to remove what targets would not give up before; a try that hangs is not joined by a second."""
-        for directory in self._spool.leftovers():
-            if directory not in self._cleaning:
-                self._clean_aside(directory)
+        """Tries again to remove what targets would not give up before."""
+        self._leftovers.clean()
+
+    def allow_search(self, *, is_idle: bool) -> None:
+        """From now on what this agent left is looked for on targets, too, at once or when the node is idle."""
+        self._leftovers.allow_search()
+        if is_idle:
+            self._leftovers.clean()
 
     def begin(self, order: Order) -> None:
         """Starts the runner of a claimed order, or makes the result that says why not."""
@@ -176,9 +180,10 @@ class Runs:
         run = self._active.pop(order_id)
         ended = read_json(run.files.exit)
         # Without the runner's last word its files may still be where it was to make them.
-        leftovers = ended["leftovers"] if ended else run.files.card.exists()
+        unsaid = [f"those of {run.files.card}"] if run.files.card.exists() else []
+        leftovers = ended["leftovers"] if ended else unsaid
         if leftovers:
-            _logger.error("files_left order_id=%d paths=%s", order_id, leftovers)
+            _logger.error("files_left order_id=%d paths=%s", order_id, shown(leftovers))
             self._spool.set_aside(order_id)
         else:
             self._spool.forget(order_id)
@@ -207,7 +212,7 @@ class Runs:
             # Not among the orders that hello names, so the server counts it as lost; only its files are left to remove.
             _logger.warning("lost_by_reboot order_id=%d run_id=%d", order.order_id, order.run_id)
             self._spool.set_aside(order.order_id)
-            self._clean_aside(self._spool.aside(order.order_id))
+            self._leftovers.clean()
             return None
         if is_unfinished and not files.card.exists():
             self.begin(order)  # the agent died before it could start a runner
@@ -224,7 +229,7 @@ class Runs:
         run.was_started = stage is Stage.RUNNING
         _logger.info("adopted order_id=%d run_id=%d stage=%s", run.order.order_id, run.order.run_id, stage)
         if stage is not Stage.UPLOADING and run.files.exit.exists():
-            self._emit(RunnerEnded(run.order.order_id))
+            self._tell_end(run)
         elif stage is not Stage.UPLOADING:
             runner = self._executor.find_runner(run.files)
             self._watch(run, runner or self._executor.clean_up_after(run.files.directory))
@@ -235,7 +240,8 @@ class Runs:
         self._loop.watch(process.pidfd, lambda: self._take_end(run, process))
 
     def _take_end(self, run: ActiveRun, process: RunnerProcess) -> None:
-        self._close(process)
+        self._loop.ignore(process.pidfd)
+        process.close()
         run.process = None
         if not run.files.exit.exists():
             _logger.error("runner_died order_id=%d run_id=%d", run.order.order_id, run.order.run_id)
@@ -244,29 +250,11 @@ class Runs:
                 self._watch(run, self._executor.clean_up_after(run.files.directory))
                 return
             _give_up(run)
+        self._tell_end(run)
+
+    def _tell_end(self, run: ActiveRun) -> None:
+        log_removed(run.order.order_id, read_json(run.files.exit))
         self._emit(RunnerEnded(run.order.order_id))
-
-    def _close(self, process: RunnerProcess) -> None:
-        self._loop.ignore(process.pidfd)
-        os.close(process.pidfd)
-        if process.child is not None:
-            process.child.wait()
-
-    def _clean_aside(self, directory: Path) -> None:
-        try:
-            process = self._executor.remove_leftovers(directory)
-        except (NodeBusyError, OSError) as error:
-            _logger.info("leftovers_wait directory=%s because=%s", directory, error)
-            return
-        self._cleaning.add(directory)
-
-        def take_end() -> None:
-            self._close(process)
-            self._cleaning.discard(directory)
-            if not (read_json(directory / "exit.json") or {"leftovers": True})["leftovers"]:
-                self._spool.drop_aside(directory)
-
-        self._loop.watch(process.pidfd, take_end)
 
     def _plan(self, run: ActiveRun) -> None:
         try:
@@ -274,8 +262,11 @@ class Runs:
         except DeclinedError as error:
             self.cancel(run.order.order_id, error.verdict)
         else:
-            begin_witness(run.files, run.plan)
-            self._emit(Prepared(run.order.order_id))
+            begin_witness(run.files, run.plan, lambda: self._tell_prepared(run.order.order_id))
+
+    def _tell_prepared(self, order_id: int) -> None:
+        self._emit(Prepared(order_id))
+        ring(self._spool.wake_bell)  # the loop, of which the caller is none
 
     def _refuse(self, run: ActiveRun, verdict: Verdict) -> None:
         order = run.order

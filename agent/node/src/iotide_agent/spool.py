@@ -103,19 +103,26 @@ def order_files(directory: Path) -> OrderFiles:
 
 
 class Spool:
-    """A state directory."""
+    """A state directory.
+
+    Attributes:
+        wake_bell: wakes the supervisor.
+        held: below it lie the directories of the orders that are held.
+        strays: what is found of orders that nothing here names any more.
+    """
 
     def __init__(self, state_directory: Path) -> None:
         self.state_directory = state_directory
         self.wake_bell = state_directory / "wake"
+        self.strays = state_directory / "strays"
         self._offers = state_directory / "spool" / "offers"
-        self._orders = state_directory / "orders"
+        self.held = state_directory / "orders"
         self._leftovers = state_directory / "leftovers"
         self._unkept: dict[int, FinishRequest] = {}
 
     def prepare(self) -> None:
         """Makes the directories, for the agent's own user alone."""
-        for directory in (self._offers, self._orders):
+        for directory in (self._offers, self.held, self._leftovers, self.strays):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def lock_agent(self) -> int:
@@ -177,7 +184,7 @@ class Spool:
 
     def files(self, order_id: int) -> OrderFiles:
         """The files of an order, whether they exist or not."""
-        return order_files(self._orders / str(order_id))
+        return order_files(self.held / str(order_id))
 
     def keep_order(self, order: Order) -> None:
         """Keeps a claimed order, durably: from now on the agent answers for it."""
@@ -187,7 +194,7 @@ class Spool:
 
     def orders(self) -> Iterator[Order]:
         """The orders that are held, lowest number first; what is no order any more is removed or set aside."""
-        for directory in sorted(self._orders.iterdir(), key=lambda path: (len(path.name), path.name)):
+        for directory in sorted(self.held.iterdir(), key=lambda path: (len(path.name), path.name)):
             files = order_files(directory)
             if files.order.exists() and (order := _read_order(files)):
                 yield order
@@ -237,12 +244,21 @@ class Spool:
         self._set_aside(self.files(order_id).directory)
 
     def _set_aside(self, directory: Path) -> None:
-        self._leftovers.mkdir(mode=0o700, exist_ok=True)
         directory.rename(self._leftovers / directory.name)
 
     def aside(self, order_id: int) -> Path:
         """Where an order that was set aside is kept."""
         return self._leftovers / str(order_id)
+
+    def aside_stray(self, order_id: int, fence: int) -> Path:
+        """Where an order is kept that only its directory's mark told of; its number may be another server's."""
+        return self._leftovers / f"{order_id}-{fence}"
+
+    def knows(self, order_id: int, fence: int) -> bool:
+        """Whether anything is kept of an order, so that its directories on targets are no strays."""
+        # In this order, since an order that is set aside moves from the first to the second.
+        kept = (self.files(order_id).directory, self.aside(order_id), self.aside_stray(order_id, fence))
+        return any(directory.exists() for directory in kept)
 
     def drop_aside(self, directory: Path) -> None:
         """Forgets an order that was set aside, its files being gone from the target."""
@@ -250,11 +266,11 @@ class Spool:
 
     def leftovers(self) -> list[Path]:
         """Directories of orders whose files could not be removed from their target."""
-        return sorted(self._leftovers.iterdir()) if self._leftovers.exists() else []
+        return sorted(self._leftovers.iterdir())
 
     def used_bytes(self) -> int:
         """What orders and unsent results take on the agent's disk."""
-        files = (Path(parent) / name for parent, _, names in os.walk(self._orders) for name in names)
+        files = (Path(parent) / name for parent, _, names in os.walk(self.held) for name in names)
         return sum(map(_size_bytes, files))
 
 

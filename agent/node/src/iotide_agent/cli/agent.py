@@ -92,7 +92,7 @@ def _run(config: AgentConfig) -> tuple[str, str] | None:
     lock = spool.lock_agent()
     try:
         speaker = Speaker(transport_of(identity), spool, ServerClock(), os.urandom(16).hex(), boot_id())
-        ending = Driver(config, spool, speaker).run()
+        ending = Driver(config, identity.agent, spool, speaker).run()
     finally:
         os.close(lock)
     logging.getLogger(__name__).info("agent_ended code=%s reason=%s", ending.code, ending.sentence)

@@ -62,8 +62,7 @@ def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
         made_on = [target.target_id for target in card.targets]
     else:
         made_on = [place["target_id"] for place in phase.get("places", [])]
-    leftovers = Places(card).possible() if ending.code == "stuck" else _remove(card, made_on, locks)
-    settled = Settled([], leftovers)
+    settled = Settled([], Places(card).possible()) if ending.code == "stuck" else _remove(card, made_on, locks)
     write_exit(directory, phase, ending, settled, Measured(phase.get("steps", [])))
     ring(Path(card.agent_bell))
 
@@ -95,10 +94,10 @@ def _living(directory: Path, phase: dict[str, Any]) -> list[processes.Stat]:
     return holders + processes.of_sessions({load["pid"]: load["start_ticks"] for load in phase.get("loads", [])})
 
 
-def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> list[str]:
+def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> Settled:
     places = Places(card, made)
     try:
-        return places.settle(Hands(Loop(), locks), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds)).leftovers
+        return places.settle(Hands(Loop(), locks), Limits(_REMOVE_SECONDS, 3 * card.patience_seconds))
     except (HandHungError, HandFailedError) as error:
         sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")
-        return places.possible()
+        return Settled([], places.possible())

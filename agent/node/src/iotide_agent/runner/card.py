@@ -46,6 +46,7 @@ class Card(NamedTuple):
         time_limit_seconds: from the load's start, on CLOCK_BOOTTIME; also the longest wait for the start.
         output_limit_bytes: what is kept of each output stream of each step.
         patience_seconds: how long a killed process may take to disappear before it counts as stuck.
+        agent: what the agent is called in the marks that it leaves; empty in cards of before marks said so.
     """
 
     order_id: int
@@ -60,6 +61,7 @@ class Card(NamedTuple):
     time_limit_seconds: float
     output_limit_bytes: int
     patience_seconds: float
+    agent: str = ""
 
 
 class StepCard(NamedTuple):

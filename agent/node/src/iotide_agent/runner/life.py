@@ -26,6 +26,7 @@ from iotide_agent.runner.mount_watch import MountWatch
 from iotide_agent.runner.places import Places, make_places
 from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
 from iotide_agent.runner.sampler import Sampler
+from iotide_agent.runner.strays import find_strays
 from iotide_agent.runner.workspace import TargetRefusedError
 
 T = TypeVar("T")
@@ -247,8 +248,14 @@ class Runner:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the runner: ORDER_DIRECTORY, `--aftermath` if another died, then descriptors of the node's lock."""
+    """Runs the runner: ORDER_DIRECTORY, `--aftermath` if another died, then descriptors of the node's lock.
+
+    With `--strays` it is no order's: the directory says what is to be searched for strays.
+    """
     directory = Path(arguments[0])
+    if "--strays" in arguments:
+        find_strays(directory)
+        return 0
     inherited = tuple(int(number) for number in arguments[1:] if number != "--aftermath")
     if "--aftermath" in arguments:
         clean_up_after(directory, inherited)

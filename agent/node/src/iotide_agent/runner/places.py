@@ -173,11 +173,15 @@ class Places:
     def _settle_all(self) -> Settled:
         problems: list[str] = []
         leftovers: list[str] = []
+        removed: list[str] = []
         for target in self._card.targets:
             if target.target_id in self._held:
                 problems += self._mount_problems(target)
-            leftovers += self._remove(target) if target.writes else []
-        return Settled(problems, leftovers)
+            if target.writes:
+                was_removed, is_left = self._remove(target)
+                removed += [self._path(target)] if was_removed else []
+                leftovers += [self._path(target)] if is_left else []
+        return Settled(problems, leftovers, removed)
 
     def _mount_problems(self, target: TargetCard) -> list[str]:
         try:
@@ -188,28 +192,28 @@ class Places:
             return [f"{target.path} cannot be looked at after the run: {error}"]
         return []
 
-    def _remove(self, target: TargetCard) -> list[str]:
+    def _remove(self, target: TargetCard) -> tuple[bool, bool]:
+        """Whether the run's directory was removed from a target, and whether it is left there."""
         held = self._held.get(target.target_id)
         try:
-            if held is not None and remove_marked(held.parent, self._card):
-                return []
-            is_left = self._is_left_at_path(target)
+            was_removed = held is not None and remove_marked(held.parent, self._card)
+            return was_removed or self._remove_at_path(target), False
         except TargetRefusedError:
             # A target that was refused before anything was made on it holds nothing of ours.
-            is_left = target.target_id in self._made_on
+            return False, target.target_id in self._made_on
         except OSError:
-            is_left = target.target_id in self._made_on or Path(self._path(target)).is_dir()
-        return [self._path(target)] if is_left else []
+            return False, target.target_id in self._made_on or Path(self._path(target)).is_dir()
 
-    def _is_left_at_path(self, target: TargetCard) -> bool:
+    def _remove_at_path(self, target: TargetCard) -> bool:
         """Removes what the target's path leads to now; on another mount it may lack what was made on the target."""
         parent, _ = open_beneath(self._card.approved, target.path)
         try:
-            if not remove_marked(parent, self._card) and target.target_id not in self._held:
+            was_removed = remove_marked(parent, self._card)
+            if not was_removed and target.target_id not in self._held:
                 check_mount(parent, target)
         finally:
             os.close(parent)
-        return False
+        return was_removed
 
 
 def _require_same(found: MountLine, expected: MountLine) -> None:

@@ -4,7 +4,8 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -121,6 +122,12 @@ def holders(file: Path) -> list[int]:
     return [pid for pid in all_pids() if pid != os.getpid() and _has_open(pid, name)]
 
 
+def mentioned(words: Collection[bytes]) -> set[bytes]:
+    """Those of the words that are in another process's command line or in the name of what it has open or mapped."""
+    texts = (text for pid in all_pids() if pid != os.getpid() for text in _names_used(pid))
+    return {word for text in texts for word in words if word in text}
+
+
 def stuck(stats: Iterable[Stat]) -> tuple[Stuck, ...]:
     """What these processes wait for in the kernel, as far as this user may know."""
     return tuple(Stuck(stat.pid, stat.name, stat.state, _wait_channel(stat.pid)) for stat in stats)
@@ -164,6 +171,20 @@ def _has_open(pid: int, name: str) -> bool:
         return any(os.readlink(directory / entry) == name for entry in os.listdir(directory))  # noqa: PTH115, PTH208
     except OSError:
         return False  # gone, or another user's, which cannot hold a file of mode 0600
+
+
+def _names_used(pid: int) -> Iterator[bytes]:
+    """Without what was closed meanwhile, and of another user's process, who cannot enter what is ours alone, a part."""
+    yield _command_line(pid)
+    directory = _PROC / str(pid)
+    links = [directory / "cwd", directory / "root"]
+    with suppress(OSError):
+        links += (directory / "fd").iterdir()
+    for link in links:
+        with suppress(OSError):
+            yield os.fsencode(link.readlink())
+    with suppress(OSError):
+        yield (directory / "maps").read_bytes()
 
 
 def _wait_channel(pid: int) -> str:

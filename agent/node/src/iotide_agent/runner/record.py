@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,10 +26,12 @@ class Settled(NamedTuple):
     Attributes:
         mount_problems: what is wrong with the mounts after the run.
         leftovers: paths that could not be removed.
+        removed: the runs' directories that were, each with all that lay in it.
     """
 
     mount_problems: list[str]
     leftovers: list[str]
+    removed: Sequence[str] = ()
 
 
 class Measured(NamedTuple):

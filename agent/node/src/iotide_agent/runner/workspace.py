@@ -4,6 +4,7 @@ import json
 import mmap
 import os
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -153,10 +154,27 @@ def verify(path: str, expected: os.stat_result) -> None:
         raise TargetRefusedError("wrong_mount", f"{path} leads to another directory than when the run began")
 
 
+def mark(order_id: int, fence: int, agent: str) -> bytes:
+    """What a run's directory says of its order and of the agent that made it."""
+    named = {"agent": agent} if agent else {}
+    return json.dumps({"made_by": "iotide-agent", "order_id": order_id, "fence": fence} | named).encode()
+
+
+def read_marker(name: str, parent: int) -> bytes | None:
+    """The mark of the directory `name` below the open directory `parent`, or None where it bears none."""
+    with _opened(name, parent) as directory:
+        try:
+            marker = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+        except FileNotFoundError:
+            return None
+        with _closing(marker):
+            return os.read(marker, 4096)
+
+
 def has_marked(parent: int, card: Card) -> bool:
     """Whether the run's directory lies below the open directory `parent`."""
     try:
-        return _read_marker(card.directory_name, parent) == _mark(card)
+        return read_marker(card.directory_name, parent) == _mark(card)
     except FileNotFoundError:
         return False
 
@@ -168,13 +186,13 @@ def remove_marked(parent: int, card: Card) -> bool:
         TargetRefusedError: it bears no mark of this order and is not empty, so it may be somebody else's; or something
             is mounted in it, which is left alone while all the rest is removed.
     """
-    name = card.directory_name
+    name, own = card.directory_name, _mark(card)
     try:
-        marker = _read_marker(name, parent)
+        marker = read_marker(name, parent)
     except FileNotFoundError:
         return False
     # A quota may cut the mark short or leave it empty, though not make such a file of this name.
-    if marker is None or not _mark(card).startswith(marker):
+    if marker is None or not own.startswith(marker):
         _remove_unmarked(name, parent)
         return True
     with _opened(name, parent) as directory:
@@ -186,9 +204,13 @@ def remove_marked(parent: int, card: Card) -> bool:
         try:
             os.rmdir(name, dir_fd=parent)
         except OSError:
-            _write_marker(directory, card)  # something still writes here; it must be known as ours the next time
+            _write_marker(directory, own)  # something still writes here; it must be known as ours the next time
             raise
     return True
+
+
+def _mark(card: Card) -> bytes:
+    return mark(card.order_id, card.fence, card.agent)
 
 
 def _walk(root: str, parts: Sequence[str]) -> int:
@@ -241,33 +263,20 @@ def _check_space(parent: int, target: TargetCard) -> tuple[int, int]:
 
 def _make_marked(parent: int, path: str, card: Card) -> None:
     name = card.directory_name
-    remove_marked(parent, card)  # left by a runner of this same order that was killed before its load began
+    if remove_marked(parent, card):  # left by a runner of this same order that was killed before its load began
+        sys.stderr.write(f"removed order_id={card.order_id} path={path}/{name}\n")
     try:
         os.mkdir(name, mode=0o700, dir_fd=parent)
         with _opened(name, parent) as directory:
-            _write_marker(directory, card)
+            _write_marker(directory, _mark(card))
     except OSError as error:
         raise TargetRefusedError("not_writable", f"{path}/{name} cannot be made: {error.strerror}") from error
 
 
-def _write_marker(directory: int, card: Card) -> None:
+def _write_marker(directory: int, text: bytes) -> None:
     marker = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory)
     with _closing(marker):
-        os.write(marker, _mark(card))
-
-
-def _mark(card: Card) -> bytes:
-    return json.dumps({"made_by": "iotide-agent", "order_id": card.order_id, "fence": card.fence}).encode()
-
-
-def _read_marker(name: str, parent: int) -> bytes | None:
-    with _opened(name, parent) as directory:
-        try:
-            marker = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
-        except FileNotFoundError:
-            return None
-        with _closing(marker):
-            return os.read(marker, 4096)
+        os.write(marker, text)
 
 
 def _remove_unmarked(name: str, parent: int) -> None:

@@ -1,0 +1,181 @@
+"""Finds strays: directories that runs of this agent left, whether or not its disk still names their orders."""
+
+import json
+import os
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple
+
+from iotide_agent.runner import processes
+from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.hand import HandFailedError, HandHungError, Hands, Limits, go_on
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.mounts import mount_id_of, mount_of, read_mounts
+from iotide_agent.runner.workspace import TargetRefusedError, mark, open_beneath, read_marker
+
+MOST_NAMES: Final = 100_000
+"""Looked at below each approved directory and mount: a target may lie deep, and the search must not load its server."""
+_LOOK_SECONDS: Final = 60.0
+_ANSWER_BYTES: Final = 32_768
+"""Of the strays that a hand can name; those beyond are found at the next start."""
+_NAME: Final = re.compile(r"iotide-run-[0-9]+(?:-[0-9]+)+")
+
+
+class Wanted(NamedTuple):
+    """What is to be searched.
+
+    Attributes:
+        agent: what the agent is called in its marks.
+        approved: its approved directories, without symbolic links.
+        orders: below which the directories of its orders lie, which are in the command lines of their runners.
+        patience_seconds: how long a directory may give no answer.
+    """
+
+    agent: str
+    approved: tuple[str, ...]
+    orders: str
+    patience_seconds: float
+
+
+class Stray(NamedTuple):
+    """A directory that bears this agent's mark.
+
+    Attributes:
+        parent: the directory in which it lies, on a mount of that type and source.
+        is_used: whether a process that lives names it, or is the runner of its order.
+    """
+
+    parent: str
+    name: str
+    order_id: int
+    fence: int
+    fstype: str
+    source: str
+    is_used: bool
+
+    @property
+    def path(self) -> str:
+        """Its absolute path without symbolic links."""
+        return f"{self.parent}/{self.name}"
+
+
+def write_wanted(directory: Path, wanted: Wanted) -> None:
+    """Writes what is to be searched, and forgets what was found before."""
+    (directory / "found.json").unlink(missing_ok=True)
+    replace_file(directory / "wanted.json", json.dumps(wanted._asdict()), durable=False)
+
+
+def read_found(directory: Path) -> tuple[list[Stray], list[str]]:
+    """The strays, and what could not be searched and why."""
+    found = read_json(directory / "found.json")
+    if found is None:
+        return [], ["the search ended without an answer; see runner.log in the agent's directory strays"]
+    return [Stray(*values) for values in found["strays"]], found["problems"]
+
+
+def find_strays(directory: Path) -> None:
+    """Searches as `wanted.json` says and leaves `found.json`; removes nothing."""
+    wanted = Wanted(**json.loads((directory / "wanted.json").read_bytes()))
+    hands, limits = Hands(Loop()), Limits(_LOOK_SECONDS, wanted.patience_seconds)
+    found: dict[str, Stray] = {}
+    problems: list[str] = []
+    for approved, root in _roots(wanted.approved):
+        try:
+            below, is_whole = hands.do(partial(_look_below, approved, root, wanted.agent), limits, go_on)
+        except (TargetRefusedError, HandHungError, HandFailedError) as error:
+            problems.append(f"{root}: {error}")
+            continue
+        found |= {stray.path: stray for stray in (Stray(*values) for values in below)}
+        problems += [] if is_whole else [f"{root}: not all that lies below it was looked at"]
+    strays = _with_use(list(found.values()), wanted.orders)
+    replace_file(directory / "found.json", json.dumps({"strays": strays, "problems": problems}), durable=False)
+
+
+def _roots(approved: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Where to begin, with the approved directory above; each mount on its own, so that a dead one costs no other."""
+    mount_points = sorted({mount.mount_point for mount in read_mounts()})
+    for directory in approved:
+        yield directory, directory
+        for mount_point in mount_points:
+            if mount_point != directory and PurePosixPath(mount_point).is_relative_to(directory):
+                yield directory, mount_point
+
+
+def _look_below(approved: str, root: str, agent: str) -> tuple[list[Stray], bool]:
+    """The strays on the mount of a directory, and whether all below it was looked at."""
+    return _Look(approved, root, agent).whole()
+
+
+class _Look:
+    """One look below a directory, level by level; only where a run could have worked, and at nothing hidden.
+
+    Snapshots are hidden directories, and what lies in them cannot be removed.
+    """
+
+    def __init__(self, approved: str, root: str, agent: str) -> None:
+        self._approved = (approved,)
+        self._agent = agent
+        descriptor, path = open_beneath(self._approved, root)
+        try:
+            self._mount = mount_of(descriptor)
+        finally:
+            os.close(descriptor)
+        self._waiting = deque([path])
+        self._strays: list[Stray] = []
+        self._names_left = MOST_NAMES
+        self._bytes_left = _ANSWER_BYTES
+
+    def whole(self) -> tuple[list[Stray], bool]:
+        while self._waiting and self._names_left and self._bytes_left > 0:
+            self._enter(self._waiting.popleft())
+        return self._strays, not self._waiting and self._names_left > 0 and self._bytes_left > 0
+
+    def _enter(self, parent: str) -> None:
+        try:
+            descriptor, _ = open_beneath(self._approved, parent)
+        except (TargetRefusedError, OSError):
+            return  # nor could a run have worked there
+        try:
+            if mount_id_of(descriptor) == self._mount.mount_id:
+                self._look(descriptor, parent)
+        finally:
+            os.close(descriptor)
+
+    def _look(self, descriptor: int, parent: str) -> None:
+        with os.scandir(descriptor) as entries:
+            for entry in islice(entries, self._names_left):
+                self._names_left -= 1
+                if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+                    continue
+                if not _NAME.fullmatch(entry.name):
+                    self._waiting.append(f"{parent}/{entry.name}")
+                elif stray := self._stray(descriptor, parent, entry.name):
+                    self._strays.append(stray)
+                    self._bytes_left -= len(json.dumps(stray))
+
+    def _stray(self, descriptor: int, parent: str, name: str) -> Stray | None:
+        """The directory, if this agent's user made it and it bears the whole mark of this agent."""
+        try:
+            if os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_uid != os.geteuid():
+                return None
+            text = read_marker(name, descriptor)
+            values = json.loads(text or b"null")
+            order_id, fence = int(values["order_id"]), int(values["fence"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+        if text != mark(order_id, fence, self._agent):
+            return None
+        return Stray(parent, name, order_id, fence, self._mount.fstype, self._mount.source, is_used=False)
+
+
+def _with_use(strays: Sequence[Stray], orders: str) -> list[Stray]:
+    words = [{os.fsencode(stray.path), os.fsencode(f"{orders}/{stray.order_id}\0")} for stray in strays]
+    mentioned = processes.mentioned(set().union(*words)) if words else set()
+    return [
+        stray._replace(is_used=not of_stray.isdisjoint(mentioned))
+        for stray, of_stray in zip(strays, words, strict=True)
+    ]
