@@ -26,6 +26,17 @@ class Experiment:
     variants: Mapping[str, Disk] = field(default_factory=dict)
 
 
+def _random(operation: str, *, against: str) -> Mapping[str, Any]:
+    """IOzone's map of each variant, divided by that of one."""
+    return {
+        "workload": "iozone",
+        "kind": "ratio",
+        "split": "variant",
+        "against": against,
+        "only": {"operation": operation},
+    }
+
+
 _BTRFS: Final = ("mkfs.btrfs", "--quiet", "--force")
 _EXT2: Final = Disk(("mkfs.ext2", "-q", "-F"))
 _EXT3: Final = ("mkfs.ext3", "-q", "-F")
@@ -39,6 +50,9 @@ DISKS: Final[Mapping[str, Disk]] = {
     "raid1": _XFS,
     "raid2": _XFS,
     "raid3": _XFS,
+    "set1": Disk(_BTRFS),
+    "set2": Disk(_BTRFS),
+    "set3": Disk(_BTRFS),
     "single": Disk(_BTRFS),
     "software-raid1": Disk((*_BTRFS, "--data", "raid1"), devices=3),
     "software-raid5": Disk((*_BTRFS, "--data", "raid5"), devices=3),
@@ -52,7 +66,16 @@ EXPERIMENTS: Final = (
     Experiment(1, {"experiment-1": {"show": "duration"}}),
     Experiment(
         2,
-        {"experiment-2": {"workload": "dd", "show": "throughput"}},
+        {
+            "experiment-2": {"workload": "dd", "show": "duration"},
+            "experiment-2-touch": {
+                "workload": "create",
+                "show": "duration",
+                "x": "variant",
+                "split": "",
+                "only": {"mode": "fork-touch"},
+            },
+        },
         {
             "ext2": _EXT2,
             "ext3-ordered": Disk(_EXT3, options="data=ordered"),
@@ -63,23 +86,51 @@ EXPERIMENTS: Final = (
             "btrfs": Disk(_BTRFS),
         },
     ),
-    Experiment(3, {"experiment-3": {"show": "throughput", "beside": "mean:cpu_system_ratio"}}),
+    Experiment(
+        3,
+        {
+            "experiment-3": {"workload": "dd", "show": "throughput", "beside": "mean:cpu_system_ratio"},
+            "experiment-3-bonnie": {"workload": "bonnie", "show": "throughput", "beside": "cpu_ratio"},
+        },
+    ),
     Experiment(
         4,
         {
-            "experiment-4": {"workload": "iozone", "kind": "ratio", "split": "variant"},
+            "experiment-4": _random("random_write", against="ext3-unaligned"),
+            "experiment-4-xfs": _random("random_write", against="xfs-unaligned"),
+            "experiment-4-read": _random("random_read", against="ext3-unaligned"),
+            "experiment-4-read-xfs": _random("random_read", against="xfs-unaligned"),
             "experiment-4-bonnie": {"workload": "bonnie", "show": "throughput"},
+            "experiment-4-files": {"workload": "bonnie", "show": "operation_rate"},
         },
         {
-            "ext3-defaults": Disk(_EXT3),
+            "ext3-unaligned": Disk((*_EXT3, "-E", "stride=1,stripe-width=1")),
             "ext3-aligned": Disk((*_EXT3, "-E", "stride=16,stripe-width=64")),
-            "xfs-defaults": Disk((*_XFS.mkfs, "-d", "noalign")),
+            "xfs-unaligned": Disk((*_XFS.mkfs, "-d", "noalign")),
             "xfs-aligned": Disk((*_XFS.mkfs, "-d", "su=64k,sw=4")),
         },
     ),
-    Experiment(5, {"experiment-5": {}}),
-    Experiment(6, {"experiment-6": {"show": "throughput", "beside": ""}}),
-    Experiment(7, {"experiment-7": {}}),
-    Experiment(8, {"experiment-8": {}}),
+    Experiment(5, {"experiment-5": {}, "experiment-5-time": {"show": "duration"}}),
+    Experiment(
+        6,
+        {
+            "experiment-6": {"workload": "dd", "show": "throughput", "x": "run"},
+            "experiment-6-iozone": {"workload": "iozone"},
+        },
+    ),
+    Experiment(
+        7,
+        {
+            "experiment-7": {"workload": "dd", "show": "total_throughput", "x": "target"},
+            "experiment-7-iozone": {"workload": "iozone"},
+        },
+    ),
+    Experiment(
+        8,
+        {
+            "experiment-8": {"workload": "dd"},
+            "experiment-8-iozone": {"workload": "iozone", "show": "total_throughput"},
+        },
+    ),
     Experiment(9, {"experiment-9": {}}),
 )
