@@ -1,8 +1,9 @@
-"""A whole iotide with something to look at: finished, failed and rejected runs of every workload, and a pause."""
+"""A whole iotide with something to look at: finished, failed and rejected runs, a pause, a third party's workload."""
 
 from collections.abc import Iterator
 
 import pytest
+from factories.plug_ins import install_template
 from local_stack import wait_for
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
@@ -10,7 +11,8 @@ from rig import FIO_SMALL, Rig, add_rig, running_stack
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Rig]:
     with running_stack() as stack:
-        rig = add_rig(stack, "e2e", spare=stack.directory / "targets" / "spare")
+        plug_ins = install_template(stack.directory / "plug-ins")
+        rig = add_rig(stack, "e2e", spare=stack.directory / "targets" / "spare", environment=plug_ins)
         fio = {**FIO_SMALL, "rw": "write", "runtime_seconds": 2}
         staged = rig.submit(
             "dd",

@@ -12,6 +12,7 @@ test("a campaign from the login to its point on the trend", async ({ page }) => 
   await watch(page, name);
   await inspectRun(page);
   await findPoint(page);
+  await planPlugIn(page);
   expect(errors).toEqual([]);
 });
 
@@ -96,4 +97,20 @@ async function findPoint(page: Page): Promise<void> {
   if (!box) throw new Error("the dot has no place");
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   await expect(runs.getByRole("link", { name: runId, exact: true })).toBeVisible();
+}
+
+/** The form and the plan of a workload that only a package on the agent knows: the template of docs/plug-ins. */
+async function planPlugIn(page: Page): Promise<void> {
+  await page.goto("/");
+  await page.getByRole("link", { name: "New campaign here" }).click();
+  await page.getByLabel("Campaign name").fill("plug-in");
+  await page.getByRole("checkbox", { name: "node-1" }).check();
+  await page.getByRole("checkbox", { name: "scratch" }).check();
+  await page.getByRole("button", { name: "Add a workload" }).click();
+  await page.getByRole("menuitem", { name: /^sha256/ }).click();
+  const size = page.getByLabel("File size", { exact: true });
+  await expect(size).toHaveValue("1 GiB");
+  await size.fill("64 MiB");
+  await expect(page.getByText("Size of the file, whole mebibytes.")).toBeVisible();
+  await expect(page.getByText(/1 cell, \d+ runs?/)).toBeVisible();
 }
