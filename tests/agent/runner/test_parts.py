@@ -13,6 +13,7 @@ from agent.order_rig import eventually
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iotide_agent.loads import random_source
 from iotide_agent.probes.mounts import parse_mountinfo as probed_mountinfo
 from iotide_agent.runner import processes
 from iotide_agent.runner.capture import Capture
@@ -34,7 +35,8 @@ from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_of, parse_mountinfo
 from iotide_agent.runner.tree import LoadTree
 
-PROGRAM_BYTES = 8 * 1024**2
+MIB = 1024**2
+PROGRAM_BYTES = 8 * MIB
 """More than a program and its libraries, which come from the disk where other tests have just dropped the caches."""
 MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 36 22 0:31 / /mnt/moose rw,relatime master:1 shared:2 - fuse mfs\043mfsmaster:9421 rw,user_id=0
@@ -288,3 +290,21 @@ def test_what_a_dd_that_ended_wrote_to_a_target_is_counted(tmp_path: Path) -> No
     assert tree.total().written_bytes >= 50_000
     child.wait()
     tree.close()
+
+
+def test_random_data_on_its_way_to_dd_counts_neither_as_written_nor_as_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tree = LoadTree()
+    dd = ("dd", f"of={tmp_path / 'data'}", "bs=1M", "count=96", "iflag=fullblock")
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", random_source.__file__, *dd], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as source:
+        eventually(lambda: tree.total().written_bytes > 0)
+        os.waitid(os.P_PID, source.pid, os.WEXITED | os.WNOWAIT)
+        seen = tree.total()
+    tree.close()
+    assert list(tmp_path.iterdir()) == [tmp_path / "data"]
+    assert 96 * MIB <= seen.written_bytes < 97 * MIB
+    assert seen.read_bytes < PROGRAM_BYTES

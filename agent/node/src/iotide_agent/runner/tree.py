@@ -8,6 +8,8 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.counters.source import growth
 
 _SOURCES: Final = frozenset({"/dev/zero", "/dev/urandom", "/dev/random"})
+_RANDOM_SOURCE: Final = "/iotide-random-source."
+"""In the name of the pipe that loads/random_source.py fills."""
 _SINK: Final = "/dev/null"
 _GIVEN: Final = ("/dev/null", "pipe:")
 """What a load's first two descriptors lead to until it opens something of its own."""
@@ -78,11 +80,11 @@ class _Member:
         except OSError:
             # Closed, as each dd does before it ends, or a zombie's: what it led to before counts, if that is known.
             link = self._links.get(descriptor, "")
-            return link.startswith("/") and link not in _SOURCES and link != _SINK
+            return link.startswith("/") and not _is_source(link) and link != _SINK
         if not link.startswith(_GIVEN):
             self._links[descriptor] = link
-            self.is_fed |= link in _SOURCES
-        return link not in _SOURCES if descriptor == 0 else link != _SINK
+            self.is_fed |= _is_source(link)
+        return not _is_source(link) if descriptor == 0 else link != _SINK
 
 
 class LoadTree:
@@ -158,6 +160,10 @@ class LoadTree:
             # The kernel adds a reaped child's figures to its parent; where that is one of ours they are counted there.
             if member.parent not in self._members:
                 self._gone = _sum((self._gone, member.seen))
+
+
+def _is_source(link: str) -> bool:
+    return link in _SOURCES or _RANDOM_SOURCE in link
 
 
 def _opened(pid: int, name: str) -> int | None:

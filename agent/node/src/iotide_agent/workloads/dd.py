@@ -202,11 +202,11 @@ class DdWorkload(Workload[DdOptions]):
         return super().failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the file's bytes."""
+        """By the file's bytes, written or read."""
         del output_tail
         if not step.bytes_moved:
             return None
-        return min(1.0, moved_bytes(step.argv, counters) / step.bytes_moved)
+        return min(1.0, max(counters.written_bytes, counters.read_bytes) / step.bytes_moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,16 +312,6 @@ def write_argv(
         source = (sys.executable, "-I", "-S", str(_SOURCE))
         return (*source, "dd", *operands, "iflag=count_bytes,fullblock", *ending)
     return ("dd", "if=/dev/zero", *operands, "iflag=count_bytes", *ending)
-
-
-def moved_bytes(argv: Sequence[str], counters: Counters) -> int:
-    """How far a dd has come: it reads as many bytes as it writes, from its source or to /dev/null.
-
-    The source of random data writes them too, into the pipe, so that only what was read from there is the file's.
-    """
-    if str(_SOURCE) in argv:
-        return counters.read_bytes
-    return max(counters.written_bytes, counters.read_bytes)
 
 
 def _checked_report(options: DdOptions, place: Place, outcome: StepOutcome) -> Report:

@@ -26,7 +26,7 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, moved_bytes, read_report, write_argv
+from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, read_report, write_argv
 from iotide_agent.workloads.fill_report import File, read_lines
 from iotide_agent.workloads.writers import RACE_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
@@ -249,7 +249,7 @@ class FillWorkload(Workload[FillOptions]):
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """By the bytes of the files."""
         del output_tail
-        return min(1.0, moved_bytes(step.argv, counters) / step.bytes_moved) if step.bytes_moved else None
+        return min(1.0, counters.written_bytes / step.bytes_moved) if step.bytes_moved else None
 
 
 @dataclass(frozen=True, slots=True)
