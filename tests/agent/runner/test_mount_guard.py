@@ -10,7 +10,7 @@ from agent.order_rig import Rig, eventually, python, step, target_card
 
 from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.mounts import parse_mountinfo
-from iotide_agent.runner.workspace import MARKER
+from iotide_agent.runner.workspace import MARKER, refuses_files
 
 WAIT = step("sleep", "60", name="wait")
 
@@ -256,3 +256,11 @@ def test_what_a_dead_runner_left_on_an_unmounted_target_is_not_taken_for_removed
     rig.start("--aftermath")
     assert rig.until_ended()["leftovers"] == []
     assert names(ext4) == []
+
+
+def test_only_a_file_system_that_is_read_only_refuses_files(tmpfs: Path, tmp_path: Path) -> None:
+    assert not refuses_files(str(tmpfs))
+    assert names(tmpfs) == []
+    assert not refuses_files(str(tmp_path / "absent"))
+    mount("-o", "remount,ro", tmpfs)
+    assert refuses_files(str(tmpfs))

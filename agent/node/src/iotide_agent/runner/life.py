@@ -100,7 +100,7 @@ class Runner:
         """Why a step failed, where its target says more than that the tool did not succeed."""
         if error.code == "step_failed":
             try:
-                self._verify_places(str(error), go_on)
+                self._verify_places(str(error), go_on, self._places.verify_after_failure)
             except RunEndedError as cause:
                 return cause
         return error
@@ -183,10 +183,10 @@ class Runner:
         except HandFailedError as error:
             raise RunEndedError("failed", "target_error", f"before step {step.name}: {error}") from error
 
-    def _verify_places(self, when: str, check: Check) -> None:
+    def _verify_places(self, when: str, check: Check, verify: Callable[[], None]) -> None:
         limits = Limits(self._target_seconds, self._target_seconds)
         try:
-            self._hands.do(self._places.verify, limits, check)
+            self._hands.do(verify, limits, check)
         except HandHungError:
             return  # whether the target still answers its load is the load's to show
         except TargetRefusedError as error:
@@ -211,7 +211,7 @@ class Runner:
             limit_seconds = self._card.time_limit_seconds
             raise RunEndedError("failed", "time_limit", f"the time limit of {limit_seconds:g} s passed")
         if self._mounts is not None and self._mounts.take_change():
-            self._verify_places("the mounts changed", self._check)
+            self._verify_places("the mounts changed", self._check, self._places.verify)
 
     def _check_cancel(self) -> None:
         cancel = read_json(self._directory / "cancel.json")

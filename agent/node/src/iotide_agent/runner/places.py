@@ -19,6 +19,7 @@ from iotide_agent.runner.workspace import (
     has_marked,
     make_place,
     open_beneath,
+    refuses_files,
     remove_marked,
     verify,
 )
@@ -111,8 +112,19 @@ class Places:
             os.close(parent)
         verify(held.directory, held.made)
         if mount.is_read_only and not held.mount.is_read_only:
-            reason = f"{target.path} became read-only during the run; mount {mount.mount_point} read-write again"
-            raise TargetRefusedError("target_read_only", reason)
+            raise _became_read_only(target.path, mount)
+
+    def verify_after_failure(self) -> None:
+        """As `verify`, and that each target still takes a new file.
+
+        ext4 refuses writes as soon as its journal is aborted, but says that it is read-only only once it has written
+        its superblock, which may be much later than the end of a load that it refused.
+        """
+        self.verify()
+        for target in self._card.targets:
+            held = self._held.get(target.target_id)
+            if held is not None and refuses_files(held.directory):
+                raise _became_read_only(target.path, held.mount)
 
     def let_go(self) -> None:
         """Closes the directories, which would keep a remount from succeeding; `hold_again` follows it."""
@@ -214,6 +226,11 @@ class Places:
         finally:
             os.close(parent)
         return was_removed
+
+
+def _became_read_only(path: str, mount: MountLine) -> TargetRefusedError:
+    reason = f"{path} became read-only during the run; mount {mount.mount_point} read-write again"
+    return TargetRefusedError("target_read_only", reason)
 
 
 def _require_same(found: MountLine, expected: MountLine) -> None:

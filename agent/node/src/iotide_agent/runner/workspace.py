@@ -1,5 +1,6 @@
 """The run's own directory on a target: made only below an approved one, marked, and removed by that mark."""
 
+import errno
 import json
 import mmap
 import os
@@ -152,6 +153,17 @@ def verify(path: str, expected: os.stat_result) -> None:
         raise TargetRefusedError("wrong_mount", f"{path} disappeared during the run: {error.strerror}") from error
     if (found.st_dev, found.st_ino) != (expected.st_dev, expected.st_ino):
         raise TargetRefusedError("wrong_mount", f"{path} leads to another directory than when the run began")
+
+
+def refuses_files(path: str) -> bool:
+    """Whether the file system says, of a trial in this directory, that it is read-only."""
+    trial = Path(path, ".iotide-write-trial")
+    try:
+        trial.touch(0o600, exist_ok=True)
+        trial.unlink()
+    except OSError as error:
+        return error.errno == errno.EROFS
+    return False
 
 
 def mark(order_id: int, fence: int, agent: str) -> bytes:
