@@ -1,4 +1,4 @@
-from iotide_agent.inventory import Inventory
+from iotide_agent.inventory import Inventory, Looks
 from iotide_wire.facts import Facts, MountFacts
 
 
@@ -30,3 +30,23 @@ def test_facts_of_a_run_are_those_of_the_approved_directory_above_it() -> None:
 
 def test_mount_that_came_after_the_inventory_has_no_facts() -> None:
     assert stripes_at("/new/run", "/new") == {}
+
+
+def test_of_two_looks_at_a_time_the_one_that_began_later_stays() -> None:
+    earlier, later = (Inventory({}, (place(path, "/l"),), (), {}) for path in ("/l/before", "/l/after"))
+    kept: list[Inventory] = []
+    found = iter([later, earlier])
+
+    def take() -> Inventory:
+        if not is_under_way:
+            is_under_way.append(True)
+            looks.look()
+        return next(found)
+
+    is_under_way: list[bool] = []
+    looks = Looks(take, kept.append)
+    looks.look()
+    assert kept == [later]
+    found = iter([earlier])
+    looks.look()
+    assert kept == [later, earlier]

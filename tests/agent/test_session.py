@@ -273,4 +273,24 @@ def test_changed_facts_are_told() -> None:
 
 def test_hello_is_said_again_when_the_server_lost_the_facts() -> None:
     talk = Talk().greeted()
-    assert Greet((), look=True) in talk.answer(hello_wanted=True)
+    assert Greet(()) in talk.answer(hello_wanted=True)
+
+
+def looks_asked(talk: Talk, look: int | None) -> list[int | None]:
+    """The looks for which hello is said after a beat that asks for one."""
+    talk.say(Tick(), after_seconds=10.0)
+    return [action.look for action in talk.answer(look=look) if isinstance(action, Greet)]
+
+
+def test_each_request_to_look_around_is_answered_once_by_its_number() -> None:
+    talk = Talk().greeted()
+    talk.answer()
+    assert looks_asked(talk, 1) == [1]
+    talk.say(Greeted())
+    assert looks_asked(talk, 1) == looks_asked(talk, None) == []
+    assert looks_asked(talk, 2) == [2]
+
+
+def test_an_agent_that_holds_orders_does_not_look_around() -> None:
+    talk = Talk().holding(Stage.RUNNING)
+    assert 1 not in looks_asked(talk, 1)

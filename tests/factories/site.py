@@ -273,6 +273,7 @@ class SimulatedAgent:
         instance: str,
         boot_id: str | None = None,
         mounts: tuple[MountFacts, ...] = (mount("/scratch"), mount("/nfs")),
+        look: int | None = None,
     ) -> None:
         """A new process of the agent says hello; `instance` and `boot_id` are this agent's from now on."""
         request = HelloRequest(
@@ -286,6 +287,7 @@ class SimulatedAgent:
             mounts=mounts,
             approved_directories=("/scratch", "/nfs", "/ost"),
             workloads=tuple(announcements(ToolsInstalled(), {})),
+            look=look,
             holds=tuple(HeldOrder(order_id=offer.order_id, fence=offer.fence) for offer in held),
         )
         with self.site.database.transaction() as session:

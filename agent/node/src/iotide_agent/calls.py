@@ -45,8 +45,12 @@ class Speaker:
     instance: str
     boot_id: str
 
-    def greet(self, inventory: Inventory, holds: tuple[tuple[int, int], ...]) -> Event:
-        """Says hello; the server's acceptance is noted, so that the next agent process can succeed this one."""
+    def greet(self, inventory: Inventory, look: int | None, holds: tuple[tuple[int, int], ...]) -> Event:
+        """Says hello; the server's acceptance is noted, so that the next agent process can succeed this one.
+
+        Args:
+            look: the server's request for which the inventory was taken.
+        """
         request = HelloRequest(
             agent_instance=self.instance,
             previous_instance=self.spool.last_instance(),
@@ -58,6 +62,7 @@ class Speaker:
             mounts=inventory.mounts,
             approved_directories=inventory.approved_directories,
             workloads=tuple(inventory.workloads.values()),
+            look=look,
             holds=tuple(HeldOrder(order_id=order_id, fence=fence) for order_id, fence in holds),
         )
         sent_at = boottime()

@@ -17,7 +17,7 @@ from typing import Final
 from iotide_agent.calls import Speaker
 from iotide_agent.config import AgentConfig
 from iotide_agent.executor import Executor
-from iotide_agent.inventory import Inventory, take_inventory
+from iotide_agent.inventory import Inventory, Looks, take_inventory
 from iotide_agent.listener import Listener
 from iotide_agent.probes.mounts import MountinfoError
 from iotide_agent.probes.registry import MountsUnknownError
@@ -97,8 +97,9 @@ class Driver:
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._inventory_at = boottime()
         self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
-        self._announced = take_inventory(config)
+        self._announced: Inventory = take_inventory(config)
         self._executor = Executor(config, agent, spool, self._announced)
+        self._looks = Looks(lambda: take_inventory(config), self._keep_inventory)
         self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)
         self._listener = Listener(spool.state_directory, self._loop, lambda: self._events.put(WorkerEnded()))
         self._session = Session(self._runs.recover())
@@ -140,7 +141,7 @@ class Driver:
     def _perform(self, action: Action) -> None:
         match action:
             case Greet(holds=holds, look=look):
-                self._beside(lambda: self._greet(holds, look=look), GreetingUnanswered())
+                self._beside(lambda: self._greet(holds, look), GreetingUnanswered())
             case Beat(number=number):
                 self._beat(number, self._runs.beats(action))
             case Claim(order_id=order_id, fence=fence):
@@ -171,11 +172,11 @@ class Driver:
             case Forget(order_id=order_id):
                 self._runs.forget(order_id)
 
-    def _greet(self, holds: tuple[tuple[int, int], ...], *, look: bool) -> Event:
-        if look:
-            self._executor.inventory = take_inventory(self._config)
+    def _greet(self, holds: tuple[tuple[int, int], ...], look: int | None) -> Event:
+        if look is not None:
+            self._looks.look()
         inventory = self._announced = self._executor.inventory
-        return self._speaker.greet(inventory, holds)
+        return self._speaker.greet(inventory, look, holds)
 
     def _claim(self, order_id: int, fence: int) -> Event:
         claimed = self._speaker.claim(order_id, fence)
@@ -233,10 +234,11 @@ class Driver:
         self._beside(self._renew_inventory, Tick())
 
     def _renew_inventory(self) -> Event:
-        found: Inventory = take_inventory(self._config)
-        is_same = found == self._announced
+        self._looks.look()
+        return Tick() if self._executor.inventory == self._announced else FactsChanged()
+
+    def _keep_inventory(self, found: Inventory) -> None:
         self._executor.inventory = found
-        return Tick() if is_same else FactsChanged()
 
     def _finish(self) -> AgentEnding:
         if self._ending is not None:

@@ -1,9 +1,11 @@
 """What this node has: facts, mounts, approved directories and workloads, as hello announces them."""
 
 import os
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
+from itertools import count
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -94,3 +96,24 @@ def _resolve(directory: str, reader: SystemReader) -> str:
     # As a command, because following the links of a dead mount in this process would hang it.
     real = reader.read(CommandWant(("readlink", "--canonicalize", directory), "coreutils"))
     return directory if isinstance(real, Unavailable) else real.strip() or directory
+
+
+class Looks:
+    """Takes the inventory, perhaps twice at a time: what began earlier and ends later has seen less."""
+
+    def __init__(self, take: Callable[[], Inventory], keep: Callable[[Inventory], None]) -> None:
+        """Gives to `keep` what `take` found last."""
+        self._take = take
+        self._keep = keep
+        self._numbers = count(1)
+        self._kept = 0
+        self._lock = threading.Lock()
+
+    def look(self) -> None:
+        """Takes the inventory and keeps it unless another look that began later was kept meanwhile."""
+        number = next(self._numbers)
+        found = self._take()
+        with self._lock:
+            if number > self._kept:
+                self._keep(found)
+                self._kept = number

@@ -196,11 +196,12 @@ class Greet:
     """Say hello, with the orders held.
 
     Attributes:
-        look: look around before; never while orders are held, since it would disturb what they measure.
+        look: look around before, and say that it was for this request of the server; never while orders are held, since
+            it would disturb what they measure.
     """
 
     holds: tuple[tuple[int, int], ...]
-    look: bool = False
+    look: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ class Session:
         self.is_stopped = False
         self._hello = _Retry(10.0)
         self._is_hello_wanted = False
-        self._is_look_wanted = False
+        self._look: int | None = None
         self._was_greeted = False
         self._refused_since: float | None = None
         self._beat = _Retry(10.0, due_at=inf)
@@ -203,8 +203,9 @@ class Session:
         for word in reply.orders:
             yield from self._on_word(word)
         self._beat.succeed(now + max(MIN_BEAT_SECONDS, reply.beat_seconds))
-        self._is_hello_wanted |= reply.hello_wanted
-        self._is_look_wanted |= reply.hello_wanted
+        # A request that is being answered is repeated until the answer has come.
+        self._is_hello_wanted |= reply.hello_wanted or reply.look not in {None, self._look}
+        self._look = reply.look
         is_deaf = (reply.oldest_offer_seconds or 0.0) > DEAF_SECONDS and not self._offers
         if is_deaf and now - self._worker_started_at > WORKER_CHANCE_SECONDS:
             self._worker.succeed(now)
@@ -295,9 +296,8 @@ class Session:
         if self._hello.is_due(now) or (self._is_hello_wanted and not self._hello.is_under_way):
             self._is_hello_wanted = False
             self._hello.begin()
-            holds, look = self.holds(), self._is_look_wanted
-            self._is_look_wanted = False
-            yield Greet(holds, look=look and not holds)
+            holds, look = self.holds(), self._look
+            yield Greet(holds, look=None if holds else look)
         if not self._was_greeted:
             # Nor is a worker started: that of a copy which the server refuses would take the wake-ups of its original.
             return

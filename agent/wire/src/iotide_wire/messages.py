@@ -16,6 +16,8 @@ Instance = Annotated[str, Field(min_length=8, max_length=64)]
 """Identity of one agent process; a new one at every start."""
 BootId = Annotated[str, Field(min_length=8, max_length=64)]
 """/proc/sys/kernel/random/boot_id: changes at every boot of the node."""
+LookNumber = Annotated[int, Field(ge=1)]
+"""Of the server's requests to a node to look around, counted up."""
 
 
 class NodeRole(StrEnum):
@@ -103,6 +105,7 @@ class HelloRequest(Message):
     Attributes:
         previous_instance: the instance of this state directory before; lets a restart succeed itself while a copy
             of the agent on another machine is refused.
+        look: the server's last request to look around that came before the node was looked at for this hello.
         holds: the orders on its disk; one that the server counts as active and is not named here is lost.
     """
 
@@ -116,6 +119,7 @@ class HelloRequest(Message):
     mounts: Annotated[tuple[MountFacts, ...], Field(max_length=1000)]
     approved_directories: Annotated[tuple[Text, ...], Field(max_length=100)]
     workloads: Annotated[tuple[WorkloadAnnouncement, ...], Field(max_length=200)]
+    look: LookNumber | None = None
     holds: Annotated[tuple[HeldOrder, ...], Field(max_length=1000)]
 
 
@@ -248,6 +252,7 @@ class BeatReply(Message):
         oldest_offer_seconds: age of the oldest offer to this node that nobody claimed; above 15 s the agent
             restarts its Celery worker, whatever made it deaf.
         hello_wanted: the server lacks or lost the node's facts.
+        look: an idle agent is to look around and say hello with this number; None where nobody waits for that.
     """
 
     server_time: UtcTime
@@ -255,6 +260,7 @@ class BeatReply(Message):
     orders: tuple[OrderWord, ...]
     oldest_offer_seconds: float | None
     hello_wanted: bool
+    look: LookNumber | None = None
 
 
 class StepRecord(Message):

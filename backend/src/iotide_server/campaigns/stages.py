@@ -66,7 +66,8 @@ class Pause:
 
 
 def _told_since(on: MountChange, asked_at: datetime) -> bool:
-    return on.node.told_at is not None and not on.node.hello_wanted and on.node.told_at >= asked_at
+    node = on.node
+    return node.look_answered >= node.look_asked and node.told_at is not None and node.told_at >= asked_at
 
 
 def add_stages(session: Session, campaign_id: int, plan: CampaignPlan, now: datetime) -> None:
@@ -121,7 +122,7 @@ def look(session: Session, principal: Principal, campaign_id: int, now: datetime
     visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
     found.stage.looked_at = now
-    agents.ask_for_hello(session, {on.node.id for on in found.mounts})
+    agents.ask_to_look(session, {on.node.id for on in found.mounts})
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
@@ -14,6 +15,18 @@ from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_wire.messages import HelloRequest
+
+
+class Wanted(NamedTuple):
+    """What the server wants to hear of an agent.
+
+    Attributes:
+        hello: it lacks what a hello brings.
+        look: the number of a request to look around first.
+    """
+
+    hello: bool
+    look: int | None
 
 
 def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> Node:
@@ -42,7 +55,8 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     node.problem = None
     if not request.holds:
         # With orders on its hands an agent does not look around, and says what it knew before.
-        node.told_at, node.hello_wanted = now, False
+        node.told_at = now
+        node.look_answered = max(node.look_answered, request.look or 0)
     heard = insert(NodeBeat).values(node_id=node_id, seen_at=now)
     session.execute(heard.on_conflict_do_update(index_elements=[NodeBeat.node_id], set_={"seen_at": now}))
     session.flush()
@@ -50,31 +64,31 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     return node
 
 
-def beat(session: Session, node_id: int, agent_instance: str, now: datetime, *, is_idle: bool = True) -> bool:
+def beat(session: Session, node_id: int, agent_instance: str, now: datetime, *, is_idle: bool = True) -> Wanted:
     """Take down that the node was heard of.
 
     Args:
         is_idle: the agent holds no order, so looking around would disturb nothing.
 
     Returns:
-        Whether the server lacks what a hello brings.
+        What the server wants to hear.
 
     Raises:
         AgentSupersededError: another agent has taken over.
     """
     known = repository.beat(session, node_id, agent_instance, now)
     if known.agent_instance is None:
-        return True
+        return Wanted(hello=True, look=None)
     if known.agent_instance != agent_instance:
         raise AgentSupersededError(f"node {node_id}")
     if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
         _tell(session, node_id, known.cluster_id)
-    return known.hello_wanted and is_idle
+    return Wanted(hello=False, look=known.look if is_idle else None)
 
 
-def ask_for_hello(session: Session, node_ids: Collection[int]) -> None:
+def ask_to_look(session: Session, node_ids: Collection[int]) -> None:
     """Have the agents of these nodes look around and say hello, each with its next idle beat."""
-    repository.want_hello(session, node_ids)
+    repository.want_look(session, node_ids)
 
 
 def suspect(session: Session, node_id: int, problem: str) -> None:

@@ -48,7 +48,8 @@ class Node(Identified, Leasable, Base):
         token_sha256, redis_password_sha256: hexadecimal digests; the secrets themselves are only on the node.
         agent_instance, boot_id: of the last accepted hello.
         facts, mounts, approved_directories: as last announced.
-        told_at: when its agent, holding no order, last said what is mounted; it is asked for that while `hello_wanted`.
+        told_at: when its agent, holding no order, last said what is mounted.
+        look_asked, look_answered: number of the last request to look around, and of the last one that was answered.
         problem: why the scheduler passes the node over, in words; None when nothing is wrong.
         retired_at: from then on its token and its Redis user are void.
     """
@@ -71,7 +72,8 @@ class Node(Identified, Leasable, Base):
     mounts: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     approved_directories: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     told_at: Mapped[datetime | None]
-    hello_wanted: Mapped[bool] = mapped_column(server_default="false")
+    look_asked: Mapped[int] = mapped_column(server_default="0")
+    look_answered: Mapped[int] = mapped_column(server_default="0")
     problem: Mapped[str | None]
 
     __table_args__ = (

@@ -138,33 +138,38 @@ def last_seen(session: Session, node_ids: Collection[int]) -> Mapping[int, datet
 
 @dataclass(frozen=True, slots=True)
 class KnownAgent:
-    """What was known of a node when its agent was heard of again."""
+    """What was known of a node when its agent was heard of again.
+
+    Attributes:
+        look: the number of a request to look around that waits for an answer.
+    """
 
     agent_instance: str | None
     cluster_id: int
     seen_at: datetime | None
-    hello_wanted: bool
+    look: int | None
 
 
 def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> KnownAgent:
     """Write down that the node was heard of, if this is its current agent; one statement, because it is frequent."""
     row = session.execute(
         text(
-            "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, n.hello_wanted, b.seen_at"
+            "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, b.seen_at,"
+            " CASE WHEN n.look_asked > n.look_answered THEN n.look_asked END AS look"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
             " heard AS (INSERT INTO node_beat (node_id, seen_at)"
             " SELECT id, :now FROM known WHERE agent_instance = :agent_instance"
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at))"
-            " SELECT agent_instance, cluster_id, seen_at, hello_wanted FROM known"
+            " SELECT agent_instance, cluster_id, seen_at, look FROM known"
         ),
         {"node_id": node_id, "agent_instance": agent_instance, "now": now},
     ).one()
     return KnownAgent(*row)
 
 
-def want_hello(session: Session, node_ids: Collection[int]) -> None:
-    """Ask these nodes for a hello."""
-    session.execute(update(Node).where(Node.id.in_(node_ids)).values(hello_wanted=True))
+def want_look(session: Session, node_ids: Collection[int]) -> None:
+    """Ask these nodes to look around; what they are about to say, of a look that they began before, is no answer."""
+    session.execute(update(Node).where(Node.id.in_(node_ids)).values(look_asked=Node.look_asked + 1))
 
 
 def heard_of_between(session: Session, start: datetime, end: datetime) -> list[Row[int, int]]:

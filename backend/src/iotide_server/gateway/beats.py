@@ -34,7 +34,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
         results.store_curves(session, row.id, said[row.id].curves)
     go_at = _let_go(session, known, moved, now)
     # After the orders, in the order in which everybody locks; when it refuses, nothing of the above stays.
-    hello_wanted = agents.beat(session, node_id, request.agent_instance, now, is_idle=not said)
+    wanted = agents.beat(session, node_id, request.agent_instance, now, is_idle=not said)
     oldest = repository.oldest_offer_at(session, node_id)
     by_id = {row.id: row for row in known}
     return BeatReply(
@@ -44,7 +44,8 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
             word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), go_at) for beat in said.values()
         ),
         oldest_offer_seconds=None if oldest is None else max(0.0, (now - oldest).total_seconds()),
-        hello_wanted=hello_wanted,
+        hello_wanted=wanted.hello,
+        look=wanted.look,
     )
 
 

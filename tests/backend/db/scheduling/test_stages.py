@@ -58,8 +58,8 @@ class Staged:
             self.run_ids = list(session.scalars(text("SELECT id FROM run ORDER BY id")))
 
     def say(self, *mounts: MountFacts) -> None:
-        """The agent says what it has mounted."""
-        self.agent.hello(instance=self.agent.instance, mounts=mounts)
+        """The agent says what it has mounted, of a look that it began when it was asked."""
+        self.agent.hello(instance=self.agent.instance, mounts=mounts, look=self.agent.beat().look)
 
     def end_run(self, outcome: Outcome = Outcome.FINISHED) -> None:
         self.agent.finish(self.agent.claim_offer(), outcome, reason=None if outcome is Outcome.FINISHED else "broke")
@@ -137,9 +137,9 @@ def test_a_pause_before_the_first_stage_keeps_everything(site: Site) -> None:
 def test_a_confirmation_takes_what_is_mounted_as_the_target_and_starts_the_stage(paused: Staged) -> None:
     paused.say(XFS)
     paused.look()
-    assert paused.agent.beat().hello_wanted
+    assert paused.agent.beat().look == 1
     paused.say(XFS)
-    assert not paused.agent.beat().hello_wanted
+    assert paused.agent.beat().look is None
     paused.confirm()
     with paused.site.database.transaction() as session:
         assert frozen(session, paused.site) == ("xfs", "/dev/sdb1")
@@ -156,6 +156,18 @@ def test_what_a_node_said_before_it_was_asked_to_look_is_not_accepted(paused: St
     paused.look()
     with pytest.raises(FactsNotReadError):
         paused.confirm()
+
+
+def test_what_a_node_began_to_look_at_before_it_was_asked_is_not_accepted(paused: Staged) -> None:
+    paused.look()
+    asked_before = paused.agent.beat().look
+    paused.look()
+    for look in (None, asked_before):
+        paused.agent.hello(instance=paused.agent.instance, mounts=(mount("/scratch"),), look=look)
+        with pytest.raises(FactsNotReadError):
+            paused.confirm()
+    paused.say(XFS)
+    paused.confirm()
 
 
 def test_a_confirmation_of_other_mounts_than_those_found_is_refused(paused: Staged) -> None:
@@ -187,12 +199,12 @@ def test_what_a_target_stands_on_is_looked_at_and_confirmed_too(paused: Staged) 
         session.flush()
         set_backing(session, ADA, site.target_ids["scratch"], [disk.id])
     paused.look()
-    assert storage.beat().hello_wanted
+    asked = storage.beat().look
     paused.say(mount("/scratch"))
     with pytest.raises(FactsNotReadError, match="n2 has not yet said"):
         paused.confirm()
 
-    storage.hello(instance=storage.instance, mounts=(mount("/", "ext4", "/dev/sda1", path="/ost"),))
+    storage.hello(instance=storage.instance, mounts=(mount("/", "ext4", "/dev/sda1", path="/ost"),), look=asked)
     with pytest.raises(TargetNotMountedError, match="target ost on node n2: nothing is mounted at /ost"):
         paused.confirm()
 
