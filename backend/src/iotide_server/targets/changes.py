@@ -58,7 +58,7 @@ def mount_changes(session: Session, target_ids: Collection[int], node_ids: Colle
             node,
             mount,
             now=mount_of(mount.path, map(MountFacts.model_validate, node.mounts)),
-            is_backing=(target, node, mount) not in asked,
+            is_backing=number >= len(asked),
         )
-        for target, node, mount in dict.fromkeys([*asked, *below])
+        for number, (target, node, mount) in enumerate(dict.fromkeys([*asked, *below]))
     ]
