@@ -22,8 +22,8 @@ from iotide_wire.messages import FinishRequest, Order, OrderTarget
 
 ERRAND_SECONDS: Final = 240.0
 """The longest that an agent may take for one order, whatever its target does."""
-LEFTOVER_SECONDS: Final = 180.0
-"""For a server that has just come back, until its client has found out: it waits longer before each further try."""
+LEFTOVER_SECONDS: Final = 60.0
+"""For a server that has just come back, until its client has found out."""
 
 
 @dataclass(frozen=True, slots=True)

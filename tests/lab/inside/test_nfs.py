@@ -76,7 +76,8 @@ def test_run_whose_server_stops_comes_to_an_end_and_its_files_go_when_the_server
 ) -> None:
     with mounted_on(CLIENTS[0], "4.2") as mount_point:
         node = make_node(mount_point, CLIENTS[0])
-        large = Job("dd", {"file_size_bytes": 1024 * MIB, "block_size_bytes": MIB})
+        # Without a heap of dirty pages, which would throttle the server too where it has its memory with the client.
+        large = Job("dd", {"file_size_bytes": 1024 * MIB, "block_size_bytes": MIB, "flush": "dsync"})
         started = node.start([large], time_limit_seconds=15.0).until_prepared().release()
         eventually(lambda: _written_bytes() >= 8 * MIB, limit_seconds=30)
         server.stop()
