@@ -264,3 +264,15 @@ def test_only_a_file_system_that_is_read_only_refuses_files(tmpfs: Path, tmp_pat
     assert not refuses_files(str(tmp_path / "absent"))
     mount("-o", "remount,ro", tmpfs)
     assert refuses_files(str(tmpfs))
+
+
+def test_a_run_that_only_reads_makes_nothing_on_its_target_when_it_fails(
+    make_rig: Callable[..., Rig], tmpfs: Path
+) -> None:
+    changed_at = tmpfs.stat().st_mtime_ns
+    rig = make_rig(targets=(target_card(tmpfs, writes=False),))
+    rig.start()
+    rig.until_phase("ready")
+    rig.go([step("false")])
+    assert rig.until_ended()["code"] == "step_failed"
+    assert tmpfs.stat().st_mtime_ns == changed_at

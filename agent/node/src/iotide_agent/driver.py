@@ -173,9 +173,8 @@ class Driver:
                 self._runs.forget(order_id)
 
     def _greet(self, holds: tuple[tuple[int, int], ...], look: int | None) -> Event:
-        if look is not None:
-            self._looks.look()
-        inventory = self._announced = self._executor.inventory
+        # What was found, and not what a claim, which looks at its own targets alone, may have kept over it.
+        inventory = self._announced = self._looks.look() if look is not None else self._executor.inventory
         return self._speaker.greet(inventory, look, holds)
 
     def _claim(self, order_id: int, fence: int) -> Event:

@@ -109,7 +109,7 @@ class Looks:
         self._kept = 0
         self._lock = threading.Lock()
 
-    def look(self) -> None:
+    def look(self) -> Inventory:
         """Takes the inventory and keeps it unless another look that began later was kept meanwhile."""
         number = next(self._numbers)
         found = self._take()
@@ -117,3 +117,4 @@ class Looks:
             if number > self._kept:
                 self._keep(found)
                 self._kept = number
+        return found

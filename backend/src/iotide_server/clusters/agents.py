@@ -56,7 +56,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     if not request.holds:
         # With orders on its hands an agent does not look around, and says what it knew before.
         node.told_at = now
-        node.look_answered = max(node.look_answered, request.look or 0)
+        node.look_answered = max(node.look_answered, min(request.look or 0, node.look_asked))
     heard = insert(NodeBeat).values(node_id=node_id, seen_at=now)
     session.execute(heard.on_conflict_do_update(index_elements=[NodeBeat.node_id], set_={"seen_at": now}))
     session.flush()

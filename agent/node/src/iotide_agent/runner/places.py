@@ -115,7 +115,7 @@ class Places:
             raise _became_read_only(target.path, mount)
 
     def verify_after_failure(self) -> None:
-        """As `verify`, and that each target still takes a new file.
+        """As `verify`, and that each target on which a directory was made still takes a new file there.
 
         ext4 refuses writes as soon as its journal is aborted, but says that it is read-only only once it has written
         its superblock, which may be much later than the end of a load that it refused.
@@ -123,7 +123,7 @@ class Places:
         self.verify()
         for target in self._card.targets:
             held = self._held.get(target.target_id)
-            if held is not None and refuses_files(held.directory):
+            if held is not None and target.writes and not held.mount.is_read_only and refuses_files(held.directory):
                 raise _became_read_only(target.path, held.mount)
 
     def let_go(self) -> None:

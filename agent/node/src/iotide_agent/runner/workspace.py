@@ -156,13 +156,18 @@ def verify(path: str, expected: os.stat_result) -> None:
 
 
 def refuses_files(path: str) -> bool:
-    """Whether the file system says, of a trial in this directory, that it is read-only."""
-    trial = Path(path, ".iotide-write-trial")
+    """Whether the file system says, of a trial in this directory of ours, that it is read-only."""
+    name = ".iotide-write-trial"
     try:
-        trial.touch(0o600, exist_ok=True)
-        trial.unlink()
-    except OSError as error:
-        return error.errno == errno.EROFS
+        directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with _closing(directory):
+        try:
+            os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory))
+            os.unlink(name, dir_fd=directory)
+        except OSError as error:
+            return error.errno == errno.EROFS
     return False
 
 
