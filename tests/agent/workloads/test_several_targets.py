@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from factories.mpi import mpi_settings
-from factories.outcomes import captured, run_together, two_places
+from factories.outcomes import captured, run_groups, run_together, two_places
 
 from iotide_agent.workloads.base import Parsed, Place, StepOutcome
 from iotide_agent.workloads.bonnie import BonnieOptions, BonnieWorkload
@@ -126,6 +126,25 @@ def test_programs_of_mpi_on_targets_at_once_have_a_total_for_each_operation(plac
     assert totals(made, "total_operation_rate", "operation").keys() == {"create", "delete"}
     for parsed in (written, made):
         assert values(parsed).keys() > {"first_done", "last_done", "fairness"}
+
+
+@pytest.mark.parametrize(
+    ("workload", "options"),
+    [
+        (IorWorkload(mpi_settings("ior")), IorOptions(tasks=1, transfers_per_block=2, operations=("write",))),
+        (MdtestWorkload(mpi_settings("mdtest")), MdtestOptions(tasks=1, item_count=20, operations=("create",))),
+    ],
+)
+def test_total_goes_from_the_first_task_that_worked_however_late_a_launcher_started_its_own(
+    workload: IorWorkload | MdtestWorkload, options: IorOptions | MdtestOptions, place: Place
+) -> None:
+    places = two_places(place)
+    # Each takes its own options, which the parameters bring together.
+    first, second = run_groups(workload.plan(options, places), place)  # type: ignore[arg-type]
+    slow = replace(second, started_at=first.started_at, wall_seconds=first.wall_seconds + 60)
+    parsed = workload.conclude(options, places, [first, slow])  # type: ignore[arg-type]
+    assert 60 < values(parsed)["last_done"] < 61
+    assert FlagCode.CLOCK in {flag.code for flag in parsed.flags}
 
 
 def test_kinds_of_items_that_targets_do_not_make_at_the_same_time_have_no_total(place: Place) -> None:

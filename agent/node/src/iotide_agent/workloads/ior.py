@@ -271,7 +271,7 @@ def _labels(options: IorOptions, place: Place, outcome: StepOutcome) -> dict[str
 def _part(options: IorOptions, outcome: StepOutcome) -> Part:
     operation = _operation(outcome)
     report = read_report(outcome.step.name, _output(outcome), operation)
-    return Part(outcome, _checked_bytes(options, outcome, report), report.results[operation].total_seconds)
+    return Part.at_end(outcome, _checked_bytes(options, outcome, report), report.results[operation].total_seconds)
 
 
 def _output(outcome: StepOutcome) -> str:

@@ -246,7 +246,7 @@ def _rate_together(options: MdtestOptions, outcomes: Sequence[StepOutcome]) -> P
     parts = []
     for outcome in outcomes:
         count = _item_count(options, outcome)
-        parts.append(Part(outcome, count, count / _checked_rates(options, outcome)[row]))
+        parts.append(Part.at_end(outcome, count, count / _checked_rates(options, outcome)[row]))
     return together(parts, {"operation": operation, "item": item}, "total_operation_rate")
 
 

@@ -1,9 +1,10 @@
 """Several writers side by side as one: their total, the first and the last to be done, and how fairly they shared."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
 from iotide_wire.catalogue import MetricSpec
@@ -83,6 +84,13 @@ class Part:
     outcome: StepOutcome
     amount: int
     seconds: float | None = None
+
+    @classmethod
+    def at_end(cls, outcome: StepOutcome, amount: int, seconds: float) -> Self:
+        """Of a tool that ends with its work: what came before, as a launcher's start of its tasks, is left out."""
+        start_up_seconds = max(0.0, outcome.wall_seconds - seconds)
+        began_at = outcome.started_at + timedelta(seconds=start_up_seconds)
+        return cls(replace(outcome, started_at=began_at), amount, seconds)
 
     @property
     def busy_seconds(self) -> float:
