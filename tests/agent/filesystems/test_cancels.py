@@ -77,6 +77,18 @@ def test_every_workload_has_its_turn() -> None:
     assert len(real_workloads()) <= min(CANCELS, 3 * KILLS)
 
 
+@pytest.mark.parametrize("number", numbers(0, CANCELS // 2))
+def test_cancel_at_a_random_moment_ends_a_long_load_and_leaves_nothing(
+    mount: MadeMount, node: NodeRig, number: str
+) -> None:
+    order = begun(mount, node, number)
+    seen = loads_until_a_random_moment(node, order, number)
+    node.cancel(order)
+    result = node.finish(order)
+    assert (result.outcome, result.reason_code) == (Outcome.CANCELLED, "cancelled")
+    assert_nothing_is_left(mount, node, seen)
+
+
 @pytest.mark.parametrize("number", numbers(0, CANCELS))
 def test_cancel_at_any_moment_of_a_whole_run_leaves_nothing(
     mount: MadeMount, node: NodeRig, whole_seconds: dict[str, float], number: str

@@ -14,6 +14,7 @@ MOUNTINFO = """\
 """
 DISK, MEMORY, NFS = parse_mountinfo(MOUNTINFO)
 SETTING = FileWant("/sys/class/bdi/254:0/read_ahead_kb")
+OF_THE_DISK = FileWant("/sys/dev/block/254:0/../bdi/read_ahead_kb")
 
 
 @pytest.mark.parametrize(("mount", "is_known"), [(DISK, True), (MEMORY, False), (NFS, True)])
@@ -22,10 +23,15 @@ def test_every_mount_but_memory_is_known(mount: Mount, *, is_known: bool) -> Non
 
 
 def test_the_fact_is_in_bytes() -> None:
-    assert list(PROBE.wants(DISK, {})) == [SETTING]
+    assert list(PROBE.wants(DISK, {})) == [SETTING, OF_THE_DISK]
     assert PROBE.facts(DISK, {SETTING: "128\n"}) == {"read_ahead.bytes": 128 * 1024}
+
+
+def test_a_partition_has_what_its_disk_has() -> None:
+    absent = Unavailable("it cannot be read: No such file or directory")
+    assert PROBE.facts(DISK, {SETTING: absent, OF_THE_DISK: "256\n"}) == {"read_ahead.bytes": 256 * 1024}
 
 
 @pytest.mark.parametrize("text", [Unavailable("it cannot be read: No such file or directory"), "", "many\n", "-1\n"])
 def test_what_the_kernel_does_not_say_is_no_fact(text: str | Unavailable) -> None:
-    assert PROBE.facts(DISK, {SETTING: text}) == {}
+    assert PROBE.facts(DISK, {SETTING: text, OF_THE_DISK: text}) == {}

@@ -19,15 +19,18 @@ class ReadAheadProbe(Probe):
         return mount.fstype != "tmpfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """One small file of /sys."""
+        """Two small files of /sys, one of which is there."""
         del texts
-        yield _setting(mount)
+        yield from _settings(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
         """The setting in bytes; the kernel says it in KiB. File systems that do not keep it have no such fact."""
-        kibibytes = number(text_of(texts, _setting(mount)))
+        found = (number(text_of(texts, setting)) for setting in _settings(mount))
+        kibibytes = next((value for value in found if value is not None), None)
         return known({"read_ahead.bytes": None if kibibytes is None else kibibytes * 1024})
 
 
-def _setting(mount: Mount) -> FileWant:
-    return FileWant(f"/sys/class/bdi/{mount.device}/read_ahead_kb")
+def _settings(mount: Mount) -> tuple[FileWant, FileWant]:
+    """Of a whole disk or a network file system, and of the disk that a partition is on."""
+    own = FileWant(f"/sys/class/bdi/{mount.device}/read_ahead_kb")
+    return own, FileWant(f"/sys/dev/block/{mount.device}/../bdi/read_ahead_kb")
