@@ -182,13 +182,17 @@ def _paused_stage(campaign_id: int) -> Select[CampaignStage]:
     )
 
 
-def places_of(session: Session, stage: CampaignStage) -> tuple[Sequence[int], Sequence[int]]:
-    """The ids of the nodes and of the targets that the waiting runs of a stage need."""
+def places_of(session: Session, stage: CampaignStage) -> set[tuple[int, int]]:
+    """The ids of each node and target that a waiting run of a stage needs together."""
     has_waiting = text("EXISTS (SELECT FROM run WHERE run.cell_id = cell.id AND run.state = 'waiting')")
-    cells = select(Cell.id).where(Cell.campaign_id == stage.campaign_id, Cell.stage == stage.ordinal, has_waiting)
-    nodes = select(CellNode.node_id).where(CellNode.cell_id.in_(cells)).distinct()
-    loaded = select(CellTarget.target_id).where(CellTarget.cell_id.in_(cells)).distinct()
-    return session.scalars(nodes).all(), session.scalars(loaded).all()
+    statement = (
+        select(CellNode.node_id, CellTarget.target_id)
+        .join(CellTarget, CellTarget.cell_id == CellNode.cell_id)
+        .join(Cell, Cell.id == CellNode.cell_id)
+        .where(Cell.campaign_id == stage.campaign_id, Cell.stage == stage.ordinal, has_waiting)
+        .distinct()
+    )
+    return {(node_id, target_id) for node_id, target_id in session.execute(statement)}
 
 
 def open_runs_before(session: Session, campaign_id: int, stage: int) -> int:

@@ -156,8 +156,7 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
 def _pause(session: Session, campaign_id: int, stage: CampaignStage | None) -> Pause:
     if stage is None:
         raise NotPausedError(campaign_id)
-    node_ids, target_ids = repository.places_of(session, stage)
-    return Pause(campaign_id, stage, mount_changes(session, target_ids, node_ids))
+    return Pause(campaign_id, stage, mount_changes(session, repository.places_of(session, stage)))
 
 
 def _check(session: Session, found: Pause, seen_sha256: str) -> None:

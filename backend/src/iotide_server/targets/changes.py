@@ -1,6 +1,6 @@
 """What is mounted where the targets are, beside what they were made on: the question that an operator confirms."""
 
-from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -45,12 +45,20 @@ class MountChange:
         return None
 
 
-def mount_changes(session: Session, target_ids: Collection[int], node_ids: Collection[int]) -> list[MountChange]:
-    """What the targets were made on beside what each of the nodes said last, by target and node name.
+def mount_changes(session: Session, places: AbstractSet[tuple[int, int]]) -> list[MountChange]:
+    """What targets were made on beside what the nodes said last, by target and node name.
 
     What they stand on follows, on every node that has it: there the server's disk is seen.
+
+    Args:
+        places: the ids of a node and of a target on it.
     """
-    asked = repository.mounts_with_nodes(session, target_ids, node_ids)
+    target_ids = {target_id for _, target_id in places}
+    asked = [
+        (target, node, mount)
+        for target, node, mount in repository.mounts_with_nodes(session, target_ids)
+        if (node.id, target.id) in places
+    ]
     below = repository.mounts_with_nodes(session, all_below(session, target_ids))
     return [
         MountChange(

@@ -46,10 +46,8 @@ def mounts_of(session: Session, target_ids: Collection[int]) -> Mapping[int, lis
     return by_target
 
 
-def mounts_with_nodes(
-    session: Session, target_ids: Collection[int], node_ids: Collection[int] | None = None
-) -> list[tuple[Target, Node, TargetMount]]:
-    """The mounts of these targets on these nodes, or on all; by target and node name, without what is retired."""
+def mounts_with_nodes(session: Session, target_ids: Collection[int]) -> list[tuple[Target, Node, TargetMount]]:
+    """The mounts of these targets, by target and node name, without what is retired."""
     statement = (
         select(Target, Node, TargetMount)
         .join(TargetMount, TargetMount.target_id == Target.id)
@@ -57,8 +55,6 @@ def mounts_with_nodes(
         .where(Target.id.in_(target_ids), Target.retired_at.is_(None), Node.retired_at.is_(None))
         .order_by(Target.name, Node.name)
     )
-    if node_ids is not None:
-        statement = statement.where(Node.id.in_(node_ids))
     return [(target, node, mount) for target, node, mount in session.execute(statement)]
 
 

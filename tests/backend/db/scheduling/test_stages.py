@@ -36,9 +36,9 @@ ROOT = mount("/", "ext4", "/dev/sda1", path="/scratch")
 
 
 class Staged:
-    """A campaign of one run in each stage on each node, with the agent of node 1."""
+    """A campaign with the agent of node 1; of one run in each stage on each node, unless the plan is changed."""
 
-    def __init__(self, site: Site, *planned: dict[str, Any], nodes: tuple[str, ...] = ("n1",)) -> None:
+    def __init__(self, site: Site, *planned: dict[str, Any], nodes: tuple[str, ...] = ("n1",), **changes: Any) -> None:  # noqa: ANN401 - any field of a plan
         self.site = site
         self.agent = site.agent(1)
         plan = CampaignPlan.model_validate(
@@ -50,6 +50,7 @@ class Staged:
                 "workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 GiB"}}],
                 "repeats": 1,
                 "stages": list(planned),
+                **changes,
             }
         )
         self.say(mount("/scratch"))
@@ -220,6 +221,22 @@ def test_what_a_target_stands_on_is_looked_at_and_confirmed_too(paused: Staged) 
     with site.database.transaction() as session:
         assert session.get_one(TargetMount, (disk.id, site.node_ids[1])).fstype == "xfs"
     assert site.start() == [paused.run_ids[1]]
+
+
+def test_a_target_is_asked_for_only_on_the_nodes_that_load_it(site: Site) -> None:
+    load = {"workload": "dd", "options": {"file_size_bytes": "1 GiB"}}
+    pairs = [{**load, "nodes": ["n1"], "targets": ["scratch"]}, {**load, "nodes": ["n2"], "targets": ["nfs"]}]
+    planned = {"variant": "xfs", "pause": REFORMAT}
+    staged = Staged(site, planned, nodes=("n1", "n2"), targets=["scratch", "nfs"], workloads=pairs)
+    other = site.agent(2)
+    staged.look()
+    staged.say(XFS, mount("/", "ext4", "/dev/sda1", path="/nfs"))
+    other.hello(instance=other.instance, mounts=(ROOT, mount("/nfs")), look=other.beat().look)
+    with site.database.transaction() as session:
+        found = stages.pause(session, ADA, staged.id).mounts
+        assert [(on.target.name, on.node.name) for on in found] == [("nfs", "n2"), ("scratch", "n1")]
+    staged.confirm()
+    assert site.start() == staged.run_ids
 
 
 def test_a_node_whose_runs_were_cancelled_is_not_waited_for(site: Site) -> None:
