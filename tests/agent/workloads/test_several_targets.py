@@ -1,16 +1,18 @@
 """What a run says of several targets that it loads at once, beside the numbers of each."""
 
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from factories.mpi import mpi_settings
-from factories.outcomes import captured, run_groups, run_together, two_places
+from factories.outcomes import captured, run_groups, run_steps, run_together, two_places
 
 from iotide_agent.workloads.base import Parsed, Place, StepOutcome
 from iotide_agent.workloads.bonnie import BonnieOptions, BonnieWorkload
 from iotide_agent.workloads.command import CommandWorkload
+from iotide_agent.workloads.create import CreateOptions, CreateWorkload
 from iotide_agent.workloads.fill import FillOptions, FillWorkload
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
@@ -99,6 +101,16 @@ def test_targets_filled_at_once_have_a_total(place: Place) -> None:
     assert together_["total_throughput"] == pytest.approx(6 * MIB / together_["last_done"])
     own = {sample.target_id for sample in parsed.samples if sample.metric == "total_throughput"}
     assert own == {None, 7, 8}
+
+
+def test_files_of_no_target_are_made_before_the_processes_of_all_targets_have_come(place: Place) -> None:
+    places = two_places(place)
+    [early, late] = CreateWorkload().plan(CreateOptions(file_count=1), places)[0]
+    with subprocess.Popen(early.argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
+        with pytest.raises(subprocess.TimeoutExpired):
+            first.wait(timeout=0.3)
+        [done] = run_steps([late], places[1])
+        assert (first.wait(timeout=20), done.exit_status) == (0, 0)
 
 
 def test_files_read_on_targets_at_once_have_a_total_for_each_pattern(place: Place) -> None:

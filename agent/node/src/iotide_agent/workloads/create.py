@@ -130,6 +130,10 @@ class CreateWorkload(Workload[CreateOptions]):
     bytes_moved: ClassVar[Expression] = _ROOM
     options_type = CreateOptions
 
+    def plan(self, options: CreateOptions, places: Sequence[Place]) -> list[Group]:
+        """All targets at once; the processes of all of them meet in the scratch directory of the first."""
+        return super().plan(options, [replace(place, scratch=places[0].scratch) for place in places])
+
     def groups(self, options: CreateOptions, place: Place) -> list[Group]:
         """Three groups of processes, so that caches can be dropped before the files are looked up."""
         numbers = range(1, options.processes + 1) if options.processes > 1 else (None,)
@@ -210,7 +214,7 @@ def _labels(outcome: StepOutcome) -> dict[str, str | int | float | bool]:
 
 
 def _argv(name: str, options: CreateOptions, place: Place, number: int) -> tuple[str, ...]:
-    meeting = (str(place.scratch / f"{name}.meeting"), str(options.processes))
+    meeting = (str(place.scratch / f"{name}.meeting"), str(options.processes * place.target_count))
     directory = place.directory / ("files" if options.shared else f"files-{number}")
     counts = (str(options.directories), str(options.file_count))
     operation = _load_operation(name, options)
