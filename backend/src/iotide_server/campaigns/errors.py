@@ -86,6 +86,20 @@ class StageNotInPlanError(InvalidInputError):
         )
 
 
+class NoWorkloadNamesItError(InvalidInputError):
+    """A plan names a node, a target or a stage that no workload of it is run with."""
+
+    code = "no_workload_names_it"
+
+    def __init__(self, field: str, name: str, narrowed_by: str) -> None:
+        super().__init__(
+            f"{field}: no workload of the plan is run with {name}",
+            field=field,
+            value=name,
+            remedy=f"leave {name} out, or name it in {narrowed_by} of a workload",
+        )
+
+
 class SweptAndSetError(InvalidInputError):
     """An option has both one value and a list of values."""
 

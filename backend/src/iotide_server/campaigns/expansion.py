@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
     NodeNotInPlanError,
+    NoWorkloadNamesItError,
     RepeatedEntryError,
     StageNotInPlanError,
     SweptAndSetError,
@@ -94,6 +95,7 @@ def check_matrix(plan: CampaignPlan) -> None:
         RepeatedEntryError: a node or a target is named twice.
         NodeNotInPlanError, TargetNotInPlanError, StageNotInPlanError: a workload names what the plan does not.
         SweptAndSetError: an option is both set and swept.
+        NoWorkloadNamesItError: no workload is run on a node, on a target or in a stage of the plan.
     """
     runs = run_count(plan)
     if runs > MAX_RUNS:
@@ -107,6 +109,22 @@ def check_matrix(plan: CampaignPlan) -> None:
         _check_own(f"workloads[{index}].variants", choice.variants, variants, StageNotInPlanError)
         for name in choice.sweep.keys() & choice.options.keys():
             raise SweptAndSetError(f"workloads[{index}].sweep.{name}", name)
+    _check_all_run(plan)
+
+
+def _check_all_run(plan: CampaignPlan) -> None:
+    nodes = {name for choice in plan.workloads for name in nodes_of(plan, choice)}
+    for index, name in enumerate(plan.nodes):
+        if name not in nodes:
+            raise NoWorkloadNamesItError(f"nodes[{index}]", name, "nodes")
+    targets = {name for choice in plan.workloads for name in targets_of(plan, choice)}
+    for index, name in enumerate(plan.targets):
+        if name not in targets:
+            raise NoWorkloadNamesItError(f"targets[{index}]", name, "targets")
+    stages = {ordinal for choice in plan.workloads for ordinal in stages_of(plan, choice)}
+    for ordinal, stage in enumerate(plan.stages, start=1):
+        if ordinal not in stages:
+            raise NoWorkloadNamesItError(f"stages[{ordinal - 1}].variant", stage.variant, "variants")
 
 
 def _check_own(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
     NodeNotInPlanError,
+    NoWorkloadNamesItError,
     RepeatedEntryError,
     StageNotInPlanError,
     SweptAndSetError,
@@ -196,3 +197,23 @@ def test_what_would_make_two_equal_cells_is_refused_by_its_field(
     with pytest.raises(error) as refusal:
         check_matrix(plan(**changes))
     assert refusal.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("choice", "field", "value", "narrowed_by"),
+    [
+        ({"nodes": ["n1"]}, "nodes[1]", "n2", "nodes"),
+        ({"targets": ["disk"]}, "targets[1]", "nfs", "targets"),
+        ({"variants": ["ext3", "jfs"]}, "stages[1].variant", "xfs", "variants"),
+    ],
+)
+def test_what_a_plan_names_and_no_workload_is_run_with_is_refused(
+    choice: dict[str, Any], field: str, value: str, narrowed_by: str
+) -> None:
+    places = {"targets": ["disk", "nfs"], "stages": [{"variant": each} for each in ("ext3", "xfs", "jfs")]}
+    with pytest.raises(NoWorkloadNamesItError) as refusal:
+        check_matrix(plan(**places, workloads=[{"workload": "dd", **choice}]))
+    assert (refusal.value.status, refusal.value.code) == (422, "no_workload_names_it")
+    assert (refusal.value.field, refusal.value.value) == (field, value)
+    assert refusal.value.remedy == f"leave {value} out, or name it in {narrowed_by} of a workload"
+    check_matrix(plan(**places, workloads=[{"workload": "dd", **choice}, {"workload": "create"}]))
