@@ -95,8 +95,9 @@ export function draftOf(plan: CampaignPlan): Draft {
   };
 }
 
-function placesOf(choice: PlanWorkload): Places | undefined {
-  const { nodes = null, targets = null, targets_at_once = null, variants = null } = choice;
+/** What a plan says of one workload alone; undefined where it says nothing. */
+export function placesOf(own: Pick<PlanWorkload, keyof Places>): Places | undefined {
+  const { nodes = null, targets = null, targets_at_once = null, variants = null } = own;
   const places = { nodes, targets, targets_at_once, variants };
   return Object.values(places).some((value) => value !== null) ? places : undefined;
 }

@@ -3,9 +3,16 @@
 import { useState } from "react";
 import * as z from "zod/mini";
 import type { Principal } from "@/api/types";
-import type { Draft } from "./draft";
+import { type Draft, placesOf } from "./draft";
 
 const Count = z.union([z.number(), z.literal("")]);
+/** Of all that an earlier release may have left out; nothing but nulls is no place of its own. */
+const KeptPlaces = z.object({
+  nodes: z.optional(z.nullable(z.array(z.string()))),
+  targets: z.optional(z.nullable(z.array(z.string()))),
+  targets_at_once: z.optional(z.nullable(z.boolean())),
+  variants: z.optional(z.nullable(z.array(z.string()))),
+});
 const Kept = z.object({
   clusterId: z.number(),
   draft: z.object({
@@ -19,14 +26,7 @@ const Kept = z.object({
         workload: z.string(),
         options: z.record(z.string(), z.unknown()),
         sweep: z.record(z.string(), z.array(z.unknown())),
-        places: z.optional(
-          z.object({
-            nodes: z.nullable(z.array(z.string())),
-            targets: z.nullable(z.array(z.string())),
-            targets_at_once: z.nullable(z.boolean()),
-            variants: z.nullable(z.array(z.string())),
-          }),
-        ),
+        places: z.optional(z.pipe(KeptPlaces, z.transform(placesOf))),
       }),
     ),
     repeats: Count,

@@ -1,0 +1,24 @@
+import { beforeEach, expect, it } from "vitest";
+import { EMPTY_DRAFT } from "./draft";
+import { readKept } from "./keptDraft";
+
+const KEY = "iotide draft of user 1, new";
+
+beforeEach(() => sessionStorage.clear());
+
+function keep(places: unknown): void {
+  const choices = [{ key: 0, workload: "dd", options: {}, sweep: {}, places }];
+  sessionStorage.setItem(KEY, JSON.stringify({ clusterId: 1, draft: { ...EMPTY_DRAFT, choices } }));
+}
+
+it.each([
+  [{}, undefined],
+  [{ targets: null, targets_at_once: null }, undefined],
+  [
+    { targets: ["disk"], targets_at_once: true },
+    { nodes: null, targets: ["disk"], targets_at_once: true, variants: null },
+  ],
+])("has a draft again that an earlier release kept with the places %j", (places, expected) => {
+  keep(places);
+  expect(readKept(KEY)?.draft.choices[0]).toMatchObject({ workload: "dd", places: expected });
+});
