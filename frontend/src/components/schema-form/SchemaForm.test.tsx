@@ -1,6 +1,6 @@
 import { screen } from "@testing-library/react";
 import { useState } from "react";
-import { expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import forms from "@/testing/forms.json";
 import { renderWithApp } from "@/testing/render";
 import { SchemaForm } from "./SchemaForm";
@@ -174,4 +174,38 @@ it("shows the lists that a plan sweeps over, and goes back to the first of them"
   await user.click(screen.getByRole("button", { name: "Sweep over Depths" }));
   expect(lastValue()).toEqual({ options: { depths: [1] }, sweep: {} });
   expect(screen.queryByRole("button", { name: "Sweep over Depths" })).not.toBeInTheDocument();
+});
+
+describe("an option that may be none", () => {
+  const nullable = readFields({
+    properties: {
+      limit_seconds: { anyOf: [{ type: "number" }, { type: "null" }], "x-unit": "seconds", default: 60 },
+      pause_seconds: { anyOf: [{ type: "number" }, { type: "null" }], default: null },
+      mode: { anyOf: [{ enum: ["fast", "none"] }, { type: "null" }], default: "fast" },
+    },
+  });
+
+  it("is none once it is emptied, and out of the plan where none is its default", async () => {
+    const { user, lastValue } = renderForm(nullable);
+    await user.clear(input("Limit"));
+    expect(lastValue().options).toEqual({ limit_seconds: null });
+    expect(input("Limit")).toHaveValue("");
+    await user.type(input("Pause"), "5{Backspace}");
+    expect(lastValue().options).toEqual({ limit_seconds: null });
+    await user.click(screen.getByRole("combobox", { name: "Mode" }));
+    await user.click(screen.getByRole("option", { name: "fast" }));
+    expect(lastValue().options).toEqual({ limit_seconds: null, mode: null });
+  });
+
+  it("is swept over none too, which a choice called none is not", async () => {
+    const start = { options: { limit_seconds: null }, sweep: { mode: ["none"] } };
+    const { user, lastValue } = renderForm(nullable, start);
+    await user.click(screen.getByRole("button", { name: "Sweep over Limit" }));
+    await user.type(input("Limit"), "1 min{Enter}");
+    await user.click(input("Mode"));
+    await user.click(screen.getByRole("option", { name: "(none)" }));
+    expect(lastValue().sweep).toEqual({ limit_seconds: [null, "1 min"], mode: ["none", null] });
+    await user.click(screen.getByRole("button", { name: "Sweep over Limit" }));
+    expect(lastValue().options).toEqual({ limit_seconds: null });
+  });
 });

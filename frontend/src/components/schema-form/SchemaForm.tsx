@@ -97,7 +97,9 @@ function setSweep(form: FormValue, name: string, values: unknown[]): FormValue {
 export function toggleSweep(form: FormValue, field: Field): FormValue {
   const { [field.name]: swept, ...otherSweeps } = form.sweep;
   if (swept) return setOption({ ...form, sweep: otherSweeps }, field.name, swept[0]);
-  const current = form.options[field.name] ?? field.defaultValue;
-  const start = current === undefined || current === null || current === "" ? [] : [current];
+  const given = form.options[field.name];
+  const current = given === undefined ? field.defaultValue : given;
+  const isNone = current === null || current === "";
+  const start = current === undefined || (isNone && !field.isNullable) ? [] : [isNone ? null : current];
   return setSweep(setOption(form, field.name, undefined), field.name, start);
 }

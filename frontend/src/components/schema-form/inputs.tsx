@@ -21,6 +21,8 @@ export interface InputProps {
   readonly onChange: (value: unknown) => void;
 }
 
+/** Told apart from a choice called `none` by its brackets. */
+const NONE = "(none)";
 const UNIT_PLACEHOLDER = { bytes: "64 MiB", bytes_per_second: "1024 Mbit/s", seconds: "10 min" };
 
 export function SingleInput({ field, value, problem, onChange }: InputProps) {
@@ -46,7 +48,7 @@ export function SingleInput({ field, value, problem, onChange }: InputProps) {
           {...common}
           allowDeselect={field.isNullable}
           data={choiceTexts(field)}
-          onChange={(text) => onChange(text === null ? undefined : choiceOf(field, text))}
+          onChange={(text) => onChange(text === null ? emptied(field) : choiceOf(field, text))}
           value={shownText(field, shown) || null}
         />
       );
@@ -81,8 +83,7 @@ function TextLikeInput({ field, shown, onChange, ...common }: TextLikeProps) {
     value: valueText(field, shown),
   };
   function enter(text: string): void {
-    const isUnset = text === "" && (field.isNullable || field.isRequired);
-    onChange(isUnset ? undefined : text);
+    onChange(text === "" && (field.isNullable || field.isRequired) ? emptied(field) : text);
   }
   if (field.choices.length > 0)
     return <Autocomplete {...input} data={choiceTexts(field)} filter={everyOption} onChange={enter} />;
@@ -119,8 +120,8 @@ function ListInput({ field, shown, onChange, ...common }: ListProps) {
   const entry: Scalar = { ...field.item, choices: [...new Set([...field.item.choices, ...field.choices])] };
   function change(entries: readonly unknown[]): void {
     const others = entries.filter((given) => choiceOf(field, given) === undefined);
-    const isUnset = entries.length === 0 && field.isNullable;
-    onChange(isUnset ? undefined : (choiceOf(field, entries.at(-1)) ?? others));
+    const isEmptied = entries.length === 0 && field.isNullable;
+    onChange(isEmptied ? emptied(field) : (choiceOf(field, entries.at(-1)) ?? others));
   }
   return (
     <SeveralInput
@@ -131,6 +132,11 @@ function ListInput({ field, shown, onChange, ...common }: ListProps) {
       values={[shown ?? []].flat()}
     />
   );
+}
+
+/** What an input that was emptied stands for: none where that is not the default, otherwise nothing in the plan. */
+function emptied(field: Field): null | undefined {
+  return field.isNullable && field.defaultValue !== null ? null : undefined;
 }
 
 interface SweepProps {
@@ -148,7 +154,7 @@ export function SweepInput({ field, values, problem, onChange }: SweepProps) {
     error: problem,
   };
   if (field.kind === "list")
-    return <TagsInput {...common} readOnly value={values.map((value) => valueText(field, value))} />;
+    return <TagsInput {...common} readOnly value={values.map((value) => sweptText(field, value))} />;
   return (
     <SeveralInput {...common} allowDuplicates={false} field={field} onChange={onChange} values={values} />
   );
@@ -163,13 +169,14 @@ interface SeveralProps extends LabelledProps {
 
 /** Several values of one kind: chosen where all are known, typed otherwise. */
 function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: SeveralProps) {
-  const texts = values.map((value) => shownText(field, value));
+  const texts = values.map((value) => sweptText(field, value));
+  const data = [...choiceTexts(field), ...(field.isNullable ? [NONE] : [])];
   if (field.kind === "choice" || field.kind === "boolean") {
     return (
       <MultiSelect
         {...common}
-        data={choiceTexts(field)}
-        onChange={(chosen) => onChange(chosen.map((text) => choiceOf(field, text)))}
+        data={data}
+        onChange={(chosen) => onChange(chosen.map((text) => (text === NONE ? null : choiceOf(field, text))))}
         value={texts}
       />
     );
@@ -179,8 +186,8 @@ function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: S
       {...common}
       acceptValueOnBlur
       allowDuplicates={allowDuplicates}
-      data={choiceTexts(field)}
-      onChange={onChange}
+      data={data}
+      onChange={(entered) => onChange(entered.map((text) => (text === NONE ? null : text)))}
       placeholder={texts.length === 0 ? "Type a value, then Enter" : ""}
       splitChars={field.kind === "text" ? [] : [",", ";"]}
       value={texts}
@@ -190,6 +197,11 @@ function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: S
 
 function choiceTexts(field: Field): string[] {
   return field.choices.map((choice) => valueText(field, choice));
+}
+
+/** One of several values: none is seen only where it has a name. */
+function sweptText(field: Field, value: unknown): string {
+  return value === null ? NONE : shownText(field, value);
 }
 
 /** A choice reads the same however a plan wrote it. */

@@ -81,7 +81,8 @@ describe("of a union", () => {
     ["a constant before the number", [{ const: "all" }, { type: "integer" }], "integer", ["all"]],
     ["constants alone", [{ enum: ["a", "b"] }, { const: 3 }, { const: "a" }], "choice", ["a", "b", 3]],
     ["a switch and a constant", [{ type: "boolean" }, { const: "auto" }], "choice", [true, false, "auto"]],
-    ["a switch and nothing", [{ type: "boolean" }, { type: "null" }], "boolean", [true, false]],
+    ["a switch and nothing", [{ type: "boolean" }, { type: "null" }], "choice", [true, false]],
+    ["a switch alone", [{ type: "boolean" }], "boolean", [true, false]],
     ["a union in it", [{ anyOf: [{ type: "number" }, { const: "x" }] }, { type: "null" }], "number", ["x"]],
     ["a list and a constant", [{ type: "array", items: {} }, { const: "all" }], "list", ["all"]],
   ])("%s", (_, anyOf, kind, choices) => {

@@ -153,8 +153,10 @@ function toList(name: string, resolved: Resolved, isRequired: boolean, defs: Def
   };
 }
 
-function kindOf({ property, choices }: Resolved): Scalar["kind"] {
-  if (choices.length === 2 && choices.every((choice) => typeof choice === "boolean")) return "boolean";
+/** A switch has two states: what may also be none is a choice. */
+function kindOf({ property, choices, isNullable }: Resolved): Scalar["kind"] {
+  if (!isNullable && choices.length === 2 && choices.every((choice) => typeof choice === "boolean"))
+    return "boolean";
   if (constantsOf(property).length > 0) return "choice";
   if (property.type === "integer" || property.type === "number") return property.type;
   return property["x-multiline"] ? "lines" : "text";

@@ -65,6 +65,15 @@ it("sends numbers as numbers and keeps a text with a unit as it was typed", () =
   });
 });
 
+it("sends an empty input as none where the option may be none, alone and swept", () => {
+  const form = { options: { limit_seconds: "", note: "" }, sweep: { limit_seconds: ["", "60", null] } };
+  expect(problemsOf([field("limit_seconds"), field("note")], { ...form, sweep: {} })).toEqual({});
+  expect(toPlan(all, form)).toEqual({
+    options: { limit_seconds: null, note: "" },
+    sweep: { limit_seconds: [null, 60, null] },
+  });
+});
+
 describe("problemOf", () => {
   it.each([
     ["file_size_bytes", "64 MiB"],

@@ -132,6 +132,7 @@ function planValue(field: Field | undefined, value: unknown): unknown {
   if (field?.kind === "list" && Array.isArray(value))
     return value.map((entry) => planValue(field.item, entry));
   if (!field || typeof value !== "string") return value;
+  if (value === "" && field.isNullable) return null;
   const choice = choiceOf(field, value);
   if (choice !== undefined) return choice;
   if (field.kind !== "integer" && field.kind !== "number") return value;
