@@ -128,10 +128,13 @@ def test_a_ceph_cluster_tells_of_disks_that_are_down_and_of_data_on_its_way() ->
     mount = "1 1 0:51 / /data rw - ceph 10.0.0.1:6789:/ rw"
     command = "ceph --connect-timeout 5 status --format json"
     recorded = sample("ceph-s.json")
-    assert look(mount, {command: recorded}).troubles == ("ceph: 2 of 3 OSDs up",)
+    assert look(mount, {command: recorded}).troubles == ("ceph: 2 OSDs up, 3 in",)
     whole = recorded.replace('"num_up_osds":2', '"num_up_osds":3')
     scrubbing = whole.replace("active+clean", "active+clean+scrubbing+deep")
-    assert look(mount, {command: whole}).troubles == look(mount, {command: scrubbing}).troubles == ()
+    remapped = whole.replace("active+clean", "active+clean+remapped")
+    replaced = recorded.replace('"num_in_osds":3', '"num_in_osds":2')
+    for healthy in (whole, scrubbing, remapped, replaced):
+        assert look(mount, {command: healthy}).troubles == ()
     recovering = whole.replace("active+clean", "active+undersized+degraded+remapped+backfilling")
     assert look(mount, {command: recovering}).troubles == (
         "ceph: 17 placement groups active+undersized+degraded+remapped+backfilling",

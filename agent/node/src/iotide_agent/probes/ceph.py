@@ -24,10 +24,10 @@ _MONITORS_SOURCE: Final = re.compile(r"^(\[[^\]]+\]|[^:,/@]+)(?::\d+)?[^/]*:(/.*
 _FILE_SYSTEM: Final = re.compile(r"^(\S+) - \d+ clients?$", re.MULTILINE)
 _COLOUR: Final = re.compile(r"\x1b?\[[0-9;]*m")
 _BUSY: Final = frozenset(
-    {"degraded", "undersized", "remapped", "peering", "down", "incomplete", "stale", "inconsistent", "repair"}
+    {"degraded", "undersized", "peering", "down", "incomplete", "stale", "inconsistent", "repair"}
     | {"recovering", "recovery_wait", "recovery_toofull", "backfilling", "backfill_wait", "backfill_toofull"}
 )
-"""States of placement groups in which a disk is absent or data is on its way."""
+"""States of placement groups in which a disk is absent or data is on its way. One may rest `active+clean+remapped`."""
 _POOL: Final = re.compile(r"^[ \t]*(\S+)[ \t]+data[ \t]", re.MULTILINE)
 
 
@@ -39,12 +39,13 @@ def is_ceph(mount: Mount) -> bool:
 def troubles(status: str) -> list[str]:
     """What `ceph status --format json` tells of a cluster that lacks a part or works for itself.
 
-    Scrubs are left out: of many placement groups some are always being scrubbed.
+    Scrubs are left out: of many placement groups some are always being scrubbed. So are OSDs that are down and out, on
+    which no data lies any more.
     """
     answer = _object(status)
     osds = _inner(answer, "osdmap")
-    count, up = _count(osds.get("num_osds")), _count(osds.get("num_up_osds"))
-    found = [f"ceph: {up} of {count} OSDs up"] if count is not None and up is not None and up < count else []
+    in_use, up = _count(osds.get("num_in_osds")), _count(osds.get("num_up_osds"))
+    found = [f"ceph: {up} OSDs up, {in_use} in"] if in_use is not None and up is not None and up < in_use else []
     states = _inner(answer, "pgmap").get("pgs_by_state")
     for state in states if isinstance(states, list) else ():
         name = _text(state.get("state_name")) if isinstance(state, dict) else None
