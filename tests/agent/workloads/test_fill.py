@@ -106,6 +106,14 @@ def test_many_files_have_one_number_for_ten_neighbours(place: Place) -> None:
     assert list(files) == [1000]
 
 
+def test_numbers_of_files_stay_the_same_whatever_room_there_is(place: Place) -> None:
+    options = FillOptions(file_count=1000, fill_percent=95, reserve_bytes=0)
+    for planned, last in ((18, 18), (500, 20)):
+        space = replace(place, total_bytes=1000 * GIB, free_bytes=(51 + planned) * GIB)
+        parsed = read_all(FILL, options, space, [outcome_of(space, [1.0] * 13)])
+        assert list(by_label(parsed, "file_throughput", "file")) == [10, last]
+
+
 def test_files_on_a_slower_part_are_named(place: Place) -> None:
     parsed = parse(outcome_of(place, [1.0, 1.0, 2.5, 1.0, 1.0, 2.6, 1.0]), place)
     [flag] = [flag for flag in parsed.flags if flag.code is FlagCode.STRAGGLER]

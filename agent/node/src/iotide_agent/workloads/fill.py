@@ -52,7 +52,7 @@ SLOW_FACTOR: Final = 1.5
 """A file that took so many times as long as the median one lies where the file system is slower."""
 SHOWN_FILES: Final = 10
 MOST_NUMBERS: Final = 200
-"""A fill has no series for more numbers of files: where more files are planned, neighbours are taken together."""
+"""A fill has no series for more numbers of files: where `file_count` is more, neighbours are taken together."""
 SPARE_RATIO: Final = 0.12
 """The runner wants a tenth more room than a run needs; the rest is for what others write between look and start."""
 MEANWHILE_RATIO: Final = 0.02
@@ -321,11 +321,15 @@ def _band_samples(options: FillOptions, place: Place, written: Sequence[_Written
 
 def _file_samples(options: FillOptions, place: Place, written: Sequence[_Written]) -> list[Sample]:
     planned = _planned_files(options, place)
-    width = next(width for width in _WIDTHS if planned <= MOST_NUMBERS * width)
+    # By an option, not by the room of the day, with which the series would be other ones from run to run.
+    width = next(width for width in _WIDTHS if options.file_count <= MOST_NUMBERS * width)
     labels = _labels(options, place)
     return [
         Sample(
-            "file_throughput", _rate(written[begin : begin + width]), labels | {"file": begin + width}, place.target_id
+            "file_throughput",
+            _rate(written[begin : begin + width]),
+            labels | {"file": min(begin + width, planned)},
+            place.target_id,
         )
         for begin in range(0, len(written), width)
     ]
