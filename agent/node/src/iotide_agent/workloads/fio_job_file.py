@@ -92,7 +92,10 @@ class Job:
 
     @property
     def reducible_by(self) -> str:
-        """The key by which its data can be compressed or deduped; empty where each block is random and differs."""
+        """The key by which its data can be compressed or deduped; empty where none asks for that.
+
+        Blocks are random and differ then, but for small ones without `refill_buffers`, in which data recurs.
+        """
         if "zero_buffers" in self.keys:
             return "zero_buffers"
         for key in ("buffer_compress_percentage", "dedupe_percentage"):
