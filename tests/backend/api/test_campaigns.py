@@ -255,8 +255,29 @@ def test_a_plan_for_a_target_that_is_wrongly_mounted_is_refused_with_what_to_do(
             },
         )
     assert client.post(CAMPAIGNS, json=plan(nodes=["n1"]), headers=admin.headers).status_code == 201
-    paused = plan(stages=[{"variant": "xfs", "pause": "format it and mount it"}])
-    assert client.post(CAMPAIGNS, json=paused, headers=admin.headers).status_code == 201
+    paused, begun = {"variant": "xfs", "pause": "format it and mount it"}, {"variant": "again"}
+    for stages, status in (([paused], 201), ([paused, begun], 201), ([begun, paused], 409)):
+        assert client.post(CAMPAIGNS, json=plan(stages=stages), headers=admin.headers).status_code == status
+
+
+def test_what_is_free_is_compared_only_before_a_target_may_be_made_anew_in_a_pause(
+    client: TestClient, admin: Person, database: Database, clock: Clock
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=1)
+        ready.add_target("stripe")
+    small, large = ({"workload": "dd", "options": {"file_size_bytes": size}} for size in ("1 GiB", "8 GiB"))
+    first, paused, last = {"variant": "first"}, {"variant": "paused", "pause": "make stripe"}, {"variant": "last"}
+    scratch, stripe = {**small, "targets": ["scratch"]}, {**large, "targets": ["stripe"]}
+
+    def answered(*workloads: dict[str, Any]) -> int:
+        plan = ready.plan(targets=["scratch", "stripe"], workloads=workloads, stages=[first, paused, last])
+        return client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).status_code
+
+    assert answered(scratch, {**stripe, "variants": ["paused", "last"]}) == 200
+    assert answered(scratch, stripe) == 409
+    # The pause concerns scratch alone.
+    assert answered(scratch, {**stripe, "variants": ["last"]}) == 409
 
 
 def test_a_preview_foresees_space_and_says_why_time_is_unknown(

@@ -82,6 +82,18 @@ def stages_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[int]:
     return [ordinal for ordinal, stage in in_order if choice.variants is None or stage.variant in choice.variants]
 
 
+def confirmed_from(plan: CampaignPlan) -> dict[tuple[str, str], int]:
+    """By node and target, the first stage (from 1) before which an operator confirms what is mounted there, if any."""
+    first: dict[tuple[str, str], int] = {}
+    for choice in plan.workloads:
+        paused = [
+            stage for stage in stages_of(plan, choice) if plan.stages and plan.stages[stage - 1].pause is not None
+        ]
+        for place in product(nodes_of(plan, choice), targets_of(plan, choice)) if paused else ():
+            first[place] = min(paused[0], first.get(place, paused[0]))
+    return first
+
+
 def run_count(plan: CampaignPlan) -> int:
     """Runs of the campaign, without making any of them."""
     return cell_count(plan) * plan.repeats

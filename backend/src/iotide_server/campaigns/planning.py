@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import inf
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -20,6 +21,7 @@ from iotide_server.campaigns.expansion import (
     CellDraft,
     Load,
     check_matrix,
+    confirmed_from,
     expand,
     nodes_of,
     option_sets,
@@ -147,21 +149,22 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     by_name = {view.target.name: view for view in views}
     mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
     cells = [_foreseen(draft, _variant(plan, draft.stage), by_name, mounts) for draft in expand(loads)]
-    _check_space(cells)
+    _check_space(cells, confirmed_from(plan))
     if plan.cache is CachePolicy.LARGER_THAN_MEMORY:
         _check_larger_than_memory(cells)
     return PlannedCampaign(plan, cluster, cells)
 
 
 def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
-    """Each target on the nodes that are to load it; those of a paused stage need not be mounted before its operator."""
+    """Each target on the nodes that are to load it; it need not be mounted before an operator is to confirm that."""
+    confirmed = confirmed_from(plan)
     wanted: set[tuple[str, str]] = set()
     wanted_now: set[tuple[str, str]] = set()
     for choice in plan.workloads:
         pairs = set(product(nodes_of(plan, choice), targets_of(plan, choice)))
         wanted |= pairs
-        if any(not plan.stages or plan.stages[stage - 1].pause is None for stage in stages_of(plan, choice)):
-            wanted_now |= pairs
+        first = stages_of(plan, choice)[0]
+        wanted_now |= {pair for pair in pairs if first < confirmed.get(pair, inf)}
     for index, view in enumerate(views):
         mounts = {found.mount.node_id: found.mount for found in view.mounts}
         for node in nodes:
@@ -244,10 +247,12 @@ def _check_larger_than_memory(cells: Sequence[PlannedCell]) -> None:
             raise DataFitsInMemoryError(field, cell.node.name, cell.data_bytes, memory_bytes)
 
 
-def _check_space(cells: Sequence[PlannedCell]) -> None:
+def _check_space(cells: Sequence[PlannedCell], confirmed: Mapping[tuple[str, str], int]) -> None:
+    """What is free now says nothing of a file system that an operator may make anew before the cell's stage."""
     for cell in cells:
         for place in cell.places:
-            _check_place(cell, place)
+            if cell.stage < confirmed.get((cell.node.name, place.target.target.name), inf):
+                _check_place(cell, place)
 
 
 def _check_place(cell: PlannedCell, place: PlannedPlace) -> None:
