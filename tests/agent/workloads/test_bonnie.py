@@ -188,6 +188,12 @@ def test_real_run_goes_through_every_phase_and_leaves_no_file(place: Place) -> N
         assert BONNIE.progress(outcome.step, Counters(0, 0, 1.0), outcome.stderr[-400:]) == 5 / 6
 
 
+def test_as_many_files_as_the_form_offers_are_not_too_many_for_memory(place: Place) -> None:
+    options = BonnieOptions.model_validate({"tests": ["files"]})
+    [outcome] = run_steps(steps_of(BONNIE, options, place), place)
+    assert BONNIE.failure(outcome) is None
+
+
 def test_files_that_fail_cost_the_figures_of_the_large_file_nothing(place: Place) -> None:
     options = BonnieOptions.model_validate(both(512, 1))
     streams, files = steps_of(BONNIE, options, place)
@@ -203,6 +209,7 @@ def test_each_start_is_the_plain_call_but_for_what_the_other_does(place: Place) 
     commands = [step.argv for step in steps_of(BONNIE, options, place)]
     sizes = [{switch: argv[argv.index(switch) + 1] for switch in ("-s", "-n")} for argv in commands]
     assert sizes == [{"-s": "256:8192", "-n": "0"}, {"-s": "0:8192", "-n": "1:0:0:1"}]
+    assert ["-r" in argv for argv in commands] == [True, False]
     assert [argv[-2:] for argv in commands] == [("-f", "-b")] * 2
 
 

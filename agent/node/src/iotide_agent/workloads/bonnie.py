@@ -268,8 +268,11 @@ def _argv(options: BonnieOptions, place: Place, large_bytes: int, files: int) ->
     yield from ("bonnie++", "-d", str(place.directory), "-x", "1", "-m", _NODE_NAME)
     # Root must say whom it wants to be; whoever else runs it is that already.
     yield from ("-u", f"{os.geteuid()}:{os.getegid()}")
-    # It refuses a file below twice the memory that it is told of; the flags of the run say what that means.
-    yield from ("-s", f"{large_mib}:{options.block_size_bytes}", "-r", str(max(1, large_mib // 2)))
+    yield from ("-s", f"{large_mib}:{options.block_size_bytes}")
+    if large_mib:
+        # It refuses a file below twice the memory that it is told of; the flags of the run say what that means.
+        # Untold it takes the node's, which its list of many small files needs.
+        yield from ("-r", str(max(1, large_mib // 2)))
     size = options.small_file_size_bytes
     yield from ("-n", f"{files // _FILES_UNIT}:{size}:{size}:{options.directories}" if files else "0")
     if "char" not in options.tests:
