@@ -13,7 +13,11 @@ import pytest
 import yaml
 from rig import FIO_SMALL, NODE, TARGET, Rig
 
+from iotide_server.campaigns.expansion import check_matrix
+from iotide_wire.plan import CampaignPlan
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
+PLANS = [str(file.relative_to(EXAMPLES)) for file in sorted(EXAMPLES.rglob("*.yaml"))]
 SCRIPTS = {"curl": ["bash", "curl.sh"], "python": [sys.executable, "submit_and_wait.py"]}
 
 
@@ -59,9 +63,14 @@ def test_a_script_ends_with_2_and_says_what_was_wrong(rig: Rig, script: list[str
     assert "remedy" in done.stderr
 
 
-@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.stem)
-def test_a_plan_is_understood(rig: Rig, file: Path) -> None:
-    plan = yaml.safe_load(file.read_text()) | {"cluster": "contract", "nodes": [NODE], "targets": [TARGET]}
+@pytest.mark.parametrize("file", PLANS)
+def test_the_workloads_of_a_plan_are_run_with_what_it_names(file: str) -> None:
+    check_matrix(CampaignPlan.model_validate(yaml.safe_load((EXAMPLES / file).read_text())))
+
+
+@pytest.mark.parametrize("file", PLANS)
+def test_a_plan_is_understood(rig: Rig, file: str) -> None:
+    plan = yaml.safe_load((EXAMPLES / file).read_text()) | {"cluster": "contract", "nodes": [NODE], "targets": [TARGET]}
     for choice in plan["workloads"]:
         choice.pop("nodes", None)  # of the example's own places
         choice.pop("targets", None)
