@@ -1,15 +1,18 @@
 """What a search takes for a stray: this agent's own directory, wherever it may lie, and nothing else."""
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 from agent.order_rig import target_card
 
-from iotide_agent.runner import strays
+from iotide_agent.runner import processes, strays
 from iotide_agent.runner.card import Card
 from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
 from iotide_agent.runner.workspace import MARKER, make_place
@@ -84,6 +87,11 @@ def test_mark_of_another_agent_is_left_alone(approved: Path, search: Callable[[]
     assert search() == []
 
 
+def test_copy_of_a_runs_directory_is_left_alone(approved: Path, made: Path, search: Callable[[], list[str]]) -> None:
+    shutil.copytree(made, approved / "snapshot-of-monday" / NAME)
+    assert search() == [str(made)]
+
+
 def cut_mark(made: Path) -> None:
     os.truncate(made / MARKER, 20)
 
@@ -118,6 +126,12 @@ def move_below_a_link(made: Path) -> None:
     made.rename(outside / NAME)
 
 
+def move_elsewhere(made: Path) -> None:
+    kept = made.parent / "kept"
+    kept.mkdir(mode=0o755)
+    made.rename(kept / NAME)
+
+
 def move_into_a_snapshot(made: Path) -> None:
     hidden = made.parent / ".snapshots"
     hidden.mkdir()
@@ -141,6 +155,7 @@ def move_into_what_others_may_change(made: Path) -> None:
         rename,
         move_behind_a_link,
         move_below_a_link,
+        move_elsewhere,
         move_into_a_snapshot,
         move_into_what_others_may_change,
     ],
@@ -204,6 +219,37 @@ def test_search_ends_after_so_many_names_and_says_so(
             f"{tmp_path}/not-there: {tmp_path}/not-there does not exist; make it or mount the target",
         ],
     )
+
+
+def test_directory_that_cannot_be_read_costs_no_stray_elsewhere_and_is_told(
+    tmp_path: Path, approved: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = approved / "broken"
+    broken.mkdir()
+    scandir = os.scandir
+
+    def scan(descriptor: int) -> Iterator[os.DirEntry[str]]:
+        if Path(f"/proc/self/fd/{descriptor}").readlink() == broken:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return scandir(descriptor)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    write_wanted(tmp_path, Wanted(AGENT, (str(approved),), ORDERS, 10.0))
+    find_strays(tmp_path)
+    found, problems = read_found(tmp_path)
+    assert [stray.path for stray in found] == [str(made)]
+    assert problems == [f"{approved}: not all that lies below it was looked at"]
+
+
+def test_what_cannot_be_told_to_be_unused_counts_as_used(
+    tmp_path: Path, approved: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "mentioned", lambda _words: Event().wait())
+    write_wanted(tmp_path, Wanted(AGENT, (str(approved),), ORDERS, 0.1))
+    find_strays(tmp_path)
+    found, problems = read_found(tmp_path)
+    assert [(stray.path, stray.is_used) for stray in found] == [(str(made), True)]
+    assert problems[0].startswith("which processes use what was found: no answer for 0.1 s")
 
 
 def test_search_that_was_killed_has_found_nothing_and_is_told(tmp_path: Path) -> None:

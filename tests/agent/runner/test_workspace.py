@@ -1,5 +1,6 @@
 """The run's directory: never outside an approved one, never on another mount, removed by its mark alone."""
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -226,12 +227,30 @@ def test_the_mark_of_another_order_is_not_ours(approved: Path, parent: int) -> N
     assert (approved / NAME / MARKER).exists()
 
 
-@pytest.mark.parametrize("kept_bytes", [0, 20])
+@pytest.mark.parametrize("kept_bytes", [0, 20, 60, 75])
 def test_a_mark_that_a_quota_cut_short_is_still_ours(approved: Path, parent: int, kept_bytes: int) -> None:
     directory = made(approved)
     os.truncate(directory / MARKER, kept_bytes)
     assert remove_marked(parent, card(approved))
     assert list(approved.iterdir()) == []
+
+
+def test_a_mark_of_before_marks_said_where_is_still_ours(approved: Path, parent: int) -> None:
+    marker = made(approved) / MARKER
+    marker.write_text(
+        json.dumps({key: value for key, value in json.loads(marker.read_text()).items() if key != "parent"})
+    )
+    assert remove_marked(parent, card(approved))
+    assert list(approved.iterdir()) == []
+
+
+def test_a_mark_for_which_there_is_no_room_is_no_place(approved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, text: write(descriptor, text[:20]))
+    with pytest.raises(TargetRefusedError) as refused:
+        made(approved)
+    assert refused.value.code == "not_writable"
+    assert "No space left" in str(refused.value)
 
 
 def test_a_directory_that_cannot_be_removed_is_told_though_nobody_knew_that_it_was_made(approved: Path) -> None:

@@ -20,7 +20,7 @@ from iotide_agent.runner import __file__ as runner_package
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
-from iotide_agent.runner.record import read_phase
+from iotide_agent.runner.record import read_phase, write_places
 from iotide_agent.runner.strays import Stray, Wanted, write_wanted
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import PlanRefusedError
@@ -203,7 +203,7 @@ class Executor:
         first = strays[0]
         directory = self._spool.aside_stray(first.order_id, first.fence)
         directory.mkdir(mode=0o700, exist_ok=True)
-        targets = enumerate(strays, start=1)
+        targets = list(enumerate(strays, start=1))
         card = Card(
             order_id=first.order_id,
             fence=first.fence,
@@ -219,6 +219,8 @@ class Executor:
             patience_seconds=PATIENCE_SECONDS,
             agent=self._agent,
         )
+        # Before the card, without which it is found anew: what was seen there must not count as never made.
+        write_places(directory, [target_id for target_id, _ in targets])
         write_card(directory, card)
 
     def _approved(self) -> tuple[str, ...]:

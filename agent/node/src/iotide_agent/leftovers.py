@@ -1,7 +1,9 @@
 """What orders left on targets: tried again until it is gone, and found by its marks where the disk lost its name."""
 
 import logging
-from collections.abc import Mapping, Sequence
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -33,14 +35,16 @@ def shown(paths: Sequence[str]) -> str:
 class Leftovers:
     """The directories on targets that no run uses any more."""
 
-    def __init__(self, spool: Spool, executor: Executor, loop: Loop) -> None:
+    def __init__(self, spool: Spool, executor: Executor, loop: Loop, is_idle: Callable[[], bool]) -> None:
+        """Touches no target while the node is not idle."""
+        self._is_idle = is_idle
         self._spool = spool
         self._executor = executor
         self._loop = loop
         self._cleaning: set[Path] = set()
         self._may_search = False
         self._is_search_due = True
-        self._is_searching = False
+        self._search: RunnerProcess | None = None
 
     def allow_search(self) -> None:
         """From now on strays are looked for: once, on the first idle occasion, and again where a card was torn."""
@@ -48,22 +52,33 @@ class Leftovers:
 
     def clean(self) -> None:
         """Tries again to remove what targets would not give up before; a try that hangs is not joined by a second."""
-        if self._is_searching:
-            return  # it goes on once the search has ended
+        if self._search is not None or not self._is_idle():
+            return  # it goes on once the search has ended, or on the next idle occasion
         for directory in self._spool.leftovers():
             if directory not in self._cleaning:
                 self._clean(directory)
         self._search_if_due()
 
+    def stop_search(self) -> None:
+        """Ends a search, so that it runs beside no measurement; it begins anew on the next idle occasion."""
+        if self._search is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._search.pidfd, signal.SIGKILL)
+            self._is_search_due = True
+
     def _clean(self, directory: Path) -> None:
         order_id = directory.name.partition("-")[0]
-        if _is_torn(directory / "card.json"):
-            # Its mark says more, where it left any.
-            _logger.error("card_torn order_id=%s directory=%s", order_id, directory)
-            self._spool.drop_aside(directory)
-            self._is_search_due = True
+        if (self._spool.held / order_id).exists():
+            # A server set up anew counts from 1 again, and the order's own directory may bear the very same mark.
+            _logger.info("leftovers_wait directory=%s because=an order of this number is held", directory)
             return
         try:
+            if _is_torn(directory / "card.json"):
+                # Its mark says more, where it left any.
+                _logger.error("card_torn order_id=%s directory=%s", order_id, directory)
+                self._spool.drop_aside(directory)
+                self._is_search_due = True
+                return
             (directory / "exit.json").unlink(missing_ok=True)
             process = self._executor.remove_leftovers(directory)
         except (NodeBusyError, OSError) as error:
@@ -76,7 +91,9 @@ class Leftovers:
             self._cleaning.discard(directory)
             ended = read_json(directory / "exit.json")
             log_removed(order_id, ended)
-            if ended and not ended["leftovers"]:
+            if ended and ended["leftovers"]:
+                _logger.warning("files_left order_id=%s paths=%s", order_id, shown(ended["leftovers"]))
+            elif ended:
                 self._spool.drop_aside(directory)
             self._search_if_due()
 
@@ -84,19 +101,26 @@ class Leftovers:
 
     def _search_if_due(self) -> None:
         # What is being removed would be seen by its mark, and be forgotten before that is asked about.
-        if not self._may_search or not self._is_search_due or self._is_searching or self._cleaning:
+        if not self._may_search or not self._is_search_due or self._search is not None or self._cleaning:
+            return
+        if not self._is_idle():
             return
         try:
-            process = self._executor.look_for_strays()
+            process = self._search = self._executor.look_for_strays()
         except (NodeBusyError, OSError) as error:
             _logger.info("strays_wait because=%s", error)
             return
-        self._is_search_due, self._is_searching = False, True
+        self._is_search_due = False
         self._loop.watch(process.pidfd, lambda: self._take_strays(process))
 
     def _take_strays(self, process: RunnerProcess) -> None:
         self._end(process)
-        self._is_searching = False
+        self._search = None
+        if not self._is_search_due:
+            self._take_found()
+        self.clean()
+
+    def _take_found(self) -> None:
         strays, problems = read_found(self._spool.strays)
         for problem in problems:
             _logger.warning("strays_unknown because=%s", problem)
@@ -105,7 +129,6 @@ class Leftovers:
             # Asked after the marks were read: an order is on this disk before its mark is on a target.
             if not self._spool.knows(order_id, fence):
                 self._set_aside(order_id, list(of_order))
-        self.clean()
 
     def _set_aside(self, order_id: int, strays: Sequence[Stray]) -> None:
         paths = shown([stray.path for stray in strays])

@@ -74,12 +74,13 @@ class Runs:
         self._loop = loop
         self._emit = emit
         self._active: dict[int, ActiveRun] = {}
-        self._leftovers = Leftovers(spool, executor, loop)
+        self._leftovers = Leftovers(spool, executor, loop, self._is_idle)
 
     def recover(self) -> list[Recovered]:
         """Adopts what an earlier agent process left: running loads and unsent results; ends what a reboot cut off."""
+        recovered = [held for order in self._spool.orders() if (held := self._recover_safely(order))]
         self.clean_leftovers()
-        return [recovered for order in self._spool.orders() if (recovered := self._recover_safely(order))]
+        return recovered
 
     def clean_leftovers(self) -> None:
         """Tries again to remove what targets would not give up before."""
@@ -93,6 +94,7 @@ class Runs:
 
     def begin(self, order: Order) -> None:
         """Starts the runner of a claimed order, or makes the result that says why not."""
+        self._leftovers.stop_search()
         run = self._add(order)
         others = sum(other.process is not None for other in self._active.values())
         try:
@@ -188,6 +190,9 @@ class Runs:
         else:
             self._spool.forget(order_id)
 
+    def _is_idle(self) -> bool:
+        return all(run.process is None for run in self._active.values())
+
     def _add(self, order: Order) -> ActiveRun:
         files = self._spool.files(order.order_id)
         run = ActiveRun(order, files, RunWatch(files))
@@ -212,7 +217,6 @@ class Runs:
             # Not among the orders that hello names, so the server counts it as lost; only its files are left to remove.
             _logger.warning("lost_by_reboot order_id=%d run_id=%d", order.order_id, order.run_id)
             self._spool.set_aside(order.order_id)
-            self._leftovers.clean()
             return None
         if is_unfinished and not files.card.exists():
             self.begin(order)  # the agent died before it could start a runner

@@ -148,7 +148,7 @@ class Places:
         parent, path = open_beneath(self._card.approved, target.path)
         try:
             mount = check_mount(parent, target)
-            if not has_marked(parent, self._card):
+            if not has_marked(parent, path, self._card):
                 reason = f"{path} lost the run's files with the remount; choose another cache policy for such a target"
                 raise TargetRefusedError("remount_failed", reason)
         finally:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -55,6 +55,12 @@ def read_phase(directory: Path) -> dict[str, Any]:
     except ValueError:
         return dict(_TORN)
     return phase if isinstance(phase, dict) else dict(_TORN)
+
+
+def write_places(directory: Path, target_ids: Iterable[int]) -> None:
+    """Writes a `phase.json` for an order whose own was lost: on these targets its directory was made."""
+    places = [{"target_id": target_id} for target_id in target_ids]
+    replace_file(directory / "phase.json", json.dumps({"places": places}), durable=True)
 
 
 def write_exit(directory: Path, phase: dict[str, Any], ending: Ending, settled: Settled, measured: Measured) -> None:

@@ -91,7 +91,14 @@ def find_strays(directory: Path) -> None:
             continue
         found |= {stray.path: stray for stray in (Stray(*values) for values in below)}
         problems += [] if is_whole else [f"{root}: not all that lies below it was looked at"]
-    strays = _with_use(list(found.values()), wanted.orders)
+    strays = list(found.values())
+    try:
+        # By hand, since what a process hung on a dead mount has mapped may give no answer either.
+        is_used = hands.do(partial(_use, strays, wanted.orders), limits, go_on)
+    except (HandHungError, HandFailedError) as error:
+        problems.append(f"which processes use what was found: {error}")
+        is_used = [True] * len(strays)
+    strays = [stray._replace(is_used=used) for stray, used in zip(strays, is_used, strict=True)]
     replace_file(directory / "found.json", json.dumps({"strays": strays, "problems": problems}), durable=False)
 
 
@@ -128,11 +135,13 @@ class _Look:
         self._strays: list[Stray] = []
         self._names_left = MOST_NAMES
         self._bytes_left = _ANSWER_BYTES
+        self._is_whole = True
 
     def whole(self) -> tuple[list[Stray], bool]:
         while self._waiting and self._names_left and self._bytes_left > 0:
             self._enter(self._waiting.popleft())
-        return self._strays, not self._waiting and self._names_left > 0 and self._bytes_left > 0
+        is_through = not self._waiting and self._names_left > 0 and self._bytes_left > 0
+        return self._strays, is_through and self._is_whole
 
     def _enter(self, parent: str) -> None:
         try:
@@ -142,6 +151,8 @@ class _Look:
         try:
             if mount_id_of(descriptor) == self._mount.mount_id:
                 self._look(descriptor, parent)
+        except OSError:
+            self._is_whole = False  # an input error of one directory costs what lies below it and nothing else
         finally:
             os.close(descriptor)
 
@@ -158,7 +169,7 @@ class _Look:
                     self._bytes_left -= len(json.dumps(stray))
 
     def _stray(self, descriptor: int, parent: str, name: str) -> Stray | None:
-        """The directory, if this agent's user made it and it bears the whole mark of this agent."""
+        """The directory, if this agent's user made it here, as the whole mark of this agent says, and it is no copy."""
         try:
             if os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_uid != os.geteuid():
                 return None
@@ -167,15 +178,13 @@ class _Look:
             order_id, fence = int(values["order_id"]), int(values["fence"])
         except (OSError, ValueError, LookupError, TypeError):
             return None
-        if text != mark(order_id, fence, self._agent):
+        if text != mark(order_id, fence, self._agent, parent):
             return None
         return Stray(parent, name, order_id, fence, self._mount.fstype, self._mount.source, is_used=False)
 
 
-def _with_use(strays: Sequence[Stray], orders: str) -> list[Stray]:
+def _use(strays: Sequence[Stray], orders: str) -> list[bool]:
+    """Of each stray whether a process that lives names it, or is the runner of its order."""
     words = [{os.fsencode(stray.path), os.fsencode(f"{orders}/{stray.order_id}\0")} for stray in strays]
     mentioned = processes.mentioned(set().union(*words)) if words else set()
-    return [
-        stray._replace(is_used=not of_stray.isdisjoint(mentioned))
-        for stray, of_stray in zip(strays, words, strict=True)
-    ]
+    return [not of_stray.isdisjoint(mentioned) for of_stray in words]

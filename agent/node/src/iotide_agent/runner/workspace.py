@@ -19,6 +19,9 @@ TRIAL_BYTES: Final = 1024**2
 SPARE_RATIO: Final = 0.1
 """Space that must remain above the need, as a share of the need, where the target's reserve asks for less."""
 
+_PARENT: Final = b', "parent": '
+_MARKER_BYTES: Final = 32_768
+"""More than any mark has: JSON writes a byte of a path in up to six."""
 _WALK: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -171,10 +174,14 @@ def refuses_files(path: str) -> bool:
     return False
 
 
-def mark(order_id: int, fence: int, agent: str) -> bytes:
-    """What a run's directory says of its order and of the agent that made it."""
+def mark(order_id: int, fence: int, agent: str, parent: str) -> bytes:
+    """What a run's directory says of its order, of the agent that made it and of where: a copy lies elsewhere."""
+    return _of_order(order_id, fence, agent) + _PARENT + json.dumps(parent).encode() + b"}"
+
+
+def _of_order(order_id: int, fence: int, agent: str) -> bytes:
     named = {"agent": agent} if agent else {}
-    return json.dumps({"made_by": "iotide-agent", "order_id": order_id, "fence": fence} | named).encode()
+    return json.dumps({"made_by": "iotide-agent", "order_id": order_id, "fence": fence} | named).encode()[:-1]
 
 
 def read_marker(name: str, parent: int) -> bytes | None:
@@ -185,13 +192,13 @@ def read_marker(name: str, parent: int) -> bytes | None:
         except FileNotFoundError:
             return None
         with _closing(marker):
-            return os.read(marker, 4096)
+            return os.read(marker, _MARKER_BYTES)
 
 
-def has_marked(parent: int, card: Card) -> bool:
-    """Whether the run's directory lies below the open directory `parent`."""
+def has_marked(parent: int, path: str, card: Card) -> bool:
+    """Whether the run's directory, made at `path`, lies below the open directory `parent`."""
     try:
-        return read_marker(card.directory_name, parent) == _mark(card)
+        return read_marker(card.directory_name, parent) == _mark(card, path)
     except FileNotFoundError:
         return False
 
@@ -203,13 +210,12 @@ def remove_marked(parent: int, card: Card) -> bool:
         TargetRefusedError: it bears no mark of this order and is not empty, so it may be somebody else's; or something
             is mounted in it, which is left alone while all the rest is removed.
     """
-    name, own = card.directory_name, _mark(card)
+    name = card.directory_name
     try:
         marker = read_marker(name, parent)
     except FileNotFoundError:
         return False
-    # A quota may cut the mark short or leave it empty, though not make such a file of this name.
-    if marker is None or not own.startswith(marker):
+    if marker is None or not _is_of(card, marker):
         _remove_unmarked(name, parent)
         return True
     with _opened(name, parent) as directory:
@@ -221,13 +227,22 @@ def remove_marked(parent: int, card: Card) -> bool:
         try:
             os.rmdir(name, dir_fd=parent)
         except OSError:
-            _write_marker(directory, own)  # something still writes here; it must be known as ours the next time
+            _write_marker(directory, marker)  # something still writes here; it must be known as ours the next time
             raise
     return True
 
 
-def _mark(card: Card) -> bytes:
-    return mark(card.order_id, card.fence, card.agent)
+def _mark(card: Card, parent: str) -> bytes:
+    return mark(card.order_id, card.fence, card.agent, parent)
+
+
+def _is_of(card: Card, marker: bytes) -> bool:
+    """Whether a mark is of the card's order, wherever it was made; of before marks said so it says nothing of that.
+
+    A quota may cut the mark short or leave it empty, though not make such a file of this name.
+    """
+    own = _of_order(card.order_id, card.fence, card.agent)
+    return (own + _PARENT).startswith(marker) or marker.startswith((own + _PARENT, own + b"}"))
 
 
 def _walk(root: str, parts: Sequence[str]) -> int:
@@ -285,7 +300,7 @@ def _make_marked(parent: int, path: str, card: Card) -> None:
     try:
         os.mkdir(name, mode=0o700, dir_fd=parent)
         with _opened(name, parent) as directory:
-            _write_marker(directory, _mark(card))
+            _write_marker(directory, _mark(card, path))
     except OSError as error:
         raise TargetRefusedError("not_writable", f"{path}/{name} cannot be made: {error.strerror}") from error
 
@@ -293,7 +308,8 @@ def _make_marked(parent: int, path: str, card: Card) -> None:
 def _write_marker(directory: int, text: bytes) -> None:
     marker = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory)
     with _closing(marker):
-        os.write(marker, text)
+        if os.write(marker, text) < len(text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _remove_unmarked(name: str, parent: int) -> None:
