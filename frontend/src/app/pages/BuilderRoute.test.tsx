@@ -56,6 +56,7 @@ it("keeps what an earlier plan says of one workload alone, also over a reload, u
     name: "pairs",
     nodes: ["node-1"],
     targets: [],
+    stages: [{ variant: "xfs" }],
     targets_at_once: false,
     workloads: [{ workload: "dd", nodes: ["node-1"], targets: ["disk"], variants: ["xfs"] }],
     repeats: 4,
@@ -69,7 +70,7 @@ it("keeps what an earlier plan says of one workload alone, also over a reload, u
   };
   server.use(http.get("*/api/v1/campaigns/7", () => HttpResponse.json({ id: 7, cluster_id: 1, plan })));
   const first = openDashboard("/campaigns/new?from=7");
-  const words = "For this workload: nodes node-1; targets disk; stages xfs";
+  const words = "For this workload: nodes node-1; targets none; stages xfs";
   expect(await screen.findByText(words)).toBeInTheDocument();
   await first.user.type(screen.getByRole("textbox", { name: "Campaign name" }), "2");
   first.unmount();

@@ -8,7 +8,7 @@ import { Section } from "@/components/Page";
 import { SchemaForm } from "@/components/schema-form/SchemaForm";
 import { readFields } from "@/components/schema-form/schema";
 import { problemsOf } from "@/components/schema-form/values";
-import { addChoice, type Choice, type Draft, type Places } from "./draft";
+import { addChoice, type Choice, type Draft, ownPart } from "./draft";
 
 interface WorkloadsSectionProps {
   readonly draft: Draft;
@@ -38,6 +38,7 @@ export function WorkloadsSection({ draft, workloads, refused, onChange }: Worklo
             onRemove={() =>
               onChange({ ...draft, choices: draft.choices.filter(({ key }) => key !== choice.key) })
             }
+            own={ownPart(draft, choice)}
             refused={refused?.index === index ? { [refused.option]: refused.message } : {}}
             workload={workloads.find(({ name }) => name === choice.workload)}
           />
@@ -79,15 +80,18 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
   );
 }
 
+type OwnPart = ReturnType<typeof ownPart>;
+
 interface ChoiceCardProps {
   readonly choice: Choice;
+  readonly own: OwnPart;
   readonly workload: Workload | undefined;
   readonly refused: Readonly<Record<string, string>>;
   readonly onChange: (choice: Choice) => void;
   readonly onRemove: () => void;
 }
 
-function ChoiceCard({ choice, workload, refused, onChange, onRemove }: ChoiceCardProps) {
+function ChoiceCard({ choice, own, workload, refused, onChange, onRemove }: ChoiceCardProps) {
   const fields = useMemo(() => (workload ? readFields(workload.options_schema) : []), [workload]);
   return (
     <Card bg="transparent" padding="sm" withBorder>
@@ -104,9 +108,7 @@ function ChoiceCard({ choice, workload, refused, onChange, onRemove }: ChoiceCar
           <Icon name="trash" />
         </ActionIcon>
       </Group>
-      {choice.places && (
-        <OwnPlaces onForget={() => onChange({ ...choice, places: undefined })} places={choice.places} />
-      )}
+      {own && <OwnPlaces onForget={() => onChange({ ...choice, places: undefined })} own={own} />}
       <SchemaForm
         fields={fields}
         onChange={(form) => onChange({ ...choice, ...form })}
@@ -118,13 +120,13 @@ function ChoiceCard({ choice, workload, refused, onChange, onRemove }: ChoiceCar
 }
 
 /** What an earlier plan says of this workload alone. */
-function OwnPlaces({ places, onForget }: { places: Places; onForget: () => void }) {
-  const { nodes, targets, targets_at_once: atOnce, variants } = places;
+function OwnPlaces({ own, onForget }: { own: NonNullable<OwnPart>; onForget: () => void }) {
+  const { nodes, targets, targets_at_once: atOnce, variants } = own;
   const parts = [
-    nodes && `nodes ${nodes.join(", ")}`,
-    targets && `targets ${targets.join(", ")}`,
+    nodes && `nodes ${nodes.join(", ") || "none"}`,
+    targets && `targets ${targets.join(", ") || "none"}`,
     atOnce !== null && (atOnce ? "targets at once" : "each target on its own"),
-    variants && `stages ${variants.join(", ")}`,
+    variants && `stages ${variants.join(", ") || "none"}`,
   ];
   return (
     <Group justify="space-between" mb="xs">

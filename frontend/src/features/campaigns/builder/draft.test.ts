@@ -112,6 +112,48 @@ it("keeps what a plan says of one workload alone", () => {
   );
 });
 
+describe("what a plan says of one workload alone", () => {
+  const { workloads: [only] = [] } = plan;
+  const own = draftOf({
+    ...plan,
+    nodes: ["node-a", "node-b"],
+    targets: ["disk", "tape"],
+    stages: [{ variant: "xfs " }, { variant: "ext3" }],
+    workloads: [
+      { ...only, workload: "dd", nodes: ["node-b"], targets: ["disk", "tape"], variants: ["xfs "] },
+    ],
+  });
+  const planned = (draft: Draft) => planOf(draft, "demo", workloads).workloads[0];
+
+  it("names its stages as the plan does, also while they are renamed, past the name of another", () => {
+    expect(planned(own)?.variants).toEqual(["xfs"]);
+    const rename = (draft: Draft, variant: string): Draft => ({
+      ...draft,
+      stages: draft.stages.map((stage, index) => (index === 0 ? { ...stage, variant } : stage)),
+    });
+    const renamed = rename(rename(own, "ext3"), "ext3 data=journal");
+    expect(planned(renamed)?.variants).toEqual(["ext3 data=journal"]);
+  });
+
+  it("loses what the campaign no longer has, and has it again once that is chosen again", () => {
+    const fewer = { ...own, targets: ["tape"] };
+    expect(planned(fewer)).toMatchObject({ nodes: ["node-b"], targets: ["tape"] });
+    expect(missingParts(fewer, workloads)).toEqual([]);
+    expect(planned({ ...fewer, targets: own.targets })?.targets).toEqual(["disk", "tape"]);
+  });
+
+  it.each([
+    { nodes: ["node-a"] },
+    { targets: ["ssd"] },
+    { stages: own.stages.slice(1) },
+    { stages: addStage({ ...own, stages: [] }).stages.map((stage) => ({ ...stage, variant: "zfs" })) },
+  ])("holds back the plan of a workload that has none left: %j", (change) => {
+    expect(missingParts({ ...own, ...change }, workloads)).toEqual([
+      expect.stringContaining("has none left"),
+    ]);
+  });
+});
+
 it("exports YAML without empty parts", () => {
   expect(planAsYaml(plan)).toBe(`name: nightly
 cluster: demo

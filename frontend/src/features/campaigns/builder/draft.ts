@@ -9,18 +9,17 @@ export interface Choice extends FormValue {
   /** Stays with the choice while others are added and removed. */
   readonly key: number;
   readonly workload: string;
-  /** What an earlier plan says of this workload alone; the builder keeps or drops it whole. */
+  /** What an earlier plan says of this workload alone; the builder keeps what the campaign still has, or drops it whole. */
   readonly places?: Places | undefined;
 }
-
-type PlanWorkload = CampaignPlan["workloads"][number];
 
 /** Where and in which stages a workload is run; null: as the whole plan. */
 export interface Places {
   readonly nodes: string[] | null;
   readonly targets: string[] | null;
   readonly targets_at_once: boolean | null;
-  readonly variants: string[] | null;
+  /** Keys, so that they stay with a stage that gets another name. */
+  readonly stages: number[] | null;
 }
 
 export interface DraftStage {
@@ -71,6 +70,7 @@ export const EMPTY_DRAFT: Draft = {
 
 /** A draft that repeats an earlier plan. */
 export function draftOf(plan: CampaignPlan): Draft {
+  const stages = (plan.stages ?? []).map(({ variant, pause }, key) => ({ key, variant, pause: pause ?? "" }));
   return {
     name: plan.name,
     nodes: plan.nodes,
@@ -81,13 +81,13 @@ export function draftOf(plan: CampaignPlan): Draft {
       workload: choice.workload,
       options: choice.options ?? {},
       sweep: choice.sweep ?? {},
-      places: placesOf(choice),
+      places: placesOf(choice, stages),
     })),
     repeats: plan.repeats,
     exclusive: plan.exclusive,
     cache: plan.cache,
     coolDown: exactSeconds(plan.cool_down_seconds),
-    stages: (plan.stages ?? []).map(({ variant, pause }, key) => ({ key, variant, pause: pause ?? "" })),
+    stages,
     timeLimit: exactSeconds(plan.time_limit_seconds),
     attemptsAllowed: plan.attempts_allowed,
     priority: plan.priority,
@@ -95,11 +95,40 @@ export function draftOf(plan: CampaignPlan): Draft {
   };
 }
 
-/** What a plan says of one workload alone; undefined where it says nothing. */
-export function placesOf(own: Pick<PlanWorkload, keyof Places>): Places | undefined {
-  const { nodes = null, targets = null, targets_at_once = null, variants = null } = own;
-  const places = { nodes, targets, targets_at_once, variants };
+/** By the names of its stages, as in a plan, or by their keys, as in a draft. */
+interface Own {
+  readonly nodes?: string[] | null | undefined;
+  readonly targets?: string[] | null | undefined;
+  readonly targets_at_once?: boolean | null | undefined;
+  readonly variants?: string[] | null | undefined;
+  readonly stages?: number[] | null | undefined;
+}
+
+/** What a plan or a kept draft says of one workload alone; undefined where it says nothing. */
+export function placesOf(own: Own, stages: readonly DraftStage[]): Places | undefined {
+  const { nodes = null, targets = null, targets_at_once = null, variants } = own;
+  const names = variants?.map((variant) => variant.trim());
+  const named = names && stages.filter(({ variant }) => names.includes(variant.trim()));
+  const places = {
+    nodes,
+    targets,
+    targets_at_once,
+    stages: own.stages ?? named?.map(({ key }) => key) ?? null,
+  };
   return Object.values(places).some((value) => value !== null) ? places : undefined;
+}
+
+/** What a workload says for itself as a plan says it: of that, what the campaign still has. */
+export function ownPart(draft: Draft, { places }: Choice) {
+  if (!places) return undefined;
+  const { nodes, targets, targets_at_once, stages } = places;
+  const kept = stages && draft.stages.filter(({ key }) => stages.includes(key));
+  return {
+    nodes: nodes?.filter((name) => draft.nodes.includes(name)) ?? null,
+    targets: targets?.filter((name) => draft.targets.includes(name)) ?? null,
+    targets_at_once,
+    variants: kept?.map(({ variant }) => variant.trim()) ?? null,
+  };
 }
 
 /** The draft with one more workload at its end. */
@@ -108,9 +137,10 @@ export function addChoice(draft: Draft, workload: string): Draft {
   return { ...draft, choices: [...draft.choices, { key, workload, options: {}, sweep: {} }] };
 }
 
-/** The draft with one more stage at its end. */
+/** The draft with one more stage at its end; no workload names it, though one may name a stage that was removed. */
 export function addStage(draft: Draft): Draft {
-  const key = draft.stages.reduce((largest, stage) => Math.max(largest, stage.key), -1) + 1;
+  const named = draft.choices.flatMap(({ places }) => places?.stages ?? []);
+  const key = Math.max(-1, ...named, ...draft.stages.map((stage) => stage.key)) + 1;
   return { ...draft, stages: [...draft.stages, { key, variant: "", pause: "" }] };
 }
 
@@ -134,6 +164,10 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
     [timeLimitProblem(draft) !== null, "Correct the time limit."],
     [draft.stages.some(({ variant }) => variant.trim() === ""), "Name each stage."],
     [coolDownProblem(draft) !== null, "Correct the cool-down."],
+    [
+      draft.choices.some((choice) => hasNoPlace(draft, choice)),
+      "A workload of its own nodes, targets or stages has none left: choose one again, or let it run as the campaign.",
+    ],
     [draft.choices.some((choice) => hasProblem(choice, workloads)), "Correct the options marked in red."],
   ] as const;
   return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
@@ -160,6 +194,11 @@ function durationProblem(text: string, judge: (seconds: number) => string | null
   }
 }
 
+function hasNoPlace(draft: Draft, choice: Choice): boolean {
+  const { nodes, targets, variants } = ownPart(draft, choice) ?? {};
+  return [nodes, targets, variants].some((names) => names?.length === 0);
+}
+
 function hasProblem(choice: Choice, workloads: readonly Workload[]): boolean {
   const workload = workloads.find(({ name }) => name === choice.workload);
   return !workload || Object.keys(problemsOf(readFields(workload.options_schema), choice)).length > 0;
@@ -177,7 +216,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     workloads: draft.choices.map((choice) => ({
       workload: choice.workload,
       ...toPlan(readFields(schemas.get(choice.workload) ?? {}), choice),
-      ...choice.places,
+      ...ownPart(draft, choice),
     })),
     repeats: Number(draft.repeats),
     exclusive: draft.exclusive,

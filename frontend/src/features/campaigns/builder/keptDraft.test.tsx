@@ -8,7 +8,8 @@ beforeEach(() => sessionStorage.clear());
 
 function keep(places: unknown): void {
   const choices = [{ key: 0, workload: "dd", options: {}, sweep: {}, places }];
-  sessionStorage.setItem(KEY, JSON.stringify({ clusterId: 1, draft: { ...EMPTY_DRAFT, choices } }));
+  const stages = [{ key: 4, variant: "xfs ", pause: "" }];
+  sessionStorage.setItem(KEY, JSON.stringify({ clusterId: 1, draft: { ...EMPTY_DRAFT, choices, stages } }));
 }
 
 it.each([
@@ -16,8 +17,10 @@ it.each([
   [{ targets: null, targets_at_once: null }, undefined],
   [
     { targets: ["disk"], targets_at_once: true },
-    { nodes: null, targets: ["disk"], targets_at_once: true, variants: null },
+    { nodes: null, targets: ["disk"], targets_at_once: true, stages: null },
   ],
+  [{ variants: ["xfs"] }, { nodes: null, targets: null, targets_at_once: null, stages: [4] }],
+  [{ stages: [4] }, { nodes: null, targets: null, targets_at_once: null, stages: [4] }],
 ])("has a draft again that an earlier release kept with the places %j", (places, expected) => {
   keep(places);
   expect(readKept(KEY)?.draft.choices[0]).toMatchObject({ workload: "dd", places: expected });

@@ -6,12 +6,13 @@ import type { Principal } from "@/api/types";
 import { type Draft, placesOf } from "./draft";
 
 const Count = z.union([z.number(), z.literal("")]);
-/** Of all that an earlier release may have left out; nothing but nulls is no place of its own. */
+/** An earlier release left out what it did not know, and named the stages. */
 const KeptPlaces = z.object({
   nodes: z.optional(z.nullable(z.array(z.string()))),
   targets: z.optional(z.nullable(z.array(z.string()))),
   targets_at_once: z.optional(z.nullable(z.boolean())),
   variants: z.optional(z.nullable(z.array(z.string()))),
+  stages: z.optional(z.nullable(z.array(z.number()))),
 });
 const Kept = z.object({
   clusterId: z.number(),
@@ -26,7 +27,7 @@ const Kept = z.object({
         workload: z.string(),
         options: z.record(z.string(), z.unknown()),
         sweep: z.record(z.string(), z.array(z.unknown())),
-        places: z.optional(z.pipe(KeptPlaces, z.transform(placesOf))),
+        places: z.optional(KeptPlaces),
       }),
     ),
     repeats: Count,
@@ -50,7 +51,13 @@ export function draftKey({ kind, id }: Principal, from: number | undefined): str
 export function readKept(key: string): { readonly clusterId: number; readonly draft: Draft } | null {
   const text = sessionStorage.getItem(key);
   const kept = text === null ? null : Kept.safeParse(JSON.parse(text));
-  return kept?.success ? kept.data : null;
+  if (!kept?.success) return null;
+  const { clusterId, draft } = kept.data;
+  const choices = draft.choices.map(({ places, ...choice }) => ({
+    ...choice,
+    places: places && placesOf(places, draft.stages),
+  }));
+  return { clusterId, draft: { ...draft, choices } };
 }
 
 interface Place {
