@@ -209,3 +209,14 @@ describe("an option that may be none", () => {
     expect(lastValue().options).toEqual({ limit_seconds: null });
   });
 });
+
+it("takes a tuple as it is typed, and keeps its commas in a sweep", async () => {
+  const pair = { type: "array", prefixItems: [{ type: "integer" }, { type: "integer" }], default: [3, 4] };
+  const { user, lastValue } = renderForm(readFields({ properties: { pair } }));
+  expect(input("Pair")).toHaveValue("[3,4]");
+  await user.type(input("Pair"), "{Backspace}2]");
+  expect(lastValue().options).toEqual({ pair: "[3,42]" });
+  await user.click(screen.getByRole("button", { name: "Sweep over Pair" }));
+  await user.type(input("Pair"), "[[1, 2]{Enter}");
+  expect(lastValue().sweep).toEqual({ pair: ["[3,42]", "[1, 2]"] });
+});

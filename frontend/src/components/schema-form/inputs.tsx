@@ -75,11 +75,12 @@ interface TextLikeProps extends LabelledProps {
 }
 
 function TextLikeInput({ field, shown, onChange, ...common }: TextLikeProps) {
-  const isText = field.kind === "text" || field.unit !== undefined || field.choices.length > 0;
+  const isNumber = field.kind === "integer" || field.kind === "number";
+  const isText = !isNumber || field.unit !== undefined || field.choices.length > 0;
   const input = {
     ...common,
     inputMode: isText ? ("text" as const) : ("decimal" as const),
-    placeholder: field.unit && UNIT_PLACEHOLDER[field.unit],
+    placeholder: field.kind === "json" ? "[1, 2]" : field.unit && UNIT_PLACEHOLDER[field.unit],
     value: valueText(field, shown),
   };
   function enter(text: string): void {
@@ -189,7 +190,7 @@ function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: S
       data={data}
       onChange={(entered) => onChange(entered.map((text) => (text === NONE ? null : text)))}
       placeholder={texts.length === 0 ? "Type a value, then Enter" : ""}
-      splitChars={field.kind === "text" ? [] : [",", ";"]}
+      splitChars={field.kind === "text" || field.kind === "json" ? [] : [",", ";"]}
       value={texts}
     />
   );

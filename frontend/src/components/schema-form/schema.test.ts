@@ -84,6 +84,18 @@ describe("of a union", () => {
     ["a switch and nothing", [{ type: "boolean" }, { type: "null" }], "choice", [true, false]],
     ["a switch alone", [{ type: "boolean" }], "boolean", [true, false]],
     ["a union in it", [{ anyOf: [{ type: "number" }, { const: "x" }] }, { type: "null" }], "number", ["x"]],
+    ["a switch and a number", [{ type: "boolean" }, { type: "integer" }], "integer", [true, false]],
+    ["two kinds of numbers", [{ type: "integer" }, { type: "number" }], "number", []],
+    ["a number and a list", [{ type: "integer" }, { type: "array", items: {} }], "json", []],
+    [
+      "a number, a text and a constant",
+      [{ type: "integer" }, { type: "string" }, { const: "x" }],
+      "json",
+      ["x"],
+    ],
+    ["a tuple or nothing", [{ type: "array", prefixItems: [{}, {}] }, { type: "null" }], "json", []],
+    ["a mapping", [{ type: "object" }], "json", []],
+    ["a list of lists", [{ type: "array", items: { type: "array", items: {} } }], "json", []],
     ["a list and a constant", [{ type: "array", items: {} }, { const: "all" }], "list", ["all"]],
   ])("%s", (_, anyOf, kind, choices) => {
     expect(readFields({ properties: { option: { anyOf } } })).toMatchObject([{ kind, choices }]);

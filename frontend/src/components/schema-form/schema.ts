@@ -14,6 +14,7 @@ const PropertySchema = z.object({
   oneOf: z.optional(z.array(RawSchema)),
   allOf: z.optional(z.array(RawSchema)),
   items: z.optional(RawSchema),
+  prefixItems: z.optional(z.array(RawSchema)),
   title: z.optional(z.string()),
   description: z.optional(z.string()),
   default: z.optional(z.unknown()),
@@ -57,7 +58,8 @@ interface Option {
 }
 
 export interface Scalar extends Option {
-  readonly kind: "choice" | "boolean" | "integer" | "number" | "text" | "lines";
+  /** JSON is what no input of its own kind can hold: one of several types, a tuple, a mapping, a list of lists. */
+  readonly kind: "choice" | "boolean" | "integer" | "number" | "text" | "lines" | "json";
 }
 
 export interface List extends Option {
@@ -78,7 +80,7 @@ export function readFields(schema: unknown): Field[] {
   return Object.entries(properties).map(([name, raw]) => {
     const resolved = resolve(raw, $defs);
     const isRequired = required.includes(name);
-    return resolved.property.type === "array"
+    return isPlainList(resolved, $defs)
       ? toList(name, resolved, isRequired, $defs)
       : toScalar(name, resolved, isRequired);
   });
@@ -90,8 +92,10 @@ export function canSweep(field: Field): boolean {
 }
 
 interface Resolved {
-  /** The alternative that names no values; the first where all do. */
+  /** The alternative that names no values, of numbers the widest; the first where all do. */
   readonly property: Property;
+  /** Whether alternatives that name no values differ in type. */
+  readonly isMixed: boolean;
   readonly choices: readonly Constant[];
   readonly isNullable: boolean;
 }
@@ -100,8 +104,11 @@ function resolve(raw: Raw, defs: Definitions): Resolved {
   const alternatives = alternativesOf(raw, defs);
   const others = alternatives.filter(({ type }) => type !== "null");
   const named = alternatives.flatMap(constantsOf);
+  const free = others.filter((other) => constantsOf(other).length === 0);
+  const types = new Set(free.map(({ type }) => (type === "integer" ? "number" : type)));
   return {
-    property: others.find((other) => constantsOf(other).length === 0) ?? others[0] ?? {},
+    property: free.find(({ type }) => type === "number") ?? free[0] ?? others[0] ?? {},
+    isMixed: types.size > 1 || free.filter(({ type }) => type === "array").length > 1,
     choices: [...new Set(named)].filter((constant) => constant !== null),
     isNullable: others.length < alternatives.length || named.includes(null),
   };
@@ -137,6 +144,12 @@ function toOption(name: string, { property, choices, isNullable }: Resolved, isR
   };
 }
 
+/** A list whose entries are all of one kind that is no list itself. */
+function isPlainList({ property, isMixed }: Resolved, defs: Definitions): boolean {
+  if (property.type !== "array" || property.prefixItems || isMixed) return false;
+  return kindOf(resolve(property.items ?? {}, defs)) !== "json";
+}
+
 function toScalar(name: string, resolved: Resolved, isRequired: boolean): Scalar {
   return { ...toOption(name, resolved, isRequired), kind: kindOf(resolved) };
 }
@@ -153,11 +166,12 @@ function toList(name: string, resolved: Resolved, isRequired: boolean, defs: Def
   };
 }
 
-/** A switch has two states: what may also be none is a choice. */
-function kindOf({ property, choices, isNullable }: Resolved): Scalar["kind"] {
-  if (!isNullable && choices.length === 2 && choices.every((choice) => typeof choice === "boolean"))
-    return "boolean";
-  if (constantsOf(property).length > 0) return "choice";
+/** A switch has two states: what may be anything else besides, also none, is no switch. */
+function kindOf({ property, choices, isNullable, isMixed }: Resolved): Scalar["kind"] {
+  if (isMixed || property.type === "array" || property.type === "object") return "json";
+  const isSwitch =
+    !isNullable && choices.length === 2 && choices.every((choice) => typeof choice === "boolean");
+  if (constantsOf(property).length > 0) return isSwitch ? "boolean" : "choice";
   if (property.type === "integer" || property.type === "number") return property.type;
   return property["x-multiline"] ? "lines" : "text";
 }

@@ -209,3 +209,25 @@ describe("a list", () => {
     expect(valueText(field("sizes_bytes", lists), [4096, "1 MiB"])).toBe("4 KiB + 1 MiB");
   });
 });
+
+it("takes as JSON what is one of several types, a tuple or a mapping, and its defaults unchanged", () => {
+  const integer = { type: "integer" };
+  const fields = readFields({
+    properties: {
+      depths: { anyOf: [integer, { type: "array", items: integer }], default: [1, 2] },
+      size_bytes: { anyOf: [integer, { type: "array", items: integer }], "x-unit": "bytes", default: 4096 },
+      pair: { type: "array", prefixItems: [integer, integer], minItems: 2, maxItems: 2, default: [3, 4] },
+      hints: { type: "object", default: { striping: 4 } },
+    },
+  });
+  const options = Object.fromEntries(fields.map(({ name, defaultValue }) => [name, defaultValue]));
+  const texts = fields.map((each) => [each.name, valueText(each, each.defaultValue)] as const);
+  expect(texts.map(([, text]) => text)).toEqual(["[1,2]", "4 KiB", "[3,4]", '{"striping":4}']);
+  const typed = Object.fromEntries(texts);
+  expect(problemsOf(fields, { options, sweep: {} })).toEqual({});
+  expect(problemsOf(fields, { options: typed, sweep: {} })).toEqual({});
+  expect(toPlan(fields, { options: typed, sweep: { depths: ["4", "[1, 8]"] } })).toEqual({
+    options: { ...options, size_bytes: "4 KiB" },
+    sweep: { depths: [4, [1, 8]] },
+  });
+});

@@ -16,6 +16,7 @@ export function valueText(field: Field, value: unknown): string {
   if (value === null || value === undefined) return "";
   if (field.kind === "list" && Array.isArray(value))
     return value.map((entry) => valueText(field.item, entry)).join(" + ");
+  if (typeof value === "object") return JSON.stringify(value);
   if (typeof value !== "number") return String(value);
   if (field.unit === "bytes") return exactBytes(value);
   if (field.unit === "bytes_per_second") return exactRate(value);
@@ -135,7 +136,17 @@ function planValue(field: Field | undefined, value: unknown): unknown {
   if (value === "" && field.isNullable) return null;
   const choice = choiceOf(field, value);
   if (choice !== undefined) return choice;
+  if (field.kind === "json") return jsonOrText(value);
   if (field.kind !== "integer" && field.kind !== "number") return value;
   const trimmed = value.trim();
   return trimmed !== "" && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
+}
+
+/** What is no JSON is text, such as a size with its unit; the server judges whether the option may be that. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.trim();
+  }
 }
