@@ -1332,6 +1332,7 @@ export interface components {
          *         oldest_offer_seconds: age of the oldest offer to this node that nobody claimed; above 15 s the agent
          *             restarts its Celery worker, whatever made it deaf.
          *         hello_wanted: the server lacks or lost the node's facts.
+         *         look: an idle agent is to look around and say hello with this number; None where nobody waits for that.
          */
         BeatReply: {
             /**
@@ -1347,6 +1348,8 @@ export interface components {
             oldest_offer_seconds: number | null;
             /** Hello Wanted */
             hello_wanted: boolean;
+            /** Look */
+            look?: number | null;
         };
         /**
          * BeatRequest
@@ -2138,6 +2141,7 @@ export interface components {
          *     Attributes:
          *         previous_instance: the instance of this state directory before; lets a restart succeed itself while a copy
          *             of the agent on another machine is refused.
+         *         look: the server's last request to look around that came before the node was looked at for this hello.
          *         holds: the orders on its disk; one that the server counts as active and is not named here is lost.
          */
         HelloRequest: {
@@ -2166,6 +2170,8 @@ export interface components {
             approved_directories: string[];
             /** Workloads */
             workloads: components["schemas"]["WorkloadAnnouncement"][];
+            /** Look */
+            look?: number | null;
             /** Holds */
             holds: components["schemas"]["HeldOrder"][];
         };
@@ -16244,6 +16250,7 @@ export interface operations {
                  *           "unavailable_because": "text"
                  *         }
                  *       ],
+                 *       "look": 1,
                  *       "holds": [
                  *         {
                  *           "order_id": 1,
@@ -16730,7 +16737,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "oldest_offer_seconds": 1,
-                     *       "hello_wanted": true
+                     *       "hello_wanted": true,
+                     *       "look": 1
                      *     }
                      */
                     "application/json": components["schemas"]["BeatReply"];

@@ -16,7 +16,7 @@ Instance = Annotated[str, Field(min_length=8, max_length=64)]
 """Identity of one agent process; a new one at every start."""
 BootId = Annotated[str, Field(min_length=8, max_length=64)]
 """/proc/sys/kernel/random/boot_id: changes at every boot of the node."""
-LookNumber = Annotated[int, Field(ge=1, lt=2**63)]
+LookNumber = Annotated[int, Field(ge=1, le=10**9)]
 """Of the server's requests to a node to look around, counted up."""
 
 
