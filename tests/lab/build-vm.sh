@@ -29,7 +29,7 @@ mmdebstrap --quiet --mode=root --variant=essential --include="$(IFS=,; echo "${p
   --setup-hook='mkdir -p "$1"/etc/initramfs-tools/conf.d "$1"/etc/initramfs-tools/hooks' \
   --setup-hook='echo MODULES=list >"$1"/etc/initramfs-tools/conf.d/lab' \
   --setup-hook="install -m 0755 '$work/initrd-hook' \"\$1\"/etc/initramfs-tools/hooks/lab" \
-  bookworm "$work/root" "deb [signed-by=$keyring] http://deb.debian.org/debian bookworm main"
+  bookworm "$work/root"
 
 install -m 0755 "$(dirname "$0")/vm-init.sh" "$work/root/usr/sbin/lab-init"
 ln -sf /proc/self/mounts "$work/root/etc/mtab"
