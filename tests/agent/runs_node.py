@@ -1,0 +1,96 @@
+"""A node whose orders a test moves by hand, without server and agent process."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.order_rig import target_card
+from agent.orders import make_order
+
+from iotide_agent.config import parse_config
+from iotide_agent.executor import Executor
+from iotide_agent.inventory import take_inventory
+from iotide_agent.protocol import Event
+from iotide_agent.runner import processes
+from iotide_agent.runner.card import Card, write_card
+from iotide_agent.runner.loop import Loop
+from iotide_agent.runner.record import read_phase
+from iotide_agent.runner.workspace import make_place
+from iotide_agent.runs import Runs
+from iotide_agent.spool import OrderFiles, Spool
+from iotide_wire.messages import OrderTarget
+
+AGENT = "http://server/blade/n1@n1"
+
+
+class Node:
+    """An agent's disk, its target, and the orders on it."""
+
+    def __init__(self, base: Path) -> None:
+        self._there_before = _below()  # such as a database of other tests
+        self.target = base / "target"
+        self.target.mkdir(mode=0o700)
+        config = parse_config({"state_directory": str(base / "state"), "approved_directories": [str(self.target)]})
+        self.spool = Spool(config.state_directory)
+        self.spool.prepare()
+        self.loop = Loop()
+        self.events: list[Event] = []
+        self.executor = Executor(config, AGENT, self.spool, take_inventory(config))
+        self.runs = Runs(self.spool, self.executor, "instance-1", self.loop, self.events.append)
+
+    def begun(self, order_id: int = 1) -> OrderFiles:
+        """The files of an order whose runner had made its directory before it was killed."""
+        order = make_order(order_id)
+        self.spool.keep_order(order)
+        files = self.spool.files(order_id)
+        target = target_card(self.target)
+        card = Card(
+            order_id=order_id,
+            fence=order.fence,
+            directory_name=f"iotide-run-{order.run_id}-1",
+            targets=(target,),
+            approved=(str(self.target),),
+            agent_bell=str(self.spool.wake_bell),
+            environment={},
+            drop_caches=False,
+            drop_command=(),
+            time_limit_seconds=60.0,
+            output_limit_bytes=1024,
+            patience_seconds=5.0,
+            agent=AGENT,
+        )
+        write_card(files.directory, card)
+        make_place(card, target)
+        return files
+
+    def until_ready(self) -> None:
+        """Begins a real order, and waits until its runner has made its directory."""
+        card = target_card(self.target)
+        target = OrderTarget(
+            target_id=1, name="t", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0
+        )
+        announced = self.executor.inventory.workloads["dd"]
+        order = make_order(schema_sha256=announced.schema_sha256, targets=(target,))
+        self.spool.keep_order(order)
+        self.runs.begin(order)
+        self.until(lambda: read_phase(self.spool.files(1).directory).get("phase") == "ready")
+
+    def until(self, is_so: Callable[[], bool]) -> None:
+        """Turns the loop until it is so."""
+        ends_at = processes.boottime() + 20.0
+        while not is_so():
+            assert processes.boottime() < ends_at
+            self.loop.turn(processes.boottime() + 0.05)
+
+    def close(self) -> None:
+        """Ends what it started and takes the end."""
+        processes.send(signal.SIGKILL, self._started())
+        self.until(lambda: not self._started())
+
+    def _started(self) -> set[int]:
+        return _below() - self._there_before
+
+
+def _below() -> set[int]:
+    return {stat.pid for stat in processes.descendants(os.getpid())}
