@@ -4,13 +4,33 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from agent.order_rig import eventually
 
-from iotide_agent.runner import processes
+from iotide_agent.runner import processes, tree
 from iotide_agent.runner.tree import LoadTree, Used
+
+MEGABYTE = 1_000_000
+PARENT = 2**22 + 1
+"""A number that no process of a real kernel gets."""
+
+
+@contextmanager
+def writer(file: Path, threads: int = 0) -> Iterator[None]:
+    """A child that has written a megabyte, has further threads and stays until the end of the block."""
+    program = (
+        "import os,sys,threading\n"
+        "for _ in range(int(sys.argv[2])): threading.Thread(target=os.read, args=(0, 1), daemon=True).start()\n"
+        "os.write(os.open(sys.argv[1], os.O_CREAT|os.O_WRONLY), bytes(1_000_000)); print(flush=True); os.read(0, 1)"
+    )
+    command = [sys.executable, "-I", "-S", "-c", program, str(file), str(threads)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"\n"
+        yield
 
 
 @pytest.fixture
@@ -55,6 +75,31 @@ def test_zeroes_that_a_child_took_are_not_read_by_its_parent_once_it_is_gone(wat
     assert seen.read_bytes < 8 * 1024**2
 
 
+@pytest.mark.parametrize("most_looked_up", [2**22, -1], ids=["looked up one by one", "listed"])
+def test_threads_of_a_child_do_not_count_again(
+    most_looked_up: int, watched: LoadTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "_MOST_LOOKED_UP", most_looked_up)
+    with writer(tmp_path / "a", threads=3):
+        assert MEGABYTE <= watched.total().written_bytes < 1.1 * MEGABYTE
+
+
+def test_a_child_is_found_where_the_numbers_of_processes_began_again(watched: LoadTree, tmp_path: Path) -> None:
+    watched._looked_up_to = watched._newest = PARENT
+    with writer(tmp_path / "a"):
+        assert watched.total().written_bytes >= MEGABYTE
+
+
+def test_a_child_that_was_half_made_at_one_look_is_found_at_the_next(
+    watched: LoadTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with writer(tmp_path / "a"):
+        with monkeypatch.context() as half_made:
+            half_made.setattr(processes, "stat_of", lambda _: None)
+            assert watched.total().written_bytes == 0
+        assert watched.total().written_bytes >= MEGABYTE
+
+
 def is_fed(pid: int) -> bool:
     return str(Path(f"/proc/{pid}/fd/0").readlink()) == "/dev/zero"
 
@@ -70,9 +115,6 @@ class Family:
         self.ends = ends
         self.parent_reads = 0
 
-    def present(self) -> list[int]:
-        return [os.getpid(), 1, *(pid for pid in self.ends if not self.has_ended(pid))]
-
     def has_ended(self, pid: int) -> bool:
         return pid in self.ends and self.parent_reads >= self.ends[pid]
 
@@ -87,7 +129,7 @@ class Relative:
     def read(self) -> None:
         if self.family.has_ended(self.pid):
             self.is_gone = True
-        elif self.pid == 1:
+        elif self.pid == PARENT:
             self.family.parent_reads += 1
             waited = sum(map(self.family.has_ended, self.family.ends))
             self.seen = Used(100 * waited, 0, 0)
@@ -101,8 +143,8 @@ class Relative:
 def test_children_that_end_one_after_another_while_they_are_looked_at_count_once(
     watched: LoadTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    family = Family({2: 2, 3: 3, 4: 4, 5: 99})
-    monkeypatch.setattr(processes, "all_pids", family.present)
-    members = {pid: Relative(family, pid, os.getpid() if pid == 1 else 1) for pid in range(1, 6)}
+    family = Family({PARENT + 1: 2, PARENT + 2: 3, PARENT + 3: 4, PARENT + 4: 99})
+    members = {pid: Relative(family, pid, PARENT) for pid in family.ends}
+    members = {PARENT: Relative(family, PARENT, os.getpid()), **members}
     monkeypatch.setattr(watched, "_members", members)
     assert [watched.total().written_bytes for _ in range(3)] == [400, 400, 400]

@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 _PROC: Final = Path("/proc")
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
+_STAT_BYTES: Final = 1024
+"""More than the 52 fields of /proc/PID/stat with a name of 64 bytes take."""
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
@@ -22,6 +24,7 @@ class Stat(NamedTuple):
         session: pid of the process that began its session; no other process gets it while the session lives.
         start_ticks: start time since boot; with the pid it names a process for as long as the node is up.
         cpu_ticks: user and system time, of itself and of children it waited for.
+        is_thread: of a process, other than its first; /proc tells of those by number but does not list them.
     """
 
     pid: int
@@ -31,6 +34,7 @@ class Stat(NamedTuple):
     session: int
     start_ticks: int
     cpu_ticks: int
+    is_thread: bool
 
 
 class Stuck(NamedTuple):
@@ -58,14 +62,21 @@ def boottime() -> float:
 def stat_of(pid: int) -> Stat | None:
     """What /proc says of a process, or None once it is gone."""
     try:
-        text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # a Path costs several times as much
     except OSError:
         return None
+    try:
+        text = os.read(descriptor, _STAT_BYTES).decode(errors="replace")
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     # The name stands in parentheses and may itself hold spaces and parentheses.
     name = text[text.index("(") + 1 : text.rindex(")")]
     fields = text[text.rindex(")") + 2 :].split()
-    cpu_ticks = sum(int(fields[index]) for index in (11, 12, 13, 14))
-    return Stat(pid, name, fields[0], int(fields[1]), int(fields[3]), int(fields[19]), cpu_ticks)
+    cpu_ticks = sum(map(int, fields[11:15]))
+    is_thread = fields[35] == "-1"  # the signal that its parent gets when it ends
+    return Stat(pid, name, fields[0], int(fields[1]), int(fields[3]), int(fields[19]), cpu_ticks, is_thread)
 
 
 def is_alive(pid: int, start_ticks: int) -> bool:

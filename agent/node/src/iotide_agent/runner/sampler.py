@@ -121,7 +121,7 @@ class Sampler:
         counters |= load_rates(self._last.load, reading.load, span)
         counters["sampler_cpu_ratio"] = (self.cpu_seconds - self._cpu_seconds_written) / seconds
         written_bytes, read_bytes, _ = growth(self._step_began.load, reading.load)
-        row = {name: float(f"{value:.{_DIGITS}g}") for name, value in counters.items()} | {
+        state = {
             "step": self._step,
             "step_written_bytes": written_bytes,
             "step_read_bytes": read_bytes,
@@ -130,7 +130,8 @@ class Sampler:
             "waits": waits,
         }
         self._replace_tail(tail)
-        self._append((json.dumps(row) + "\n").encode() * rows)
+        rates = "".join(f'"{name}": {value:.{_DIGITS}g}, ' for name, value in counters.items())
+        self._append(f"{{{rates}{json.dumps(state)[1:]}\n".encode() * rows)
         self._rows += rows
         self._last = reading
         self._cpu_seconds_written = self.cpu_seconds

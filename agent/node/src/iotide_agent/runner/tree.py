@@ -13,6 +13,8 @@ _RANDOM_SOURCE: Final = "/iotide-random-source."
 _SINK: Final = "/dev/null"
 _GIVEN: Final = ("/dev/null", "pipe:")
 """What a load's first two descriptors lead to until it opens something of its own."""
+_MOST_LOOKED_UP: Final = 64
+"""New numbers that are looked up one by one; more cost as much as listing /proc."""
 
 
 class Used(NamedTuple):
@@ -35,10 +37,10 @@ class _Member:
         self.pid = pid
         self.parent = parent
         self.seen = Used(0, 0, 0)
-        self.is_gone = False
         self.is_fed = False
         self._links: dict[int, str] = {}
         self._io, self._stat = _opened(pid, "io"), _opened(pid, "stat")
+        self.is_gone = self._stat is None
 
     def read(self) -> None:
         """Looks again; what was seen last stays where the process has gone."""
@@ -69,9 +71,13 @@ class _Member:
         asked_read, asked_written, stored_read, stored_written = (int(fields[index]) for index in (1, 3, 9, 11))
         # The calls' own count misses aio, io_uring and mmap; the storage count misses tmpfs and what a cache answers.
         # What dd takes from /dev/zero or gives to /dev/null never was on a target.
-        written = max(stored_written, asked_written if self._is_target(1) else 0)
-        read = max(stored_read, asked_read if self._is_target(0) and not self.is_fed else 0)
-        return max(written, self.seen.written_bytes), max(read, self.seen.read_bytes)
+        written = max(stored_written, self.seen.written_bytes)
+        if asked_written > written and self._is_target(1):
+            written = asked_written
+        read = max(stored_read, self.seen.read_bytes)
+        if not self.is_fed and self._is_target(0):
+            read = max(read, asked_read)
+        return written, read
 
     def _is_target(self, descriptor: int) -> bool:
         """Whether what the process asked of this descriptor may have been a target's."""
@@ -90,28 +96,26 @@ class _Member:
 class LoadTree:
     """The processes below this one, found by what is new in /proc; a kernel need not offer lists of children.
 
-    Listing /proc is most of what a look costs, so it is done only when some process was made or one of ours went.
+    Listing /proc would be most of what a look costs, on a large node all of it: the numbers that were given out since
+    are looked up instead, unless they are many. Each is looked up twice, in the next look again: at the first it may
+    be half made, or belong to a parent that is about to end and leave it to this process.
     """
 
     def __init__(self) -> None:
         self._root = os.getpid()
         self._loadavg = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
-        self._newest = self._newest_pid()
-        self._foreign = set(processes.all_pids())
+        self._newest = self._looked_up_to = self._newest_pid()
         self._members: dict[int, _Member] = {}
         self._gone = Used(0, 0, 0)
         self._last = self._gone
 
     def total(self) -> Used:
         """Of all members so far; never less than before."""
-        newest = self._newest_pid()
-        if newest != self._newest:
-            self._newest = newest
-            self._look()
+        self._join()
         self._read()
-        while any(member.is_gone for member in self._members.values()):
+        while gone := [pid for pid, member in self._members.items() if member.is_gone]:
             # What it used is its parent's now, which may have been read before or after: it would count never or twice.
-            self._look()
+            self._leave(gone)
             self._read()
         found = _sum((self._gone, *(member.seen for member in self._members.values())))
         # Of a child that its parent does not wait for, the kernel adds nothing to the parent.
@@ -138,20 +142,28 @@ class LoadTree:
             if member.is_fed and member.parent in self._members:
                 self._members[member.parent].is_fed = True
 
-    def _newest_pid(self) -> bytes:
+    def _newest_pid(self) -> int:
         """The pid that was given out last on this node: the last field of /proc/loadavg."""
-        return os.pread(self._loadavg, 64, 0).split()[-1]
+        return int(os.pread(self._loadavg, 64, 0).split()[-1])
 
-    def _look(self) -> None:
-        present = set(processes.all_pids())
-        self._foreign &= present
-        self._leave([pid for pid, member in self._members.items() if member.is_gone or pid not in present])
-        unknown = present - self._foreign - self._members.keys() - {self._root}
-        parents = {stat.pid: stat.parent for stat in map(processes.stat_of, unknown) if stat is not None}
+    def _join(self) -> None:
+        made = [stat for stat in map(processes.stat_of, self._new_pids()) if stat and not stat.is_thread]
+        parents = {stat.pid: stat.parent for stat in made}
         while joined := {pid for pid, parent in parents.items() if parent == self._root or parent in self._members}:
             for pid in joined:
                 self._members[pid] = _Member(pid, parents.pop(pid))
-        self._foreign |= parents.keys()
+
+    def _new_pids(self) -> list[int]:
+        """Of processes and threads that were made since the look before the last; some may be gone."""
+        since, self._looked_up_to, self._newest = self._looked_up_to, self._newest, self._newest_pid()
+        found: Iterable[int]
+        if 0 <= self._newest - since <= _MOST_LOOKED_UP:
+            found = range(since + 1, self._newest + 1)
+        elif since < self._newest:
+            found = (pid for pid in processes.all_pids() if since < pid <= self._newest)
+        else:  # after the largest number the kernel began again
+            found = (pid for pid in processes.all_pids() if pid > since or pid <= self._newest)
+        return [pid for pid in found if pid not in self._members]
 
     def _leave(self, gone: Iterable[int]) -> None:
         left = {pid: self._members.pop(pid) for pid in gone}
