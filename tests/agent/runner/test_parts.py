@@ -29,7 +29,7 @@ from iotide_agent.runner.card import (
     write_go,
 )
 from iotide_agent.runner.doorbell import Doorbell, ring
-from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.files import Slate, read_json, read_slate, replace_file
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_of, parse_mountinfo
@@ -146,6 +146,25 @@ def test_a_file_is_replaced_whole_and_private(tmp_path: Path) -> None:
     assert read_json(file) == [2]
     assert file.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_slate_reads_as_what_was_written_last_and_as_nothing_in_the_middle_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "tail"
+    assert read_slate(file) == ""
+    slate = Slate(file)
+    read = [read_slate(file)]
+    for text in ("done 5000 1.25 \udcff", "done 7000", ""):
+        slate.write(text)
+        read.append(read_slate(file))
+    slate.close()
+    assert read == ["", "done 5000 1.25 \ufffd", "done 7000", ""]
+    Slate(file).write("done 9000")
+    whole = file.read_bytes()
+    for length in range(len(whole)):
+        file.write_bytes(whole[:length])
+        assert read_slate(file) == ""
+    file.write_bytes(whole.replace(b"done 9", b"done 8"))
+    assert read_slate(file) == ""
 
 
 def test_a_card_is_read_as_it_was_written(tmp_path: Path) -> None:

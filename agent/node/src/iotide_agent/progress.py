@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from iotide_agent.plan import Plan
+from iotide_agent.runner.files import read_slate
 from iotide_agent.spool import OrderFiles
 from iotide_agent.workloads.base import Counters, Step, Workload
 from iotide_wire.messages import CurvePiece
@@ -150,9 +151,8 @@ class RunWatch:
             self.phase += f"; nothing has moved for {row['still_seconds']:.0f} s: {row['waits']}"
 
     def _fraction(self, workload: Workload[Any], step: Step, counters: Counters) -> float | None:
-        tail = self.files.tail.read_text(errors="replace") if self.files.tail.exists() else ""
         try:
-            fraction = workload.progress(step, counters, tail)
+            fraction = workload.progress(step, counters, read_slate(self.files.tail))
             return None if fraction is None or isnan(fraction) else max(0.0, fraction)
         except Exception:
             # A plug-in's own fault: neither the run nor the agent ends because nobody knows how far it is.

@@ -59,7 +59,7 @@ class OrderFiles:
         condition: of the storage below the targets, before the load.
         card, go: what the runner is to do, and its leave to start.
         phase, exit, curve, output, scratch: the runner's: how far it is, its last word, what it saw, what was printed.
-        tail: the end of what was printed.
+        tail: the end of what was printed, a slate.
         bell: wakes the runner.
         result: what the server must acknowledge, with `artefacts`, the raw output that goes with it.
     """

@@ -1,7 +1,11 @@
-"""Files that are either the old text or the new one, whatever dies in between; all of the agent's state is kept so."""
+"""Files that are either the old text or the new one, whatever dies in between; all of the agent's state is kept so.
+
+What only a live process writes again and again, and nobody needs after it, is a `Slate`.
+"""
 
 import json
 import os
+from binascii import crc32
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +43,40 @@ def read_json(path: Path) -> Any | None:  # noqa: ANN401 - JSON is any value; it
         return json.loads(path.read_bytes())
     except FileNotFoundError:
         return None
+
+
+class Slate:
+    """A file whose text is written over in place.
+
+    ext4 hands a new file's data to the disk as soon as it is renamed over another one, which is half a millisecond of
+    a look that is taken each second, and a write beside the load. In place nothing is; but a reader may come in the
+    middle of it, so the text is headed by its checksum.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens it, empty, for the agent's own user alone."""
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+
+    def write(self, text: str) -> None:
+        """Replaces the text.
+
+        Raises:
+            OSError: the disk is full; what a reader finds then is not taken for a text.
+        """
+        data = text.encode(errors="surrogateescape")
+        os.pwrite(self._descriptor, b"%d %d\n%s" % (len(data), crc32(data), data), 0)
+
+    def close(self) -> None:
+        """Closes it; the text stays."""
+        os.close(self._descriptor)
+
+
+def read_slate(path: Path) -> str:
+    """The text of a slate; none where there is none, or none yet, or it is being written."""
+    try:
+        head, _, rest = path.read_bytes().partition(b"\n")
+        length_bytes, checksum = map(int, head.split())
+    except (FileNotFoundError, ValueError):
+        return ""
+    data = rest[:length_bytes]
+    return data.decode(errors="replace") if crc32(data) == checksum else ""

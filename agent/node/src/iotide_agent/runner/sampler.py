@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from iotide_agent.runner import processes
 from iotide_agent.runner.counters.node import NodeCounters
 from iotide_agent.runner.counters.source import Span, TargetMount, growth
-from iotide_agent.runner.files import replace_file
+from iotide_agent.runner.files import Slate
 from iotide_agent.runner.tree import LoadTree, Used
 
 PERIOD_SECONDS: Final = 1.0
@@ -69,7 +69,7 @@ class Sampler:
         self._printed = printed
         self._node = NodeCounters(targets)
         self._unwritten = b""
-        self._tail_file, self._tail = file.with_name("tail"), ""
+        self._slate, self._tail = Slate(file.with_name("tail")), ""
         self._output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self.cpu_seconds = 0.0
         self._cpu_seconds_written = 0.0
@@ -111,6 +111,7 @@ class Sampler:
             self._write(reading, 1)
         self._tree.close()
         self._node.close()
+        self._slate.close()
         os.close(self._output)
 
     def _write(self, reading: Reading, rows: int) -> None:
@@ -140,7 +141,7 @@ class Sampler:
         if tail == self._tail:
             return
         with suppress(OSError):
-            replace_file(self._tail_file, tail, durable=False)
+            self._slate.write(tail)
             self._tail = tail
 
     def _append(self, lines: bytes) -> None:
