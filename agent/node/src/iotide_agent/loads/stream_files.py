@@ -28,7 +28,7 @@ class Ring:
     """Chunks of page-aligned memory that go round from the receiver to the writers and back.
 
     Attributes:
-        filled: what the writers take from; None ends one writer.
+        filled: what the writers take from, the one that has waited longest first; None ends one writer.
         high_water: most chunks that were with the receiver or the writers at once.
     """
 
@@ -40,7 +40,8 @@ class Ring:
         self._free: queue.SimpleQueue[memoryview] = queue.SimpleQueue()
         for number in range(self._chunks):
             self._free.put(memory[number * chunk_bytes : (number + 1) * chunk_bytes])
-        self.filled: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
+        # Not a SimpleQueue: of writers that wait, that one wakes any, and one of three equal disks would get nothing.
+        self.filled: queue.Queue[Chunk | None] = queue.Queue()
         self.high_water = 0
 
     def take(self, timeout_seconds: float) -> memoryview | None:
