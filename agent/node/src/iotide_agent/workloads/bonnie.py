@@ -166,7 +166,8 @@ class BonnieWorkload(Workload[BonnieOptions]):
         MetricSpec(name="iops", title="Seeks", unit=Unit.OPERATIONS_PER_SECOND, better="higher", labels=_STREAM_LABELS),
         MetricSpec(
             name="operation_rate",
-            title="Files created, looked up or deleted",
+            title="File operations",
+            description="Files created, looked up or deleted a second.",
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",
             labels=("operation", "order"),

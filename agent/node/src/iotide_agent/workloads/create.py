@@ -102,14 +102,15 @@ class CreateWorkload(Workload[CreateOptions]):
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
             name="operation_rate",
-            title="Files created, looked up or removed",
+            title="File operations",
+            description="Files created, looked up or removed a second, by each process where several work at once.",
             unit=Unit.OPERATIONS_PER_SECOND,
             better="higher",
             labels=("operation", "writer"),
         ),
         MetricSpec(
             name="total_operation_rate",
-            title="Files, all processes",
+            title="File operations, all processes",
             description=(
                 "Files created, looked up or removed by all processes together, from the first start to the last end."
             ),

@@ -44,7 +44,7 @@ export function measuresOf({ metrics, counters }: CampaignMeasures, workload: st
       .filter((metric) => metric.workload === workload)
       .map(({ metric, title, description, unit }) => ({
         key: metric,
-        title: title.replace(/[:,;].*$/, ""),
+        title,
         description,
         unit,
         query: { metric },
