@@ -117,7 +117,7 @@ class StreamWorkload(Workload[StreamOptions]):
         ),
     )
     bytes_needed: ClassVar[Expression] = (
-        _RECYCLES * _least(_DATA_BYTES, Option.of("file_size_bytes") * Option.of("kept_files"))
+        _RECYCLES * _least(_DATA_BYTES, Option.of("file_size_bytes") * (Option.of("kept_files") + Number.of(1)))
         + (Number.of(1) - _RECYCLES) * _least(_DATA_BYTES, _DATA_BYTES * MOST_SHARE / Option.of(TARGET_COUNT))
         + _SPARE_BYTES
     )

@@ -98,7 +98,7 @@ class StreamOptions(Options):
         ge=2,
         le=10_000,
         title="Files kept",
-        description="With recycle: how many files a target holds at most; the oldest is removed for the next.",
+        description="With recycle: how many files a target holds, and one more while the oldest is removed.",
     )
     direct: bool = Field(
         default=True,
