@@ -16,6 +16,7 @@ from iotide_agent.loads.stream_wire import FILE_NAME, PAGE_BYTES
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _LIBC.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_longlong, ctypes.c_longlong)
+_FREED_AT_ONCE_BYTES: Final = 16 * 1024**2
 _UNSUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.ENOSYS})
 
 
@@ -83,8 +84,8 @@ class FileRule(NamedTuple):
 class Files:
     """The files in one directory, written one after another.
 
-    A file that is full is flushed beside the writing of the next, and with it the oldest removed: that took some 80 ms
-    for 512 MiB of an idle ext4 with `discard`, and many times that of a busy one, for which no ring has room.
+    A file that is full is flushed beside the writing of the next, and the oldest removed: the latter took 90 ms for
+    512 MiB of an idle ext4 with `discard`, five chunks at 4 Gbit/s, and several times that on a busy one.
     """
 
     def __init__(self, directory: str, rule: FileRule) -> None:
@@ -156,7 +157,11 @@ class Files:
 
     def _make_room(self) -> None:
         if len(self._kept) >= self._rule.kept_files:
-            oldest, _ = self._kept.pop(0)
+            oldest, left_bytes = self._kept.pop(0)
+            # Bit by bit: what is allocated meanwhile waits until ext4 has freed, and with `discard` trimmed, the whole.
+            while left_bytes > 0:
+                left_bytes -= _FREED_AT_ONCE_BYTES
+                os.truncate(oldest, max(0, left_bytes))
             oldest.unlink()
 
     def _open(self) -> None:
