@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from local_stack import Agent, LocalStack, wait_for
+from made_mounts import as_root
 from watched_loads import WatchedLoads
 
 NODE = "node-1"
@@ -21,6 +23,12 @@ FIO_SMALL = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 *
 
 _ENDED = {"finished", "failed", "cancelled"}
 _numbers = count(1)
+
+
+def unmount(mount_point: Path) -> None:
+    """Unmounts it as soon as no agent looks at it: one that lives has it open every now and then."""
+    command = as_root("umount", mount_point)
+    wait_for("the unmounting", lambda: subprocess.run(command, check=False).returncode == 0 or None, seconds=20)
 
 
 @dataclass(frozen=True)

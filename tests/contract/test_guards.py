@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from local_stack import wait_for
 from made_mounts import as_root
-from rig import NODE, TARGET, Rig, add_rig
+from rig import NODE, TARGET, Rig, add_rig, unmount
 
 LOAD = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
 
@@ -33,7 +33,7 @@ def declined(rig: Rig, run_id: int) -> dict[str, Any] | None:
 
 
 def test_a_target_whose_file_system_is_gone_is_declined_and_what_lies_below_not_touched(mounted: Rig) -> None:
-    subprocess.run(as_root("umount", mounted.target.parent), check=True)
+    unmount(mounted.target.parent)
     mounted.target.mkdir()  # as after a reboot without the mount: a plain directory on the root disk
     run_id = mounted.submit_one("dd", LOAD, attempts_allowed=10)
     run = wait_for("a declined attempt", lambda: declined(mounted, run_id))

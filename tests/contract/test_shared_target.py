@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from local_stack import LocalStack, wait_for
 from made_mounts import as_root
-from rig import Rig
+from rig import Rig, unmount
 
 LOAD = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
 
@@ -57,7 +57,7 @@ def test_it_is_one_target_at_both_paths_and_a_node_with_another_one_is_refused(r
     plan = {**rig.plan("dd", LOAD), "cluster": "two-nodes", "nodes": ["a", "b"], "targets": ["one"]}
     assert stack.wait_campaign(stack.post("/campaigns", plan)["id"])["state"] == "finished"
 
-    subprocess.run(as_root("umount", places[1]), check=True)
+    unmount(places[1])
     subprocess.run(as_root("mount", "-o", "loop", image(places[1].parent / "other"), places[1]), check=True)
     again = stack.post("/campaigns", {**plan, "name": "again", "nodes": ["b"]})
     run_id = rig.runs(again["id"])[0]["id"]

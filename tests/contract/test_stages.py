@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from local_stack import wait_for
 from made_mounts import as_root
-from rig import Rig, add_rig
+from rig import Rig, add_rig, unmount
 
 LOAD = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
 STAGES = [{"variant": "first"}, {"variant": "second", "pause": "mount the other file system"}]
@@ -56,7 +56,7 @@ def test_each_stage_is_measured_on_the_mount_that_its_operator_confirmed(mounted
     when(lambda campaign: campaign["state"] == "paused", lambda: stack.get(path), "the pause")
     assert [run["state"] for run in mounted.runs(campaign_id)] == ["finished", "waiting"]
 
-    subprocess.run(as_root("umount", mounted.target.parent), check=True)
+    unmount(mounted.target.parent)
     mount_ext4(tmp_path / "image", mounted.target.parent)
     stack.post(f"{path}/pause/look", {})
     pause = when(lambda pause: not pause["waiting_for"], lambda: stack.get(f"{path}/pause"), "the nodes' answers")

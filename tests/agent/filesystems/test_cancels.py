@@ -28,7 +28,7 @@ LONG: dict[str, dict[str, Any]] = {
     "iozone": {"file_size_bytes": 16 * MIB, "min_record_size_bytes": 4096},
     "bonnie": {"tests": ["files"], "file_count": 1024, "sync_files": True},
     "stream": {
-        "duration_seconds": 60,
+        "duration_seconds": 8,
         "rate_bytes_per_second": 8_000_000,
         "file_size_bytes": 32 * MIB,
         "kept_files": 2,
