@@ -1,6 +1,6 @@
 """What supervision costs a load: dd, fio and iozone, watched by the real agent and runner, or without them.
 
-Windows: one real run (O_DIRECT, on an ext4 of its own) is kept going by `repeating_tool`. Stopping agent, its Celery
+Windows: one real run (O_DIRECT) is kept going by `repeating_tool`. Stopping agent, its Celery
 worker and the runner by SIGSTOP leaves the raw load; letting them go on brings the beat, the sampler, everything. Each
 block has three windows in random order, one watched and two raw, so that drift of the disk cancels and the two raw
 ones are their own control. These resolve 1 %.
@@ -47,25 +47,34 @@ console = Console()
 
 @dataclass(frozen=True)
 class Subject:
-    """A tool with the options under which it is watched, and what differs where each run goes to its end."""
+    """A tool with the options under which it is watched, and what differs where each run goes to its end.
+
+    Attributes:
+        target: where it scatters less: `image`, an ext4 on a loop device in memory, or `disk`. dd and iozone empty
+            their file at each start, on which a disk with online discard stalls; of small requests, a loop device
+            serves now twice and now half as many.
+    """
 
     tool: str
+    target: str
     options: Mapping[str, Any]
     options_of_pairs: Mapping[str, Any]
 
 
 SUBJECTS: Final = (
     # A file as large as the image has room for: the start of each dd is a stall in some windows and not in others.
-    Subject("dd", {"file_size_bytes": 2 * 1024**3, "flush": "direct", "operations": ["write"]}, {}),
-    # Small requests, so that many could feel supervision; a file that is soon full, since growing it is slower; and a
-    # long run in the windows, since each start of fio is a third of a second in which nothing is written.
+    Subject("dd", "image", {"file_size_bytes": 2 * 1024**3, "flush": "direct", "operations": ["write"]}, {}),
+    # Ten thousand requests a second, each of which could feel supervision; a file that is soon full, since growing it
+    # is slower; and a long run in the windows, since each start of fio is a third of a second without a write.
     Subject(
         "fio",
-        {"rw": "write", "block_size_bytes": 4096, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 30},
+        "disk",
+        {"rw": "write", "block_size_bytes": 65536, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 300},
         {"runtime_seconds": 4},
     ),
     Subject(
         "iozone",
+        "image",
         {
             "file_size_bytes": 1024**3,
             "min_record_size_bytes": 1024**2,
@@ -98,37 +107,40 @@ def _run(*command: str) -> None:
 
 
 class Laboratory:
-    """One agent with one target on the ext4, whose tools can be made to repeat, and the same tools without it."""
+    """One agent with both targets, whose tools can be made to repeat, and the same tools without it."""
 
-    def __init__(self, stack: LocalStack, directory: Path, mount_point: Path, subjects: Sequence[Subject]) -> None:
+    def __init__(
+        self, stack: LocalStack, directory: Path, targets: Mapping[str, Path], subjects: Sequence[Subject]
+    ) -> None:
         self._stack = stack
-        self._mount_point = mount_point
+        self._targets = targets
         self.tools = {subject.tool: RepeatingTool(subject.tool, directory / subject.tool) for subject in subjects}
         path = ":".join([*(str(tool.bin_directory) for tool in self.tools.values()), os.environ["PATH"]])
         cluster_id = stack.add_cluster("overhead")
-        target = mount_point / "target"
-        self.agent = stack.add_agent(cluster_id, "node-1", [target], {"PATH": path})
-        stack.add_target(cluster_id, "ext4", target, [self.agent.node_id])
+        self.agent = stack.add_agent(cluster_id, "node-1", list(targets.values()), {"PATH": path})
+        for name, target in targets.items():
+            stack.add_target(cluster_id, name, target, [self.agent.node_id])
 
-    def watched_run(self, tool: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    def watched_run(self, subject: Subject, options: Mapping[str, Any]) -> dict[str, Any]:
         """An ordinary run of a campaign, as the API tells of it."""
-        campaign_id = self._submit(tool, options)
+        campaign_id = self._submit(subject, options)
         if self._stack.wait_campaign(campaign_id)["state"] != "finished":
-            raise StackError(f"the ordinary run of {tool} did not finish")
+            raise StackError(f"the ordinary run of {subject.tool} did not finish")
         run: dict[str, Any] = self._stack.get(f"/runs/{self._run_id(campaign_id)}")
         return run
 
-    def watched_rate(self, tool: str, options: Mapping[str, Any]) -> float:
+    def watched_rate(self, subject: Subject, options: Mapping[str, Any]) -> float:
         """Mean throughput by the tool's own word, in bytes per second, of a campaign's run."""
-        run_id = self.watched_run(tool, options)["id"]
+        run_id = self.watched_run(subject, options)["id"]
         samples = self._stack.get("/samples", run_id=run_id)["items"]
         return fmean(sample["value"] for sample in samples if sample["metric"] == "throughput")
 
-    def raw_rate(self, tool: str, options: Mapping[str, Any]) -> float:
+    def raw_rate(self, subject: Subject, options: Mapping[str, Any]) -> float:
         """The same of the bare commands, started here."""
-        with tempfile.TemporaryDirectory(dir=self._mount_point) as name, tempfile.TemporaryDirectory() as scratch:
+        beside = self._targets[subject.target].parent
+        with tempfile.TemporaryDirectory(dir=beside) as name, tempfile.TemporaryDirectory() as scratch:
             place = replace(make_place(Path(name)), scratch=Path(scratch))
-            found = workload(tool, {})
+            found = workload(subject.tool, {})
             chosen = found.options_type.model_validate(options)
             outcomes = run_groups(found.plan(chosen, [place]), place)
             samples = [sample for outcome in outcomes for sample in found.read(chosen, place, outcome).samples]
@@ -141,11 +153,11 @@ class Laboratory:
         return 100 * fmean(value for value in chain.from_iterable(own) if value is not None)
 
     @contextmanager
-    def repeated(self, tool: str, options: Mapping[str, Any]) -> Iterator[tuple[Watchers, int]]:
+    def repeated(self, subject: Subject) -> Iterator[tuple[Watchers, int]]:
         """A run whose load is kept going until the end of the block, and its id."""
-        repeating = self.tools[tool]
+        repeating = self.tools[subject.tool]
         repeating.repeat()
-        campaign_id = self._submit(tool, options)
+        campaign_id = self._submit(subject, subject.options)
         watchers = Watchers(self.agent, repeating.pid)
         try:
             yield watchers, self._run_id(campaign_id)
@@ -155,8 +167,9 @@ class Laboratory:
             self._stack.wait_campaign(campaign_id)
             repeating.repeat_no_more()
 
-    def _submit(self, tool: str, options: Mapping[str, Any]) -> int:
-        plan = {"name": tool, "cluster": "overhead", "nodes": ["node-1"], "targets": ["ext4"], "repeats": 1}
+    def _submit(self, subject: Subject, options: Mapping[str, Any]) -> int:
+        tool = subject.tool
+        plan = {"name": tool, "cluster": "overhead", "nodes": ["node-1"], "targets": [subject.target], "repeats": 1}
         campaign: dict[str, Any] = self._stack.post(
             "/campaigns", {**plan, "workloads": [{"workload": tool, "options": dict(options)}]}
         )
@@ -191,11 +204,11 @@ class Finding:
 
 def measure(laboratory: Laboratory, subject: Subject, most_windows: int) -> Finding:
     """Pairs of whole runs, then windows until their interval is narrow enough or there are too many."""
-    shown = laboratory.watched_run(subject.tool, subject.options)
+    shown = laboratory.watched_run(subject, subject.options)
     arguments = shown["attempts"][-1]["orders"][0]["steps"][-1]["argv"]
     pairs = _pairs(laboratory, subject)
     with (
-        laboratory.repeated(subject.tool, subject.options) as (watchers, run_id),
+        laboratory.repeated(subject) as (watchers, run_id),
         console.status("") as status,
     ):
         tool = laboratory.tools[subject.tool]
@@ -224,11 +237,11 @@ def _pairs(laboratory: Laboratory, subject: Subject) -> Interval:
     rates: list[tuple[float, float]] = []
     for watched_first in islice(cycle([True, False]), PAIRS):
         if watched_first:
-            watched = laboratory.watched_rate(subject.tool, options)
-            rates.append((watched, laboratory.raw_rate(subject.tool, options)))
+            watched = laboratory.watched_rate(subject, options)
+            rates.append((watched, laboratory.raw_rate(subject, options)))
         else:
-            raw = laboratory.raw_rate(subject.tool, options)
-            rates.append((laboratory.watched_rate(subject.tool, options), raw))
+            raw = laboratory.raw_rate(subject, options)
+            rates.append((laboratory.watched_rate(subject, options), raw))
     return typical_ratio(rates)
 
 
@@ -237,13 +250,13 @@ def _without_places(arguments: Sequence[str]) -> list[str]:
     return [argument for argument in arguments if "/" not in argument or argument == "if=/dev/zero"]
 
 
-def tell(finding: Finding, below: str) -> None:
+def tell(finding: Finding, place: str) -> None:
     """Print what was found of one tool."""
     windows = finding.windows
     cpu_percent = 100 * windows.watching_cpu_seconds / windows.watched_seconds
     rates = [block.raw for block in windows.blocks]
     table = Table(title=f"Supervision of {' '.join(finding.arguments)}", show_header=False)
-    table.add_row("ext4 on a loop device over", below)
+    table.add_row("on", place)
     table.add_row("windows of 1 s", f"{len(windows)}: a third watched, two thirds raw")
     table.add_row(
         "raw rate", f"{fmean(rates) / 1e6:.0f} MB/s; by {stdev(rates) / fmean(rates):.1%} from window to window"
@@ -275,27 +288,44 @@ def main() -> int:
     """Run the bench."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--image-in", type=Path, default=usual_place(), help="directory of the image: %(default)s")
+    disk = Path(tempfile.gettempdir())
+    parser.add_argument("--disk", type=Path, default=disk, help="directory on the disk for fio: %(default)s")
     names = [subject.tool for subject in SUBJECTS]
     parser.add_argument("--most-windows", type=int, default=MOST_WINDOWS, help="of each tool: %(default)s")
     parser.add_argument("--only", choices=names, nargs="+", default=names, help="which tools (all)")
     asked = parser.parse_args()
-    place: Path = asked.image_in
     if os.geteuid() != 0:
         print("overhead: it mounts an ext4 of its own, so run it as root: sudo ./dev bench overhead", file=sys.stderr)
         return 2
     subjects = [subject for subject in SUBJECTS if subject.tool in asked.only]
-    directory = Path(tempfile.mkdtemp(prefix="iotide-overhead-", dir=place))
     findings: list[Finding] = []
-    try:
-        with ext4(directory) as mount_point, running_stack() as stack:
-            laboratory = Laboratory(stack, directory, mount_point, subjects)
-            for subject in subjects:
-                findings.append(measure(laboratory, subject, asked.most_windows))
-                tell(findings[-1], file_system_of(place))
-    finally:
-        shutil.rmtree(directory)
+    with (
+        own_directory(asked.image_in) as directory,
+        own_directory(asked.disk) as on_disk,
+        ext4(directory) as mount_point,
+        running_stack() as stack,
+    ):
+        targets = {"image": mount_point / "target", "disk": on_disk / "target"}
+        places = {
+            "image": f"an ext4 on a loop device over {file_system_of(asked.image_in)}",
+            "disk": file_system_of(asked.disk),
+        }
+        laboratory = Laboratory(stack, directory, targets, subjects)
+        for subject in subjects:
+            findings.append(measure(laboratory, subject, asked.most_windows))
+            tell(findings[-1], places[subject.target])
     print(last_line(findings))
     return 0 if all(finding.is_shown for finding in findings) else 1
+
+
+@contextmanager
+def own_directory(parent: Path) -> Iterator[Path]:
+    """Below `parent`, and in the end removed with all that is in it."""
+    directory = Path(tempfile.mkdtemp(prefix="iotide-overhead-", dir=parent))
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory)
 
 
 def usual_place() -> Path:
