@@ -69,7 +69,7 @@ SUBJECTS: Final = (
     Subject(
         "fio",
         "disk",
-        {"rw": "write", "block_size_bytes": 65536, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 300},
+        {"rw": "write", "block_size_bytes": 65536, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 60},
         {"runtime_seconds": 4},
     ),
     Subject(
