@@ -50,20 +50,27 @@ class Subject:
     """A tool with the options under which it is watched, and what differs where each run goes to its end.
 
     Attributes:
-        target: where it scatters less: `image`, an ext4 on a loop device in memory, or `disk`. dd and iozone empty
-            their file at each start, on which a disk with online discard stalls; of small requests, a loop device
-            serves now twice and now half as many.
+        target: where it scatters less: `image`, an ext4 on a loop device in memory, or `disk`. iozone empties its file
+            at each start, on which a disk with online discard stalls; a loop device serves others unevenly.
+        repeated: what the arguments of the call that is kept going have in them.
     """
 
     tool: str
     target: str
     options: Mapping[str, Any]
     options_of_pairs: Mapping[str, Any]
+    repeated: str = ""
 
 
 SUBJECTS: Final = (
-    # A file as large as the image has room for: the start of each dd is a stall in some windows and not in others.
-    Subject("dd", "image", {"file_size_bytes": 2 * 1024**3, "flush": "direct", "operations": ["write"]}, {}),
+    # Overwritten in place: emptying the file is a stall in some windows and not in others.
+    Subject(
+        "dd",
+        "disk",
+        {"file_size_bytes": 2 * 1024**3, "flush": "direct", "operations": ["write", "overwrite"]},
+        {},
+        repeated="notrunc",
+    ),
     # Ten thousand requests a second, each of which could feel supervision; a file that is soon full, since growing it
     # is slower; and a long run in the windows, since each start of fio is a third of a second without a write.
     Subject(
@@ -156,7 +163,7 @@ class Laboratory:
     def repeated(self, subject: Subject) -> Iterator[tuple[Watchers, int]]:
         """A run whose load is kept going until the end of the block, and its id."""
         repeating = self.tools[subject.tool]
-        repeating.repeat()
+        repeating.repeat(subject.repeated)
         campaign_id = self._submit(subject, subject.options)
         watchers = Watchers(self.agent, repeating.pid)
         try:

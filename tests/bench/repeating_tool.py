@@ -6,7 +6,8 @@ from pathlib import Path
 from local_stack import wait_for
 
 _SCRIPT = """#!/bin/sh
-if [ ! -e {directory}/again ]; then exec {tool} "$@"; fi
+again=$(cat {directory}/again 2>/dev/null) || exec {tool} "$@"
+case "$*" in *"$again"*) ;; *) exec {tool} "$@" ;; esac
 printf '%s\\n' "$@" >{directory}/arguments
 echo $$ >{directory}/repeater
 while :; do
@@ -34,9 +35,9 @@ class RepeatingTool:
         script.write_text(_SCRIPT.format(tool=shutil.which(name), directory=directory))
         script.chmod(0o755)
 
-    def repeat(self) -> None:
-        """From now on a call by the agent goes on until it is ended."""
-        (self._directory / "again").touch()
+    def repeat(self, mark: str) -> None:
+        """From now on a call by the agent, with `mark` in its arguments, goes on until it is ended."""
+        (self._directory / "again").write_text(mark)
 
     def repeat_no_more(self) -> None:
         """From now on a call is a call."""
