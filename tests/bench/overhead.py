@@ -1,9 +1,9 @@
 """What supervision costs a load: dd, fio and iozone, watched by the real agent and runner, or without them.
 
-Windows: one real run (O_DIRECT) is kept going by `repeating_tool`. Stopping agent, its Celery
-worker and the runner by SIGSTOP leaves the raw load; letting them go on brings the beat, the sampler, everything. Each
-block has three windows in random order, one watched and two raw, so that drift of the disk cancels and the two raw
-ones are their own control. These resolve 1 %.
+Windows: one real run (O_DIRECT) is kept going by `repeating_tool`. Stopping agent, its Celery worker and the runner by
+SIGSTOP leaves the raw load; letting them go on brings the beat, the sampler, everything. Each block has three windows
+in random order, one watched and two raw, so that drift of the disk cancels and the two raw ones are their own control.
+These resolve 1 %.
 
 Pairs: the same run as a campaign's and as the bare command, each to its end, in the order A B B A. They see what
 windows cannot, the start and the end, and scatter much more.
@@ -71,12 +71,12 @@ SUBJECTS: Final = (
         {},
         repeated="notrunc",
     ),
-    # Ten thousand requests a second, each of which could feel supervision; a file that is soon full, since growing it
-    # is slower; and a long run in the windows, since each start of fio is a third of a second without a write.
+    # Small requests, so that many could feel supervision; a file that is soon full, since growing it is slower; and a
+    # long run in the windows, since each start of fio is a third of a second in which nothing is written.
     Subject(
         "fio",
         "disk",
-        {"rw": "write", "block_size_bytes": 65536, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 60},
+        {"rw": "write", "block_size_bytes": 4096, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 60},
         {"runtime_seconds": 4},
     ),
     Subject(
@@ -296,7 +296,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--image-in", type=Path, default=usual_place(), help="directory of the image: %(default)s")
     disk = Path(tempfile.gettempdir())
-    parser.add_argument("--disk", type=Path, default=disk, help="directory on the disk for fio: %(default)s")
+    parser.add_argument("--disk", type=Path, default=disk, help="directory on a disk, for dd and fio: %(default)s")
     names = [subject.tool for subject in SUBJECTS]
     parser.add_argument("--most-windows", type=int, default=MOST_WINDOWS, help="of each tool: %(default)s")
     parser.add_argument("--only", choices=names, nargs="+", default=names, help="which tools (all)")

@@ -16,7 +16,7 @@ from local_stack import Agent
 from repeating_tool import RepeatingTool
 
 WINDOW_SECONDS: Final = 1.0
-SETTLE_SECONDS: Final = 0.5
+SETTLE_SECONDS: Final = 1.0
 """After a change; released watchers first do at once what they were kept from: that is no supervision of a window."""
 RESAMPLES: Final = 4000
 
