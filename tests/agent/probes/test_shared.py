@@ -127,8 +127,8 @@ class TestLustre:
         assert facts_of("lustre", **{"lctl get_param version": old})["lustre.version"] == "2.6.52"
 
     def test_identity_is_the_name_whatever_network_the_node_is_on(self) -> None:
-        tcp, ib = plain("lustre 10.0.0.1@tcp:10.0.0.2@tcp:/work rw"), plain("lustre 10.9.0.1@o2ib:/work/runs rw")
-        assert identity(tcp) == identity(ib) == ("lustre:work", "shared")
+        tcp, ib = plain("lustre 10.0.0.1@tcp:10.0.0.2@tcp:/lfs1 rw"), plain("lustre 10.9.0.1@o2ib:/lfs1/runs rw")
+        assert identity(tcp) == identity(ib) == ("lustre:lfs1", "shared")
 
     def test_link_of_the_first_server(self) -> None:
         assert facts_of("lustre")["network.link_bits_per_second"] == 10 * 10**9
