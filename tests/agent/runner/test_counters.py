@@ -97,12 +97,19 @@ def test_pressure_is_the_share_of_time_that_was_lost(tree: Tree) -> None:
     lines = "some avg10=0.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={}\n"
     tree.write("proc/pressure/io", lines.format(1_000_000, 500_000))
     tree.write("proc/pressure/cpu", lines.format(7, 0))
-    io, cpu = Pressure(tree.proc, "io"), Pressure(tree.proc, "cpu")
-    before, cpu_before = io.read(), cpu.read()
+    tree.write("proc/pressure/memory", lines.format(0, 0))
+    pressure = Pressure(tree.proc)
+    before = pressure.read()
     tree.write("proc/pressure/io", lines.format(1_500_000, 900_000))
     tree.write("proc/pressure/cpu", lines.format(2_100_007, 0))
-    assert rates(io, before) == {"psi_io_some_ratio": 0.25, "psi_io_full_ratio": 0.2}
-    assert rates(cpu, cpu_before) == {"psi_cpu_some_ratio": 1.0}
+    tree.write("proc/pressure/memory", lines.format(200_000, 100_000))
+    assert rates(pressure, before) == {
+        "psi_cpu_some_ratio": 1.0,
+        "psi_io_some_ratio": 0.25,
+        "psi_io_full_ratio": 0.2,
+        "psi_memory_some_ratio": 0.1,
+        "psi_memory_full_ratio": 0.05,
+    }
 
 
 def test_memory_is_told_in_bytes_and_without_what_an_old_kernel_lacks(tree: Tree) -> None:

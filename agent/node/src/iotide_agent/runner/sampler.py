@@ -4,7 +4,7 @@ import errno
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -21,6 +21,10 @@ STILL_SECONDS: Final = 10.0
 _SHORTEST_SECONDS: Final = 0.05
 _DIGITS: Final = 6
 """Kept of each value: a float4, which curves are stored as, holds seven, and the rows stay short."""
+_STATE: Final = (
+    '"step": %d, "step_written_bytes": %d, "step_read_bytes": %d, "step_seconds": %.6f, "still_seconds": %.6f, '
+    '"waits": %s'
+)
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -69,6 +73,8 @@ class Sampler:
         self._printed = printed
         self._node = NodeCounters(targets)
         self._unwritten = b""
+        self._counters: tuple[str, ...] = ()
+        self._format = ""
         self._slate, self._tail = Slate(file.with_name("tail")), ""
         self._output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self.cpu_seconds = 0.0
@@ -122,20 +128,22 @@ class Sampler:
         counters |= load_rates(self._last.load, reading.load, span)
         counters["sampler_cpu_ratio"] = (self.cpu_seconds - self._cpu_seconds_written) / seconds
         written_bytes, read_bytes, _ = growth(self._step_began.load, reading.load)
-        state = {
-            "step": self._step,
-            "step_written_bytes": written_bytes,
-            "step_read_bytes": read_bytes,
-            "step_seconds": reading.at - self._step_began.at,
-            "still_seconds": still_seconds,
-            "waits": waits,
-        }
+        step_seconds = reading.at - self._step_began.at
+        state = (self._step, written_bytes, read_bytes, step_seconds, still_seconds, json.dumps(waits))
         self._replace_tail(tail)
-        rates = "".join(f'"{name}": {value:.{_DIGITS}g}, ' for name, value in counters.items())
-        self._append(f"{{{rates}{json.dumps(state)[1:]}\n".encode() * rows)
+        self._append(self._format_of(counters) % (*counters.values(), *state) * rows)
         self._rows += rows
         self._last = reading
         self._cpu_seconds_written = self.cpu_seconds
+
+    def _format_of(self, counters: Iterable[str]) -> str:
+        """Of a row with these counters, which are the same for most of a run."""
+        names = tuple(counters)
+        if names != self._counters:
+            self._counters = names
+            rates = "".join(f'"{name}": %.{_DIGITS}g, ' for name in names)
+            self._format = f"{{{rates}{_STATE}}}\n"
+        return self._format
 
     def _replace_tail(self, tail: str) -> None:
         if tail == self._tail:
@@ -144,9 +152,9 @@ class Sampler:
             self._slate.write(tail)
             self._tail = tail
 
-    def _append(self, lines: bytes) -> None:
+    def _append(self, lines: str) -> None:
         """Appends to the curves; what a full disk refuses is kept for the next row, as no load may suffer for it."""
-        self._unwritten += lines
+        self._unwritten += lines.encode()
         try:
             self._unwritten = self._unwritten[os.write(self._output, self._unwritten) :]
         except OSError as error:

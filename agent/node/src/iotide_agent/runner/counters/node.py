@@ -1,7 +1,7 @@
 """All counters of the node as one: those that it has are read, those that it loses are left out from then on."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -41,7 +41,7 @@ class NodeCounters:
         self._times = times
         for followed in self._followed[:]:
             try:
-                counters |= followed.sample(span)
+                counters.update(followed.sample(span))
             except _UNREADABLE as error:
                 name = type(followed.source).__name__
                 sys.stderr.write(f"counters_lost source={name} error={type(error).__name__}: {error}\n")
@@ -62,14 +62,14 @@ class _Followed:
         self.source = source
         self._last = source.read()
 
-    def sample(self, span: Span) -> dict[str, float]:
+    def sample(self, span: Span) -> Mapping[str, float]:
         before, self._last = self._last, self.source.read()
-        return dict(self.source.rates(before, self._last, span))
+        return self.source.rates(before, self._last, span)
 
 
 def _makers(targets: Sequence[TargetMount], root: Path) -> Iterator[Callable[[], Source[Any]]]:
     proc, sys_ = root / "proc", root / "sys"
-    yield from (partial(Pressure, proc, resource) for resource in ("cpu", "io", "memory"))
+    yield partial(Pressure, proc)
     yield partial(Memory, proc)
     yield partial(Disks, sys_, targets)
     yield partial(Network, proc, sys_)

@@ -4,29 +4,34 @@ See https://docs.kernel.org/accounting/psi.html: "some" is the time in which at 
 which all did that were not idle, in microseconds since the boot; `full` of the processors is no use for a whole node.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from iotide_agent.runner.counters.source import OpenFile, Source, Span, growth
 
-_MICROSECONDS = 1e6
+_KINDS: Final = {"cpu": ("some",), "io": ("some", "full"), "memory": ("some", "full")}
+_NAMES: Final = tuple(f"psi_{resource}_{kind}_ratio" for resource, kinds in _KINDS.items() for kind in kinds)
+_TOTAL: Final = re.compile(rb"total=(\d+)")
+_MICROSECONDS: Final = 1e6
 
 
-class Pressure(Source[tuple[int, ...]]):
-    """Of one resource: cpu, io or memory."""
+class Pressure(Source[list[int]]):
+    """Of processors, storage and memory."""
 
-    def __init__(self, proc: Path, resource: str) -> None:
-        self.files = (OpenFile(proc / "pressure" / resource),)
-        kinds = ("some",) if resource == "cpu" else ("some", "full")
-        self._names = tuple(f"psi_{resource}_{kind}_ratio" for kind in kinds)
+    def __init__(self, proc: Path) -> None:
+        self.files = tuple(OpenFile(proc / "pressure" / resource) for resource in _KINDS)
 
-    def read(self) -> tuple[int, ...]:
-        """The totals in microseconds, some before full."""
-        (file,) = self.files
-        ends = [line.rpartition(b"total=")[2] for line in file.read(512).splitlines()]
-        return tuple(int(ends[index]) for index in range(len(self._names)))
+    def read(self) -> list[int]:
+        """The totals in microseconds, in the order of the names."""
+        totals: list[int] = []
+        for file, kinds in zip(self.files, _KINDS.values(), strict=True):
+            totals += map(int, _TOTAL.findall(file.read(512))[: len(kinds)])
+        return totals
 
-    def rates(self, before: tuple[int, ...], after: tuple[int, ...], span: Span) -> Mapping[str, float]:
+    def rates(self, before: list[int], after: list[int], span: Span) -> Mapping[str, float]:
         """Shares of the time."""
-        shares = (stalled / _MICROSECONDS / span.seconds for stalled in growth(before, after))
-        return dict(zip(self._names, (min(1.0, share) for share in shares), strict=True))
+        longest = span.seconds * _MICROSECONDS
+        shares = [min(1.0, stalled / longest) for stalled in growth(before, after)]
+        return dict(zip(_NAMES, shares, strict=True))

@@ -99,4 +99,4 @@ class Source(ABC, Generic[Reading]):
 
 def growth(before: Sequence[int], after: Sequence[int]) -> list[int]:
     """What was added to each total; nothing where one began anew, as after a remount or a wrap."""
-    return [max(0, new - old) for old, new in zip(before, after, strict=True)]
+    return [new - old if new > old else 0 for old, new in zip(before, after, strict=True)]
