@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Final
 
 from local_stack import Agent
@@ -22,12 +22,29 @@ RESAMPLES: Final = 4000
 
 
 @dataclass(frozen=True)
-class Block:
-    """Rates of three adjacent windows, in bytes per second."""
+class Window:
+    """What was seen in a second.
 
-    watched: float
-    raw: float
-    raw_again: float
+    Attributes:
+        rate: bytes per second.
+        stolen_ratio: the share of a processor that the hypervisor gave to others meanwhile; 0 where there is none.
+    """
+
+    rate: float
+    stolen_ratio: float
+
+    def without_theft(self, slope: float) -> float:
+        """The rate had nothing been stolen; `slope` is how the logarithm of a rate changes with what is stolen."""
+        return self.rate * math.exp(-slope * self.stolen_ratio)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Three adjacent windows."""
+
+    watched: Window
+    raw: Window
+    raw_again: Window
 
 
 @dataclass(frozen=True)
@@ -110,38 +127,62 @@ class Windows:
 
     def take_block(self) -> None:
         """Three windows in random order."""
-        rates: dict[str, float] = {}
+        taken: dict[str, Window] = {}
         for kind in random.sample(["watched", "raw", "raw_again"], 3):
-            rates[kind] = self._watched_window() if kind == "watched" else self._raw_window()
-        self.blocks.append(Block(**rates))
+            taken[kind] = self._watched_window() if kind == "watched" else self._raw_window()
+        self.blocks.append(Block(**taken))
 
     def ratio(self) -> Interval:
-        """Watched to raw in the typical block."""
-        return typical_ratio([(block.watched, _raw(block)) for block in self.blocks])
+        """Watched to raw in the typical block, at equal theft of processor time."""
+        return self._ratio(self._theft_slope())
+
+    def ratio_as_seen(self) -> Interval:
+        """The same of the bare rates."""
+        return self._ratio(0.0)
+
+    def _ratio(self, slope: float) -> Interval:
+        return typical_ratio(
+            [
+                (
+                    block.watched.without_theft(slope),
+                    fmean(window.without_theft(slope) for window in (block.raw, block.raw_again)),
+                )
+                for block in self.blocks
+            ]
+        )
 
     def control(self) -> Interval:
-        """Raw to raw, which is 1 but for chance."""
-        return typical_ratio([(block.raw, block.raw_again) for block in self.blocks])
+        """Raw to raw at equal theft, which is 1 but for chance."""
+        slope = self._theft_slope()
+        pairs = [(block.raw.without_theft(slope), block.raw_again.without_theft(slope)) for block in self.blocks]
+        return typical_ratio(pairs)
+
+    def _theft_slope(self) -> float:
+        """By least squares over the pairs of raw windows, so that supervision has no part in it."""
+        steps = [block.raw.stolen_ratio - block.raw_again.stolen_ratio for block in self.blocks]
+        changes = [math.log(block.raw.rate / block.raw_again.rate) for block in self.blocks]
+        squares = sum(step**2 for step in steps)
+        return sum(step * change for step, change in zip(steps, changes, strict=True)) / squares if squares else 0.0
 
     def ratio_of_means(self) -> Interval:
         """Mean watched to mean raw, stalls of the disk included; whole blocks are drawn, so that drift cancels."""
 
         def ratio(drawn: Sequence[Block]) -> float:
-            return sum(block.watched for block in drawn) / sum(map(_raw, drawn))
+            return sum(block.watched.rate for block in drawn) / sum(map(_raw_rate, drawn))
 
         blocks = self.blocks
         ratios = sorted(ratio(random.choices(blocks, k=len(blocks))) for _ in range(RESAMPLES))  # noqa: S311 - no secret
         return Interval(ratio(blocks), ratios[int(0.025 * RESAMPLES)], ratios[int(0.975 * RESAMPLES)])
 
-    def _watched_window(self) -> float:
+    def _watched_window(self) -> Window:
         self._settle(watched=True)
         cpu_before, began = self._watchers.cpu_seconds(), time.monotonic()
-        rate = self._window()
+        window = self._window()
         self.watching_cpu_seconds += self._watchers.cpu_seconds() - cpu_before
         self.watched_seconds += time.monotonic() - began
-        return rate
+        return window
 
-    def _raw_window(self) -> float:
+    def _raw_window(self) -> Window:
         self._settle(watched=False)
         return self._window()
 
@@ -152,15 +193,22 @@ class Windows:
         (self._watchers.release if watched else self._watchers.freeze)()
         time.sleep(SETTLE_SECONDS)
 
-    def _window(self) -> float:
-        began, before_bytes = time.monotonic(), self._load.moved_bytes()
+    def _window(self) -> Window:
+        stolen_before, began, before_bytes = _stolen_seconds(), time.monotonic(), self._load.moved_bytes()
         time.sleep(WINDOW_SECONDS)
-        ended, after_bytes = time.monotonic(), self._load.moved_bytes()
-        return (after_bytes - before_bytes) / (ended - began)
+        stolen_after, ended, after_bytes = _stolen_seconds(), time.monotonic(), self._load.moved_bytes()
+        seconds = ended - began
+        return Window((after_bytes - before_bytes) / seconds, (stolen_after - stolen_before) / seconds)
 
 
-def _raw(block: Block) -> float:
-    return (block.raw + block.raw_again) / 2
+def _stolen_seconds() -> float:
+    """Of all processors since the boot: the eighth figure of /proc/stat's first line, in ticks."""
+    line, _, _ = Path("/proc/stat").read_text().partition("\n")
+    return int(line.split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def _raw_rate(block: Block) -> float:
+    return (block.raw.rate + block.raw_again.rate) / 2
 
 
 def typical_ratio(pairs: Sequence[tuple[float, float]]) -> Interval:
