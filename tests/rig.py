@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from local_stack import Agent, LocalStack, wait_for
+from local_stack import Agent, Launch, LocalStack, wait_for
 from made_mounts import as_root
 from watched_loads import WatchedLoads
 
@@ -148,6 +148,6 @@ def add_rig(
     loads = WatchedLoads(stack.directory / "watched" / cluster)
     directories = [directory, *([spare] if spare else [])]
     environment = {**(environment or {}), **loads.environment}
-    agent = stack.add_agent(cluster_id, NODE, directories, environment, server_url=server_url)
+    agent = stack.add_agent(cluster_id, NODE, directories, environment, launch=Launch(server_url))
     target_id = stack.add_target(cluster_id, TARGET, directory, [agent.node_id])
     return Rig(stack, cluster, cluster_id, agent, directory, target_id, loads)

@@ -36,6 +36,15 @@ class StackError(Exception):
     """A part did not come up; the text holds the last lines of its log."""
 
 
+class RefusedError(StackError):
+    """The server refused a request; the text holds its error."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        request = response.request
+        super().__init__(f"{request.method} {request.url.path}: {response.status_code} {response.text}")
+        self.status = response.status_code
+
+
 def wait_for(what: str, probe: Callable[[], T | None], *, seconds: float = 60.0, pause_seconds: float = 0.1) -> T:
     """The first value of `probe` that is not None.
 
@@ -58,6 +67,24 @@ def free_port() -> int:
         return port
 
 
+@dataclass(frozen=True)
+class Launch:
+    """How an agent is started, where it is not as usual.
+
+    Attributes:
+        server_url: where it finds the server, if not at the stack's own URL.
+        configuration: lines added to its agent.toml.
+        within: a command that runs it, such as `ip netns exec NAME`.
+    """
+
+    server_url: str | None = None
+    configuration: str = ""
+    within: Sequence[str] = ()
+
+
+AS_USUAL = Launch()
+
+
 @dataclass
 class Agent:
     """A node agent of the stack.
@@ -65,6 +92,7 @@ class Agent:
     Attributes:
         node_id: by the server's count.
         directory: holds its configuration, state and log.
+        within: the command that runs it, if any.
     """
 
     name: str
@@ -72,6 +100,7 @@ class Agent:
     directory: Path
     process: subprocess.Popen[bytes]
     environment: Mapping[str, str] = field(default_factory=dict)
+    within: Sequence[str] = ()
 
     @property
     def log(self) -> str:
@@ -89,7 +118,7 @@ class LocalStack:
         self.agents: list[Agent] = []
         self.api = httpx.Client(base_url=f"{self.url}/api/v1", timeout=30)
         self.token = ""
-        self._redis_port = free_port()
+        self.redis_port = free_port()
         self._server_arguments = list(server_arguments)
         self._server: subprocess.Popen[bytes] | None = None
 
@@ -139,7 +168,7 @@ class LocalStack:
     def start_server(self) -> None:
         """Start `iotide-server up` and wait until it is ready."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        ports = ["--port", str(self.port), "--redis-port", str(self._redis_port)]
+        ports = ["--port", str(self.port), "--redis-port", str(self.redis_port)]
         argv = [BIN / "iotide-server", "up", "--state", self.directory / "server", *ports]
         with (self.directory / "server.log").open("ab") as log:
             self._server = subprocess.Popen(
@@ -195,7 +224,7 @@ class LocalStack:
         """The answer to a POST.
 
         Raises:
-            StackError: the server refused it; the text is its error.
+            RefusedError: the server refused it.
         """
         return self._answer(self.api.post(path, json=body, headers={"X-Iotide-Csrf": "1", **headers}))
 
@@ -206,9 +235,7 @@ class LocalStack:
     @staticmethod
     def _answer(response: httpx.Response) -> Any:  # noqa: ANN401 - whatever JSON the route answers
         if response.is_error:
-            raise StackError(
-                f"{response.request.method} {response.request.url.path}: {response.status_code} {response.text}"
-            )
+            raise RefusedError(response)
         return response.json()
 
     def add_cluster(self, name: str) -> int:
@@ -223,13 +250,12 @@ class LocalStack:
         directories: Sequence[Path],
         environment: Mapping[str, str] | None = None,
         *,
-        server_url: str | None = None,
+        launch: Launch = AS_USUAL,
     ) -> Agent:
         """Enrol an agent that may write below `directories`, start it and wait until the server has heard of it.
 
         Args:
             environment: added to this process's own.
-            server_url: where the agent finds the server, if not at `url`.
         """
         home = self.directory / "agents" / str(cluster_id) / name
         home.mkdir(parents=True)
@@ -237,8 +263,8 @@ class LocalStack:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         approved = ", ".join(f'"{directory}"' for directory in directories)
         (home / "agent.toml").write_text(
-            f'server = "{server_url or self.url}"\nnode_name = "{name}"\nrole = "compute"\n'
-            f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n'
+            f'server = "{launch.server_url or self.url}"\nnode_name = "{name}"\nrole = "compute"\n'
+            f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n{launch.configuration}'
         )
         join = self.post(f"/clusters/{cluster_id}/join-tokens", {"uses": 1, "expires_in_seconds": 600})
         argv = [
@@ -252,17 +278,17 @@ class LocalStack:
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
         if done.returncode:
             raise StackError(f"iotide-agent enroll: {done.stdout}{done.stderr}")
-        process = self._run_agent(home, environment or {})
+        process = self._run_agent(home, environment or {}, launch.within)
         node = wait_for(f"agent {name}", lambda: self._online_node(cluster_id, name), seconds=30)
-        agent = Agent(name, node["id"], home, process, dict(environment or {}))
+        agent = Agent(name, node["id"], home, process, dict(environment or {}), launch.within)
         self.agents.append(agent)
         return agent
 
     @staticmethod
-    def _run_agent(home: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def _run_agent(home: Path, environment: Mapping[str, str], within: Sequence[str]) -> subprocess.Popen[bytes]:
         with (home / "agent.log").open("ab") as log:
             return subprocess.Popen(
-                [str(BIN / "iotide-agent"), "run", "--config", str(home / "agent.toml")],
+                [*within, str(BIN / "iotide-agent"), "run", "--config", str(home / "agent.toml")],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -272,7 +298,7 @@ class LocalStack:
     def restart_agent(self, agent: Agent) -> None:
         """Start an agent again that was killed or stopped."""
         agent.process.wait(timeout=20)
-        agent.process = self._run_agent(agent.directory, agent.environment)
+        agent.process = self._run_agent(agent.directory, agent.environment, agent.within)
 
     def _online_node(self, cluster_id: int, name: str) -> dict[str, Any] | None:
         nodes = self.get("/nodes", cluster_id=cluster_id, limit=500)["items"]

@@ -100,6 +100,37 @@ class Measured:
         self.session.flush()
         return cell
 
+    def add_node(self, name: str, cell: Cell) -> Node:
+        """One more node that loads with the first in each run of the cell."""
+        node = Node(cluster_id=self.cluster.id, name=name, role="compute", token_sha256=name, redis_password_sha256="")
+        self.session.add(node)
+        self.session.flush()
+        self.session.add(CellNode(cell_id=cell.id, node_id=node.id))
+        self.session.flush()
+        return node
+
+    def deliver_together(self, cell: Cell, results_by_node: Mapping[int, FinishRequest], *, minutes: float = 0) -> Run:
+        """A run of a gang that finished with these results, which came in this order."""
+        run = self.run(cell, minutes=minutes)
+        attempt = Attempt(run_id=run.id, ordinal=1, fence=run.id * 100 + 1)
+        self.session.add(attempt)
+        self.session.flush()
+        orders = {
+            node_id: Order(attempt_id=attempt.id, run_id=run.id, node_id=node_id, role="load", state="uploading")
+            for node_id in results_by_node
+        }
+        self.session.add_all(orders.values())
+        self.session.flush()
+        for node_id, result in results_by_node.items():
+            order = orders[node_id]
+            order.started_at, order.result_sha256 = result.started_at, result.digest
+            order.steps = [step.model_dump(mode="json") for step in result.steps]
+            results.ingest(self.session, order, result, self.now)
+            order.state, order.outcome = "ended", "finished"
+        attempt.state = run.state = "finished"
+        self.session.flush()
+        return run
+
     def run(self, cell: Cell, *, minutes: float = 0) -> Run:
         """A run that is active since `minutes` after now."""
         run = Run(

@@ -1245,6 +1245,9 @@ export interface components {
         /**
          * Attempt
          * @description One try of a run.
+         *
+         *     `go_at` is the moment at which all its nodes were told to start their loads; `start_skew_seconds` by how much the
+         *     last of them really started after the first, by their own clocks, null for a single node.
          */
         Attempt: {
             /** Ordinal */
@@ -1255,6 +1258,10 @@ export interface components {
              * Format: date-time
              */
             opened_at: string;
+            /** Go At */
+            go_at: string | null;
+            /** Start Skew Seconds */
+            start_skew_seconds: number | null;
             /** Ended At */
             ended_at: string | null;
             /** Reason */
@@ -1502,7 +1509,8 @@ export interface components {
          *
          *     Attributes:
          *         cluster: name of the cluster.
-         *         nodes: names of its nodes; each is measured on its own.
+         *         nodes: names of its nodes; each is measured on its own, unless `nodes_at_once`.
+         *         nodes_at_once: which of them load together, as one gang whose loads start at the same moment.
          *         targets: names of the targets; each is measured on its own, unless `targets_at_once`.
          *         targets_at_once: each run loads all the targets together.
          *         repeats: how often each cell is run.
@@ -1520,6 +1528,11 @@ export interface components {
             cluster: string;
             /** Nodes */
             nodes: string[];
+            /**
+             * Nodes At Once
+             * @default false
+             */
+            nodes_at_once: boolean | number[];
             /** Targets */
             targets: string[];
             /**
@@ -3055,10 +3068,16 @@ export interface components {
              * @example ext3 data=journal
              */
             variant: string;
-            /** Node */
-            node: string;
-            /** Targets */
-            targets: string[];
+            /**
+             * Node Names
+             * @description They load together
+             */
+            node_names: string[];
+            /**
+             * Target Names
+             * @description They are loaded together
+             */
+            target_names: string[];
             /** Workload */
             workload: string;
             /** Options */
@@ -4139,7 +4158,7 @@ export interface components {
          *         sweep: values by option name; the matrix takes every combination.
          *         nodes: names of those of the plan's nodes that run it; None is all of them.
          *         targets: names of those of the plan's targets that it loads; None is all of them.
-         *         targets_at_once: as in the plan, which says it where this is None.
+         *         nodes_at_once, targets_at_once: as in the plan, which says it where this is None.
          *         variants: of the stages in which it is run; None is all of them.
          */
         WorkloadChoice: {
@@ -4155,6 +4174,8 @@ export interface components {
             };
             /** Nodes */
             nodes?: string[] | null;
+            /** Nodes At Once */
+            nodes_at_once?: boolean | number[] | null;
             /** Targets */
             targets?: string[] | null;
             /** Targets At Once */
@@ -10355,6 +10376,7 @@ export interface operations {
                      *             "nodes": [
                      *               "text"
                      *             ],
+                     *             "nodes_at_once": true,
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -10365,6 +10387,7 @@ export interface operations {
                      *                 "options": {},
                      *                 "sweep": {},
                      *                 "nodes": [],
+                     *                 "nodes_at_once": true,
                      *                 "targets": [],
                      *                 "targets_at_once": true,
                      *                 "variants": []
@@ -10539,6 +10562,7 @@ export interface operations {
                  *       "nodes": [
                  *         "text"
                  *       ],
+                 *       "nodes_at_once": true,
                  *       "targets": [
                  *         "text"
                  *       ],
@@ -10551,6 +10575,7 @@ export interface operations {
                  *           "nodes": [
                  *             "text"
                  *           ],
+                 *           "nodes_at_once": true,
                  *           "targets": [
                  *             "text"
                  *           ],
@@ -10599,6 +10624,7 @@ export interface operations {
                      *         "nodes": [
                      *           "text"
                      *         ],
+                     *         "nodes_at_once": true,
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -10611,6 +10637,7 @@ export interface operations {
                      *             "nodes": [
                      *               "text"
                      *             ],
+                     *             "nodes_at_once": true,
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -10684,6 +10711,7 @@ export interface operations {
                      *         "nodes": [
                      *           "text"
                      *         ],
+                     *         "nodes_at_once": true,
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -10696,6 +10724,7 @@ export interface operations {
                      *             "nodes": [
                      *               "text"
                      *             ],
+                     *             "nodes_at_once": true,
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -10962,6 +10991,7 @@ export interface operations {
                      *         "nodes": [
                      *           "text"
                      *         ],
+                     *         "nodes_at_once": true,
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -10974,6 +11004,7 @@ export interface operations {
                      *             "nodes": [
                      *               "text"
                      *             ],
+                     *             "nodes_at_once": true,
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -11591,6 +11622,7 @@ export interface operations {
                      *         "nodes": [
                      *           "text"
                      *         ],
+                     *         "nodes_at_once": true,
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -11603,6 +11635,7 @@ export interface operations {
                      *             "nodes": [
                      *               "text"
                      *             ],
+                     *             "nodes_at_once": true,
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -11869,6 +11902,7 @@ export interface operations {
                      *         "nodes": [
                      *           "text"
                      *         ],
+                     *         "nodes_at_once": true,
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -11881,6 +11915,7 @@ export interface operations {
                      *             "nodes": [
                      *               "text"
                      *             ],
+                     *             "nodes_at_once": true,
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -12073,6 +12108,7 @@ export interface operations {
                  *       "nodes": [
                  *         "text"
                  *       ],
+                 *       "nodes_at_once": true,
                  *       "targets": [
                  *         "text"
                  *       ],
@@ -12085,6 +12121,7 @@ export interface operations {
                  *           "nodes": [
                  *             "text"
                  *           ],
+                 *           "nodes_at_once": true,
                  *           "targets": [
                  *             "text"
                  *           ],
@@ -12127,8 +12164,10 @@ export interface operations {
                      *           "ordinal": 1,
                      *           "stage": 1,
                      *           "variant": "ext3 data=journal",
-                     *           "node": "text",
-                     *           "targets": [
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
                      *             "text"
                      *           ],
                      *           "workload": "text",
@@ -14312,6 +14351,8 @@ export interface operations {
                      *           "ordinal": 1,
                      *           "state": "open",
                      *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "go_at": "2026-11-21T10:00:00Z",
+                     *           "start_skew_seconds": 1,
                      *           "ended_at": "2026-11-21T10:00:00Z",
                      *           "reason": "text",
                      *           "orders": [
@@ -14921,6 +14962,8 @@ export interface operations {
                      *           "ordinal": 1,
                      *           "state": "open",
                      *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "go_at": "2026-11-21T10:00:00Z",
+                     *           "start_skew_seconds": 1,
                      *           "ended_at": "2026-11-21T10:00:00Z",
                      *           "reason": "text",
                      *           "orders": [

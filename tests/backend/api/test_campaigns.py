@@ -66,13 +66,53 @@ def test_targets_at_once_are_loaded_by_each_run_together(
         ready.add_target("second")
     plan = ready.plan(targets=["scratch", "second"], targets_at_once=True)
     preview = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).json()
-    assert [cell["targets"] for cell in preview["cells"]] == [["scratch", "second"]] * 2
+    assert [cell["target_names"] for cell in preview["cells"]] == [["scratch", "second"]] * 2
     alone = client.post(f"{CAMPAIGNS}/preview", json=plan | {"targets_at_once": False}, headers=admin.headers).json()
     assert (preview["bytes_peak"], preview["bytes_moved"]) == (alone["bytes_peak"], alone["bytes_moved"])
 
     campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
     cells = client.get(f"{CAMPAIGNS}/{campaign['id']}/cells", headers=admin.headers).json()["items"]
     assert [cell["target_names"] for cell in cells] == [["scratch", "second"]] * 2
+
+
+def test_nodes_at_once_are_one_run_each_with_an_order_for_every_node(
+    client: TestClient, admin: Person, database: Database, clock: Clock
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=3)
+        ready.add_target("nfs", scope="shared")
+    plan = ready.plan(targets=["nfs"], nodes_at_once=[1, 2, 3], repeats=2)
+    preview = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).json()
+    assert [cell["node_names"] for cell in preview["cells"]] == [["n1"], ["n1", "n2"], ["n1", "n2", "n3"]]
+
+    campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
+    assert campaign["counts"]["waiting"] == 6
+    assert campaign["plan"]["nodes_at_once"] == [1, 2, 3]
+    cells = client.get(f"{CAMPAIGNS}/{campaign['id']}/cells", headers=admin.headers).json()["items"]
+    assert [cell["node_names"] for cell in cells] == [["n1"], ["n1", "n2"], ["n1", "n2", "n3"]]
+    assert [cell["target_names"] for cell in cells] == [["nfs"]] * 3
+    assert count(database, "line_place") == 2 * (1 + 2 + 3)
+
+
+def test_nodes_at_once_need_their_room_together_on_a_shared_target_and_each_its_own_elsewhere(
+    client: TestClient, admin: Person, database: Database, clock: Clock
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=2)
+        ready.add_target("nfs", scope="shared")
+    mib = 1024**2
+    written = [{"workload": "dd", "options": {"file_size_bytes": 64 * mib, "operations": ["write"]}}]
+    peaks = {
+        (target, at_once): client.post(
+            f"{CAMPAIGNS}/preview",
+            json=ready.plan(targets=[target], nodes_at_once=at_once, workloads=written),
+            headers=admin.headers,
+        ).json()["bytes_peak"]
+        for target in ("scratch", "nfs")
+        for at_once in (False, True)
+    }
+    assert peaks["nfs", True] == 2 * peaks["nfs", False]
+    assert peaks["scratch", True] == peaks["scratch", False] == peaks["nfs", False]
 
 
 def test_a_workload_names_the_nodes_and_targets_that_go_together(

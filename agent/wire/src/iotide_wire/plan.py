@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictInt
 
 from iotide_wire.base import Message, Name, Text
 from iotide_wire.catalogue import WorkloadName
@@ -37,6 +37,14 @@ Variant = Annotated[str, Field(min_length=1, max_length=100)]
 """What a stage is called."""
 
 
+NodesAtOnce = (
+    StrictBool | Annotated[list[Annotated[StrictInt, Field(ge=1, le=10_000)]], Field(min_length=1, max_length=100)]
+)
+"""Which nodes load together. False: each alone; true: all; counts: so many of the first named, one count after another,
+to see how a file system bears more and more clients.
+"""
+
+
 def _seconds(given: object) -> object:
     return parse_seconds(given) if isinstance(given, str) else given
 
@@ -49,7 +57,7 @@ class WorkloadChoice(Message):
         sweep: values by option name; the matrix takes every combination.
         nodes: names of those of the plan's nodes that run it; None is all of them.
         targets: names of those of the plan's targets that it loads; None is all of them.
-        targets_at_once: as in the plan, which says it where this is None.
+        nodes_at_once, targets_at_once: as in the plan, which says it where this is None.
         variants: of the stages in which it is run; None is all of them.
     """
 
@@ -57,6 +65,7 @@ class WorkloadChoice(Message):
     options: dict[str, Any] = Field(default_factory=dict)
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = Field(default_factory=dict)
     nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)] | None = None
+    nodes_at_once: NodesAtOnce | None = None
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)] | None = None
     targets_at_once: bool | None = None
     variants: Annotated[list[Variant], Field(min_length=1, max_length=50)] | None = None
@@ -79,7 +88,8 @@ class CampaignPlan(Message):
 
     Attributes:
         cluster: name of the cluster.
-        nodes: names of its nodes; each is measured on its own.
+        nodes: names of its nodes; each is measured on its own, unless `nodes_at_once`.
+        nodes_at_once: which of them load together, as one gang whose loads start at the same moment.
         targets: names of the targets; each is measured on its own, unless `targets_at_once`.
         targets_at_once: each run loads all the targets together.
         repeats: how often each cell is run.
@@ -94,6 +104,7 @@ class CampaignPlan(Message):
     name: Name
     cluster: Name
     nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
+    nodes_at_once: NodesAtOnce = False
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)]
     targets_at_once: bool = False
     workloads: Annotated[list[WorkloadChoice], Field(min_length=1, max_length=100)]

@@ -6,6 +6,8 @@ from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundE
 from iotide_wire.expressions import MEMORY_FACTOR
 from iotide_wire.units import format_bytes
 
+_MOST_NAMED = 5
+
 
 class CampaignNotFoundError(NotFoundError):
     """No such campaign, or none that the caller may see."""
@@ -97,6 +99,21 @@ class NoWorkloadNamesItError(InvalidInputError):
             field=field,
             value=name,
             remedy=f"leave {name} out, or name it in {narrowed_by} of a workload",
+        )
+
+
+class TooFewNodesError(InvalidInputError):
+    """More nodes are to load together than there are."""
+
+    code = "too_few_nodes"
+
+    def __init__(self, field: str, count: int, nodes: Sequence[str]) -> None:
+        names = ", ".join(nodes[:_MOST_NAMED]) + (" ..." if len(nodes) > _MOST_NAMED else "")
+        super().__init__(
+            f"{field}: {count} nodes are to load together, and there are {len(nodes)} ({names})",
+            field=field,
+            value=count,
+            remedy=f"name more nodes, or take {len(nodes)} or fewer",
         )
 
 

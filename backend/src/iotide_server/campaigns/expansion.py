@@ -14,8 +14,9 @@ from iotide_server.campaigns.errors import (
     StageNotInPlanError,
     SweptAndSetError,
     TargetNotInPlanError,
+    TooFewNodesError,
 )
-from iotide_wire.plan import CampaignPlan, WorkloadChoice
+from iotide_wire.plan import CampaignPlan, NodesAtOnce, WorkloadChoice
 
 MAX_RUNS = 100_000
 
@@ -27,21 +28,21 @@ ThingT = TypeVar("ThingT")
 
 @dataclass(frozen=True, slots=True)
 class Load(Generic[NodeT, TargetT, OptionSetT]):
-    """An option set with the stages (from 1) and nodes that run it, and the sets of targets loaded together."""
+    """An option set with the stages (from 1) that run it, and the sets of nodes and of targets of its runs."""
 
     option_set: OptionSetT
     stages: Sequence[int]
-    nodes: Sequence[NodeT]
+    node_sets: Sequence[tuple[NodeT, ...]]
     target_sets: Sequence[tuple[TargetT, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class CellDraft(Generic[NodeT, TargetT, OptionSetT]):
-    """One combination of the matrix; `ordinal` and `stage` count from 1, `targets` are loaded together."""
+    """One combination of the matrix; `ordinal` and `stage` count from 1, all `nodes` load all `targets`, at once."""
 
     ordinal: int
     stage: int
-    node: NodeT
+    nodes: tuple[NodeT, ...]
     targets: tuple[TargetT, ...]
     option_set: OptionSetT
 
@@ -50,7 +51,7 @@ def cell_count(plan: CampaignPlan) -> int:
     """Combinations of the matrix, in all its stages, without making any of them."""
     return sum(
         len(stages_of(plan, choice))
-        * len(nodes_of(plan, choice))
+        * len(node_sets(plan, choice))
         * len(target_sets(plan, choice))
         * prod(len(values) for values in choice.sweep.values())
         for choice in plan.workloads
@@ -58,8 +59,25 @@ def cell_count(plan: CampaignPlan) -> int:
 
 
 def nodes_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
-    """The nodes that run this workload."""
+    """The nodes that run this workload, alone or together."""
+    names, at_once = _named_nodes(plan, choice), _nodes_at_once(plan, choice)
+    return names if isinstance(at_once, bool) else names[: max(at_once)]
+
+
+def node_sets(plan: CampaignPlan, choice: WorkloadChoice) -> list[tuple[str, ...]]:
+    """The nodes that a run of this workload loads from together, one tuple for each cell of an option set."""
+    names, at_once = _named_nodes(plan, choice), _nodes_at_once(plan, choice)
+    if isinstance(at_once, bool):
+        return [tuple(names)] if at_once else [(name,) for name in names]
+    return [tuple(names[:count]) for count in at_once]
+
+
+def _named_nodes(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
     return plan.nodes if choice.nodes is None else choice.nodes
+
+
+def _nodes_at_once(plan: CampaignPlan, choice: WorkloadChoice) -> NodesAtOnce:
+    return plan.nodes_at_once if choice.nodes_at_once is None else choice.nodes_at_once
 
 
 def targets_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
@@ -68,7 +86,7 @@ def targets_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
 
 
 def target_sets(plan: CampaignPlan, choice: WorkloadChoice) -> list[tuple[str, ...]]:
-    """The targets that a run of this workload loads together, one tuple for each cell of an option set on a node."""
+    """The targets that a run of this workload loads together, one tuple for each cell of an option set and node set."""
     names = targets_of(plan, choice)
     at_once = plan.targets_at_once if choice.targets_at_once is None else choice.targets_at_once
     return [tuple(names)] if at_once else [(name,) for name in names]
@@ -104,7 +122,8 @@ def check_matrix(plan: CampaignPlan) -> None:
 
     Raises:
         CampaignTooLargeError: it means more than MAX_RUNS runs.
-        RepeatedEntryError: a node or a target is named twice.
+        RepeatedEntryError: a node, a target or a count of nodes is named twice.
+        TooFewNodesError: more nodes are to load together than there are.
         NodeNotInPlanError, TargetNotInPlanError, StageNotInPlanError: a workload names what the plan does not.
         SweptAndSetError: an option is both set and swept.
         NoWorkloadNamesItError: no workload is run on a node, on a target or in a stage of the plan.
@@ -116,6 +135,8 @@ def check_matrix(plan: CampaignPlan) -> None:
     _check_distinct("targets", plan.targets)
     for index, choice in enumerate(plan.workloads):
         _check_own(f"workloads[{index}].nodes", choice.nodes, plan.nodes, NodeNotInPlanError)
+        own = "" if choice.nodes_at_once is None else f"workloads[{index}]."
+        _check_at_once(f"{own}nodes_at_once", _nodes_at_once(plan, choice), _named_nodes(plan, choice))
         _check_own(f"workloads[{index}].targets", choice.targets, plan.targets, TargetNotInPlanError)
         variants = [stage.variant for stage in plan.stages]
         _check_own(f"workloads[{index}].variants", choice.variants, variants, StageNotInPlanError)
@@ -152,8 +173,17 @@ def _check_own(
             raise missing(f"{field}[{index}]", name)
 
 
-def _check_distinct(field: str, names: Sequence[str]) -> None:
-    seen: set[str] = set()
+def _check_at_once(field: str, at_once: NodesAtOnce, names: Sequence[str]) -> None:
+    if isinstance(at_once, bool):
+        return
+    _check_distinct(field, at_once)
+    for index, count in enumerate(at_once):
+        if count > len(names):
+            raise TooFewNodesError(f"{field}[{index}]", count, names)
+
+
+def _check_distinct(field: str, names: Sequence[str | int]) -> None:
+    seen: set[str | int] = set()
     for index, name in enumerate(names):
         if name in seen:
             raise RepeatedEntryError(f"{field}[{index}]", name)
@@ -168,16 +198,16 @@ def option_sets(choice: WorkloadChoice) -> Iterator[dict[str, Any]]:
 
 def expand(loads: Sequence[Load[NodeT, TargetT, OptionSetT]]) -> Iterator[CellDraft[NodeT, TargetT, OptionSetT]]:
     """All cells, stages outermost, then nodes and targets as they are first named, and option sets innermost."""
-    node_at = _places(node for load in loads for node in load.nodes)
+    nodes_at = _places(nodes for load in loads for nodes in load.node_sets)
     set_at = _places(targets for load in loads for targets in load.target_sets)
     combinations = [
-        (stage, node, targets, load.option_set)
+        (stage, nodes, targets, load.option_set)
         for load in loads
-        for stage, node, targets in product(load.stages, load.nodes, load.target_sets)
+        for stage, nodes, targets in product(load.stages, load.node_sets, load.target_sets)
     ]
-    combinations.sort(key=lambda cell: (cell[0], node_at[cell[1]], set_at[cell[2]]))
-    for ordinal, (stage, node, loaded, option_set) in enumerate(combinations, start=1):
-        yield CellDraft(ordinal, stage, node, loaded, option_set)
+    combinations.sort(key=lambda cell: (cell[0], nodes_at[cell[1]], set_at[cell[2]]))
+    for ordinal, (stage, nodes, targets, option_set) in enumerate(combinations, start=1):
+        yield CellDraft(ordinal, stage, nodes, targets, option_set)
 
 
 def _places(things: Iterable[ThingT]) -> dict[ThingT, int]:

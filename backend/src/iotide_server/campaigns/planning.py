@@ -1,5 +1,6 @@
 """A plan with every name resolved and every size foreseen: what a preview shows and a submission stores."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -23,6 +24,7 @@ from iotide_server.campaigns.expansion import (
     check_matrix,
     confirmed_from,
     expand,
+    node_sets,
     nodes_of,
     option_sets,
     stages_of,
@@ -78,13 +80,14 @@ class OptionSet:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPlace:
-    """A target of a cell with what a run is expected to need and to move there, in bytes.
+    """A target of a cell on one of its nodes, with what a run is expected to need and to move from there, in bytes.
 
     Attributes:
         run_seconds: of one run where the options say so, else 0.
         free_bytes: as the node saw it last; None where that is not known.
     """
 
+    node: Node
     target: TargetView
     bytes_needed: float
     bytes_moved: float
@@ -93,36 +96,94 @@ class PlannedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedCell:
-    """A cell with the targets that each of its runs loads together; `variant` is its stage's, or empty."""
+class PlannedRoom:
+    """A file system with all that a run needs in it: the nodes that load a shared target together fill one.
 
-    ordinal: int
-    stage: int
-    variant: str
-    node: Node
-    option_set: OptionSet
+    Attributes:
+        where: in words.
+        places: one of each node that loads it.
+    """
+
+    target: TargetView
+    where: str
     places: Sequence[PlannedPlace]
 
     @property
     def bytes_needed(self) -> float:
-        """On the target that needs most."""
-        return max(place.bytes_needed for place in self.places)
+        """From all the nodes together."""
+        return sum(place.bytes_needed for place in self.places)
 
     @property
     def bytes_moved(self) -> float:
-        """On all its targets."""
+        """From all the nodes together."""
         return sum(place.bytes_moved for place in self.places)
 
     @property
-    def fits_in_cache(self) -> bool:
-        """Whether what it writes, or reads where it writes nothing, is less than twice its node's memory."""
-        memory_bytes: Any = self.node.facts.get(MEMORY)
-        return bool(memory_bytes) and self.data_bytes < MEMORY_FACTOR * memory_bytes
+    def run_seconds(self) -> float:
+        """Of the node that takes longest, where the options say so, else 0."""
+        return max(place.run_seconds for place in self.places)
 
     @property
-    def data_bytes(self) -> float:
-        """What it writes on its node, or reads where it writes nothing."""
-        return sum(place.bytes_needed or place.bytes_moved for place in self.places)
+    def free_bytes(self) -> int | None:
+        """As the node that saw least of it saw it last; None where no node said."""
+        return min((place.free_bytes for place in self.places if place.free_bytes is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """A cell with the nodes and targets that each of its runs loads together; `variant` is its stage's, or empty.
+
+    Attributes:
+        places: each target on each node.
+    """
+
+    ordinal: int
+    stage: int
+    variant: str
+    nodes: Sequence[Node]
+    option_set: OptionSet
+    places: Sequence[PlannedPlace]
+
+    @property
+    def targets(self) -> Sequence[TargetView]:
+        """In the order of the plan."""
+        return [place.target for place in self.places if place.node is self.nodes[0]]
+
+    @property
+    def rooms(self) -> Sequence[PlannedRoom]:
+        """The file systems that it fills: one for a shared target, one on each node for a target of scope `node`."""
+        places: defaultdict[tuple[int, int | None], list[PlannedPlace]] = defaultdict(list)
+        for place in self.places:
+            target = place.target.target
+            places[target.id, None if target.scope == "shared" else place.node.id].append(place)
+        return [_room(together) for together in places.values()]
+
+    @property
+    def bytes_needed(self) -> float:
+        """In the file system that it fills most."""
+        return max(room.bytes_needed for room in self.rooms)
+
+    @property
+    def bytes_moved(self) -> float:
+        """On all its targets, from all its nodes."""
+        return sum(place.bytes_moved for place in self.places)
+
+    def cached_on(self) -> Node | None:
+        """The first node of which twice the memory is more than what it writes, or reads where it writes nothing."""
+        for node in self.nodes:
+            memory_bytes: Any = node.facts.get(MEMORY)
+            if memory_bytes and self.data_bytes(node) < MEMORY_FACTOR * memory_bytes:
+                return node
+        return None
+
+    def data_bytes(self, node: Node) -> float:
+        """What it writes from that node, or reads where it writes nothing."""
+        return sum(place.bytes_needed or place.bytes_moved for place in self.places if place.node is node)
+
+
+def _room(places: Sequence[PlannedPlace]) -> PlannedRoom:
+    target = places[0].target
+    return PlannedRoom(target, f"{target.target.name} on {', '.join(place.node.name for place in places)}", places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +241,7 @@ def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) ->
     """Every option set with its nodes and the names of the targets that its runs load together."""
     for index, choice in enumerate(plan.workloads):
         field = f"workloads[{index}]"
-        nodes = [by_name[name] for name in nodes_of(plan, choice)]
-        node_ids = [node.id for node in nodes]
+        node_ids = [by_name[name].id for name in nodes_of(plan, choice)]
         workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
         baseline = workloads.baseline(session, workload.name)
         needed = _EXPRESSION.validate_python(workload.bytes_needed)
@@ -191,7 +251,8 @@ def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) ->
             options = workloads.validated_options(workload, given, field=f"{field}.options")
             digest = canonical_sha256(workloads.series_options(baseline, options))
             option_set = OptionSet(field, workload, options, digest, needed, moved, seconds)
-            yield Load(option_set, stages_of(plan, choice), nodes, target_sets(plan, choice))
+            sets = [tuple(by_name[name] for name in names) for names in node_sets(plan, choice)]
+            yield Load(option_set, stages_of(plan, choice), sets, target_sets(plan, choice))
 
 
 def _variant(plan: CampaignPlan, stage: int) -> str:
@@ -206,9 +267,10 @@ def _foreseen(
 ) -> PlannedCell:
     views = [by_name[name] for name in draft.targets]
     places = [
-        _place(draft.node, draft.option_set, view, mounts[view.target.id, draft.node.id], len(views)) for view in views
+        _place(node, draft.option_set, view, mounts[view.target.id, node.id], len(views))
+        for node, view in product(draft.nodes, views)
     ]
-    return PlannedCell(draft.ordinal, draft.stage, variant, draft.node, draft.option_set, places)
+    return PlannedCell(draft.ordinal, draft.stage, variant, draft.nodes, draft.option_set, places)
 
 
 def _place(node: Node, option_set: OptionSet, view: TargetView, mount: TargetMount, target_count: int) -> PlannedPlace:
@@ -221,6 +283,7 @@ def _place(node: Node, option_set: OptionSet, view: TargetView, mount: TargetMou
         **option_set.options,
     }
     return PlannedPlace(
+        node,
         view,
         bytes_needed=_amount(option_set, option_set.needed, values),
         bytes_moved=_amount(option_set, option_set.moved, values),
@@ -242,22 +305,23 @@ def _amount(option_set: OptionSet, expression: Expression, values: Mapping[str, 
 
 def _check_larger_than_memory(cells: Sequence[PlannedCell]) -> None:
     for cell in cells:
-        if cell.fits_in_cache:
-            field, memory_bytes = f"{cell.option_set.field}.options", cell.node.facts[MEMORY]
-            raise DataFitsInMemoryError(field, cell.node.name, cell.data_bytes, memory_bytes)
+        node = cell.cached_on()
+        if node is not None:
+            field, memory_bytes = f"{cell.option_set.field}.options", node.facts[MEMORY]
+            raise DataFitsInMemoryError(field, node.name, cell.data_bytes(node), memory_bytes)
 
 
 def _check_space(cells: Sequence[PlannedCell], confirmed: Mapping[tuple[str, str], int]) -> None:
     """What is free now says nothing of a file system that an operator may make anew before the cell's stage."""
     for cell in cells:
-        for place in cell.places:
-            if cell.stage < confirmed.get((cell.node.name, place.target.target.name), inf):
-                _check_place(cell, place)
+        for room in cell.rooms:
+            names = [(place.node.name, room.target.target.name) for place in room.places]
+            if all(cell.stage < confirmed.get(name, inf) for name in names):
+                _check_room(cell, room)
 
 
-def _check_place(cell: PlannedCell, place: PlannedPlace) -> None:
-    reserve_bytes = place.target.target.reserve_bytes or 0
-    needed = max(place.bytes_needed * _SPACE_MARGIN, place.bytes_needed + reserve_bytes)
-    if place.bytes_needed and place.free_bytes is not None and needed > place.free_bytes:
-        where = f"{place.target.target.name} on {cell.node.name}"
-        raise NotEnoughSpaceError(f"{cell.option_set.field}.options", where, needed, place.free_bytes)
+def _check_room(cell: PlannedCell, room: PlannedRoom) -> None:
+    reserve_bytes = room.target.target.reserve_bytes or 0
+    needed = max(room.bytes_needed * _SPACE_MARGIN, room.bytes_needed + reserve_bytes)
+    if room.bytes_needed and room.free_bytes is not None and needed > room.free_bytes:
+        raise NotEnoughSpaceError(f"{cell.option_set.field}.options", room.where, needed, room.free_bytes)

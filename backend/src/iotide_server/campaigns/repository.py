@@ -84,9 +84,10 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
         "digests": [cell.option_set.options_sha256 for cell in cells],
         "needed": [cell.bytes_needed for cell in cells],
         "moved": [cell.bytes_moved for cell in cells],
-        "node_ids": [cell.node.id for cell in cells],
-        "place_ordinals": [cell.ordinal for cell in cells for _ in cell.places],
-        "target_ids": [place.target.target.id for cell in cells for place in cell.places],
+        "node_ordinals": [cell.ordinal for cell in cells for _ in cell.nodes],
+        "node_ids": [node.id for cell in cells for node in cell.nodes],
+        "target_ordinals": [cell.ordinal for cell in cells for _ in cell.targets],
+        "target_ids": [view.target.id for cell in cells for view in cell.targets],
     }
     session.execute(
         text(
@@ -94,11 +95,14 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
             " SELECT * FROM unnest(CAST(:ordinals AS bigint[]), CAST(:stages AS bigint[]),"
             " CAST(:variants AS text[]), CAST(:workload_ids AS bigint[]),"
             " CAST(:options AS text[]), CAST(:digests AS text[]), CAST(:needed AS float8[]),"
-            " CAST(:moved AS float8[]), CAST(:node_ids AS bigint[]))"
-            " AS planned(ordinal, stage, variant, workload_id, options, digest, needed, moved, node_id)"
-            "), placed AS ("
-            " SELECT * FROM unnest(CAST(:place_ordinals AS bigint[]), CAST(:target_ids AS bigint[]))"
-            " AS placed(ordinal, target_id)"
+            " CAST(:moved AS float8[]))"
+            " AS planned(ordinal, stage, variant, workload_id, options, digest, needed, moved)"
+            "), loading AS ("
+            " SELECT * FROM unnest(CAST(:node_ordinals AS bigint[]), CAST(:node_ids AS bigint[]))"
+            " AS loading(ordinal, node_id)"
+            "), loaded AS ("
+            " SELECT * FROM unnest(CAST(:target_ordinals AS bigint[]), CAST(:target_ids AS bigint[]))"
+            " AS loaded(ordinal, target_id)"
             "), made AS ("
             " INSERT INTO cell"
             " (campaign_id, ordinal, stage, variant, workload_id, options, options_sha256, bytes_needed, bytes_moved)"
@@ -106,9 +110,9 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
             " FROM planned"
             " RETURNING id, ordinal"
             "), on_nodes AS ("
-            " INSERT INTO cell_node (cell_id, node_id) SELECT made.id, node_id FROM made JOIN planned USING (ordinal)"
+            " INSERT INTO cell_node (cell_id, node_id) SELECT made.id, node_id FROM made JOIN loading USING (ordinal)"
             ") INSERT INTO cell_target (cell_id, target_id)"
-            " SELECT made.id, target_id FROM made JOIN placed USING (ordinal)"
+            " SELECT made.id, target_id FROM made JOIN loaded USING (ordinal)"
         ),
         values,
     )

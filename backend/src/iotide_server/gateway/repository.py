@@ -78,7 +78,7 @@ _GO: Final = text(
     UPDATE attempt
     SET go_at = CASE WHEN (SELECT count(*) FROM node_order WHERE attempt_id = attempt.id AND role = 'load') = 1
                 THEN :now ELSE :gang_go_at END
-    WHERE id = ANY(:attempt_ids) AND go_at IS NULL AND NOT EXISTS (
+    WHERE id = ANY(:attempt_ids) AND go_at IS NULL AND state = 'open' AND NOT EXISTS (
         SELECT FROM node_order WHERE attempt_id = attempt.id AND role = 'load'
         AND state IN ('offered', 'claimed', 'preflight'))
     RETURNING id, go_at

@@ -55,8 +55,8 @@ def _shown(cell: PlannedCell) -> PreviewCell:
         ordinal=cell.ordinal,
         stage=cell.stage,
         variant=cell.variant,
-        node=cell.node.name,
-        targets=[place.target.target.name for place in cell.places],
+        node_names=[node.name for node in cell.nodes],
+        target_names=[view.target.name for view in cell.targets],
         workload=cell.option_set.workload.name,
         options=cell.option_set.options,
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.planning import PlannedCampaign, PlannedPlace
+from iotide_server.campaigns.planning import PlannedCampaign, PlannedRoom
 from iotide_server.results.reading import last_rates_bytes_per_second, last_run_seconds
 from iotide_wire.plan import CachePolicy
 
@@ -66,23 +66,23 @@ def _seconds(session: Session, planned: PlannedCampaign) -> tuple[float | None, 
     by_node: defaultdict[int, float] = defaultdict(float)
     for cell in planned.cells:
         name, longest_seconds = cell.option_set.workload.name, 0.0
-        for place in cell.places:
-            target = place.target.target
-            seconds = _place_seconds(place, rates[name].get(target.id), durations[name].get(target.id))
+        for room in cell.rooms:
+            target = room.target.target
+            seconds = _room_seconds(room, rates[name].get(target.id), durations[name].get(target.id))
             if seconds is None:
                 return None, f"nothing like {name} was measured on {target.name} yet"
             longest_seconds = max(longest_seconds, seconds)
-        by_node[cell.node.id] += (longest_seconds + planned.plan.cool_down_seconds) * planned.plan.repeats
+        for node in cell.nodes:
+            by_node[node.id] += (longest_seconds + planned.plan.cool_down_seconds) * planned.plan.repeats
     return max(by_node.values()), None
 
 
-def _place_seconds(
-    place: PlannedPlace, rate_bytes_per_second: float | None, last_seconds: float | None
-) -> float | None:
-    if place.run_seconds:
-        return place.run_seconds
-    if place.bytes_moved and rate_bytes_per_second:
-        return place.bytes_moved / rate_bytes_per_second
+def _room_seconds(room: PlannedRoom, rate_bytes_per_second: float | None, last_seconds: float | None) -> float | None:
+    """Several nodes are expected to share the rate that the target gave before."""
+    if room.run_seconds:
+        return room.run_seconds
+    if room.bytes_moved and rate_bytes_per_second:
+        return room.bytes_moved / rate_bytes_per_second
     return last_seconds
 
 
@@ -97,7 +97,8 @@ def _cautions(planned: PlannedCampaign) -> list[Caution]:
     if planned.plan.cache is CachePolicy.REMOUNT:
         message = "runs are declined on nodes whose agent.toml has no remount_command for the target"
         cautions.append(Caution("remount_by_node", message, "cache"))
-    for field in sorted({cell.option_set.field for cell in planned.cells if cell.data_bytes and cell.fits_in_cache}):
+    cached = {cell.option_set.field for cell in planned.cells if (on := cell.cached_on()) and cell.data_bytes(on)}
+    for field in sorted(cached):
         message = "data smaller than twice the node's memory: unless O_DIRECT goes around it, the cache is measured"
         cautions.append(Caution("cache_measured", message, f"{field}.options"))
     return cautions

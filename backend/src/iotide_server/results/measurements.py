@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.results.errors import NothingToShowError
+from iotide_server.results.gangs import node_totals
 from iotide_server.results.keys import Label
 from iotide_server.results.queries import AnyRow
 from iotide_server.results.schemas import CampaignMeasures, CampaignMetric, MeasuredCell, MeasuredRun, Measurement
@@ -142,7 +143,8 @@ def measured_cells(
 def _metric_numbers(session: Session, cells: Sequence[AnyRow], metric: str | None) -> dict[int, list[_Number]]:
     loads_several = {cell.id for cell in cells if len(cell.targets) > 1}
     numbers: dict[int, list[_Number]] = defaultdict(list)
-    for value in run_values(session, [cell.id for cell in cells], metric):
+    values = list(run_values(session, [cell.id for cell in cells], metric))
+    for value in [*values, *node_totals(session, values)]:
         target_id = value.target_id if value.cell_id in loads_several else None
         numbers[value.cell_id].append(_Number(value.labels, target_id, value.run_id, value.flags, value.value))
     return numbers

@@ -15,9 +15,10 @@ from iotide_server.kit.db import Json
 from iotide_server.results.curves import Stretch
 from iotide_server.results.errors import RevisionUnknownError
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Sample, Series
-from iotide_server.runs.models import Order
+from iotide_server.runs.models import Order, Run
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
+from iotide_wire.messages import OrderRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,19 @@ def ensure_environment(session: Session, sha256: str, facts: Json) -> None:
     """Store the facts once for all runs that share them."""
     statement = upsert(Environment).values(sha256=sha256, facts=facts)
     session.execute(statement.on_conflict_do_nothing(index_elements=[Environment.sha256]))
+
+
+def environment_of(session: Session, run: Run) -> Json:
+    """The facts that the run is known to have run under."""
+    return session.scalars(select(Environment.facts).where(Environment.sha256 == run.environment_sha256)).one()
+
+
+def others_in_attempt(session: Session, order: Order) -> Sequence[Order]:
+    """The other orders of the same attempt that load."""
+    statement = select(Order).where(
+        Order.attempt_id == order.attempt_id, Order.id != order.id, Order.role == OrderRole.LOAD
+    )
+    return session.scalars(statement.order_by(Order.id)).all()
 
 
 def earlier_result_in_attempt(session: Session, order: Order) -> bool:

@@ -255,8 +255,8 @@ class PreviewCell(Output):
     ordinal: int
     stage: int
     variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
-    node: str
-    targets: list[str]
+    node_names: Annotated[list[str], Field(description="They load together")]
+    target_names: Annotated[list[str], Field(description="They are loaded together")]
     workload: str
     options: dict[str, Any]
 

@@ -13,11 +13,12 @@ from iotide_server.results import readings, repository
 from iotide_server.results.checks import check_artefact, check_curve, check_samples
 from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
 from iotide_server.results.errors import ArtefactKeptError, TooManyArtefactsError
-from iotide_server.results.keys import SeriesKey
+from iotide_server.results.race import Racer, race_flags
 from iotide_server.results.repository import MeasuredCell
+from iotide_server.results.series import Measured, series_ids
 from iotide_server.runs.models import Order, Run, RunEvent
+from iotide_server.runs.repository import node_name
 from iotide_server.targets.backing import backing_facts
-from iotide_server.workloads.service import series_options
 from iotide_wire.facts import Facts
 from iotide_wire.messages import (
     ArtefactFact,
@@ -52,7 +53,12 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
     repository.replace_samples(session, order, sample_rows(session, cell, order, finish.samples))
     readings.put_first(session, order, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves)
-    _describe(session, run, order, finish, backing_facts(session, cell.target_ids, finish.environment))
+    environment = backing_facts(session, cell.target_ids, finish.environment)
+    if len(cell.node_ids) > 1:
+        environment = _environment_of_gang(session, run, order, environment)
+    _describe(session, run, order, finish, environment)
+    if len(cell.node_ids) > 1:
+        _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
 
@@ -71,53 +77,42 @@ def sample_rows(
     session: Session, cell: MeasuredCell, order: Order, samples: Sequence[SampleMessage]
 ) -> list[dict[str, object]]:
     """Rows of `sample`, of series that are made where they are new."""
-    digests = [_series_key(cell, sample).sha256 for sample in samples]
-    rows = {digest: _series_row(cell, sample, digest) for digest, sample in zip(digests, samples, strict=True)}
-    series = repository.ensure_series(session, rows)
+    measured = [Measured(sample.metric, sample.labels) for sample in samples]
     return [
         {
             "run_id": order.run_id,
             "order_id": order.id,
-            "series_id": series[digest],
+            "series_id": series_id,
             "target_id": sample.target_id,
             "value": sample.value,
         }
-        for digest, sample in zip(digests, samples, strict=True)
+        for series_id, sample in zip(series_ids(session, cell, measured), samples, strict=True)
     ]
 
 
-def _series_key(cell: MeasuredCell, sample: SampleMessage) -> SeriesKey:
-    return SeriesKey(
-        cluster_id=cell.cluster_id,
-        node_ids=cell.node_ids,
-        target_ids=cell.target_ids,
-        workload=cell.workload,
-        series_revision=cell.series_revision,
-        options_sha256=cell.options_sha256,
-        metric=sample.metric,
-        labels=sample.labels,
-        variant=cell.variant,
-    )
+def _environment_of_gang(session: Session, run: Run, order: Order, own: Facts) -> Facts:
+    """What the nodes of the attempt said so far, each fact with its node: `node2/kernel.release`."""
+    name = node_name(session, order.node_id)
+    is_first = run.environment_sha256 is None or not repository.earlier_result_in_attempt(session, order)
+    others = {} if is_first else repository.environment_of(session, run)
+    return others | {f"{name}/{fact}": value for fact, value in own.items()}
 
 
-def _series_row(cell: MeasuredCell, sample: SampleMessage, digest: str) -> Json:
-    metric = cell.metrics[sample.metric]
-    return {
-        "key_sha256": digest,
-        "cluster_id": cell.cluster_id,
-        "node_ids": sorted(cell.node_ids),
-        "target_ids": sorted(cell.target_ids),
-        "workload": cell.workload,
-        "series_revision": cell.series_revision,
-        "options": series_options(cell.baseline, cell.options),
-        "options_sha256": cell.options_sha256,
-        "metric": metric.name,
-        "title": metric.title,
-        "unit": metric.unit,
-        "better": metric.better,
-        "labels": sample.labels,
-        "variant": cell.variant,
-    }
+def _judge_race(session: Session, run: Run, order: Order, finish: FinishRequest) -> None:
+    """When the last node of a gang has delivered, say whether they loaded at the same time."""
+    others = repository.others_in_attempt(session, order)
+    if finish.started_at is None or any(one.result_sha256 is None or one.started_at is None for one in others):
+        return
+    racers = [_racer(session, order.node_id, finish.started_at, [step.wall_seconds for step in finish.steps])]
+    for one in others:
+        walls = [float(step["wall_seconds"]) for step in one.steps]
+        racers.append(_racer(session, one.node_id, one.started_at or finish.started_at, walls))
+    flags = [flag.model_dump(mode="json") for flag in race_flags(racers)]
+    run.flags = run.flags + [flag for flag in flags if flag not in run.flags]
+
+
+def _racer(session: Session, node_id: int, started_at: datetime, wall_seconds: Sequence[float]) -> Racer:
+    return Racer(node_name(session, node_id), started_at, sum(wall_seconds))
 
 
 def _describe(session: Session, run: Run, order: Order, finish: FinishRequest, environment: Facts) -> None:

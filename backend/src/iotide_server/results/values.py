@@ -18,6 +18,7 @@ class RunValue:
     """One number of a valid finished run.
 
     Attributes:
+        order_id: of the node that gave it.
         target_id: which of the run's targets it is about; None for all of them together.
         flags: codes of the run's flags that concern it.
     """
@@ -26,6 +27,7 @@ class RunValue:
     series_id: int
     labels: Mapping[str, Label]
     run_id: int
+    order_id: int
     target_id: int | None
     started_at: datetime
     flags: frozenset[str]
@@ -54,5 +56,13 @@ def run_values(session: Session, cell_ids: Sequence[int], metric: str | None = N
         if all(flag.effect is not FlagEffect.REJECTED for flag in concerning):
             codes = frozenset(flag.code for flag in concerning)
             yield RunValue(
-                cell_id, sample.series_id, labels, sample.run_id, sample.target_id, started_at_, codes, sample.value
+                cell_id=cell_id,
+                series_id=sample.series_id,
+                labels=labels,
+                run_id=sample.run_id,
+                order_id=sample.order_id,
+                target_id=sample.target_id,
+                started_at=started_at_,
+                flags=codes,
+                value=sample.value,
             )

@@ -1,6 +1,7 @@
 """What people and other slices read of runs."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -16,6 +17,7 @@ from iotide_server.runs.models import Order, RunEvent
 from iotide_server.runs.queries import AnyRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
 from iotide_server.runs.schemas import Attempt, RunFilter, RunOrder
+from iotide_wire.messages import OrderRole
 from iotide_wire.plan import Exclusivity
 
 
@@ -57,12 +59,19 @@ def attempts(session: Session, run_id: int) -> list[Attempt]:
             ordinal=attempt.ordinal,
             state=attempt.state,
             opened_at=attempt.opened_at,
+            go_at=attempt.go_at,
+            start_skew_seconds=_start_skew(by_attempt[attempt.id]),
             ended_at=attempt.ended_at,
             reason=attempt.reason,
             orders=by_attempt[attempt.id],
         )
         for attempt in queries.attempts(session, run_id)
     ]
+
+
+def _start_skew(orders: Sequence[RunOrder]) -> float | None:
+    started = [order.started_at for order in orders if order.role is OrderRole.LOAD and order.started_at]
+    return (max(started) - min(started)).total_seconds() if len(started) > 1 else None
 
 
 def _shown_order(order: Order, node_name: str) -> RunOrder:

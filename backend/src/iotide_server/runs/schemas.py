@@ -80,11 +80,17 @@ class RunOrder(Output):
 
 
 class Attempt(Output):
-    """One try of a run."""
+    """One try of a run.
+
+    `go_at` is the moment at which all its nodes were told to start their loads; `start_skew_seconds` by how much the
+    last of them really started after the first, by their own clocks, null for a single node.
+    """
 
     ordinal: int
     state: AttemptState
     opened_at: datetime
+    go_at: datetime | None
+    start_skew_seconds: float | None
     ended_at: datetime | None
     reason: str | None
     orders: list[RunOrder]

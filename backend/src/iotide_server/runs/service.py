@@ -251,6 +251,37 @@ def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: date
     return run_count
 
 
+def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
+    """End the attempt of a gang that did not come together; the run is tried again as after a decline.
+
+    Every order of it ends here and now, whatever its node does: without a moment to go, none of them starts a load, and
+    none is set any more. A node that holds its order learns by its next beat that there is no such order.
+
+    Args:
+        words: why, for people.
+
+    Returns:
+        False where the moment was set or the attempt ended meanwhile.
+    """
+    active = repository.lock_active_runs(session, [run_id])
+    if not active:
+        return False
+    run = active[0]
+    attempt = repository.open_attempt(session, run.id)
+    orders = repository.lock_orders(session, attempt.id)
+    session.refresh(attempt)
+    if attempt.go_at is not None:
+        return False
+    attempt.reason_code, attempt.reason = attempt.reason_code or "not_together", attempt.reason or words
+    for order in orders:
+        if order.state != OrderState.ENDED:
+            is_ready = order.state == OrderState.READY
+            _close(session, run, order, Ending(OrderEnd.CANCELLED if is_ready else OrderEnd.WITHDRAWN, now))
+    _settle(session, run, attempt, orders, now)
+    _free(session, [run.id], now)
+    return True
+
+
 def last_orders(session: Session, run_id: int) -> Sequence[Order]:
     """What each node did in the run's last attempt."""
     return repository.last_orders(session, run_id)

@@ -71,6 +71,17 @@ _SILENCE: Final = text(
     RETURNING run.id, run.cluster_id
     """
 )
+_NOT_TOGETHER: Final = text(
+    """
+    SELECT attempt.run_id, string_agg(node.name, ', ' ORDER BY node.name)
+               FILTER (WHERE node_order.state NOT IN ('ready', 'running', 'uploading', 'ended')) AS missing
+    FROM attempt
+    JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
+    JOIN node ON node.id = node_order.node_id
+    WHERE attempt.state = 'open' AND attempt.go_at IS NULL AND attempt.opened_at < :opened_before
+    GROUP BY attempt.id HAVING count(*) > 1 ORDER BY attempt.run_id
+    """
+)
 _OVERDUE: Final = text(
     """
     UPDATE run SET overdue = true
@@ -120,6 +131,11 @@ def give_work_back(session: Session, work: Sequence[Row[Any]], again_at: datetim
 def flag_silent_orders(session: Session, heard_before: datetime) -> Sequence[Row[Any]]:
     """Flag the orders of nodes last heard of before; id and cluster of their runs."""
     return session.execute(_SILENCE, {"heard_before": heard_before}).all()
+
+
+def runs_not_together(session: Session, opened_before: datetime) -> Sequence[Row[Any]]:
+    """The runs of which a gang's attempt was opened before and has no moment to go: ids, and the nodes that lack."""
+    return session.execute(_NOT_TOGETHER, {"opened_before": opened_before}).all()
 
 
 def flag_overdue_runs(session: Session, limit_before: datetime) -> Sequence[Row[Any]]:

@@ -72,6 +72,7 @@ class Scheduler:
         self._watched_at = now
         self._pass_wanted = True
         self._apply_redis_users()
+        watch.dissolve_late(self._database, now)
         with self._database.transaction() as session:
             # Right after a start of ours it is not the nodes who were silent.
             if now - self._started_at >= SILENT_AFTER:

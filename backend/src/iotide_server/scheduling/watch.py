@@ -1,18 +1,42 @@
-"""What time alone changes: silence is flagged, a passed time limit is flagged, old news goes. Nothing is ever freed."""
+"""What time alone changes: silence is flagged, a passed time limit is flagged, old news goes.
+
+Of a load that may run, nothing is ever freed; a gang that does not come together has none.
+"""
 
 from datetime import datetime, timedelta
 from typing import Final
 
+import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import sessions
 from iotide_server.clusters import agents
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.db import Database
 from iotide_server.live import service as live
+from iotide_server.runs import service as runs
 from iotide_server.scheduling import due
 
 OVERDUE_AFTER: Final = timedelta(seconds=60)
 """How long after its time limit a run's end may take to arrive before it is called overdue."""
+
+
+BARRIER_TIMEOUT: Final = timedelta(seconds=120)
+"""So long may a gang take until all its nodes are ready: an unclaimed order is withdrawn after half of it."""
+
+_log = structlog.get_logger(__name__)
+
+
+def dissolve_late(database: Database, now: datetime) -> None:
+    """Take back the orders of gangs of which a node is not ready in time, so that the others do not wait for ever."""
+    with database.transaction() as session:
+        late = due.runs_not_together(session, now - BARRIER_TIMEOUT)
+    for row in late:
+        who = row.missing or "a node that has ended its part"
+        words = f"not all nodes were ready within {BARRIER_TIMEOUT.total_seconds():.0f} s of the offer; missing: {who}"
+        with database.transaction() as session:
+            if runs.dissolve(session, row.run_id, now, words):
+                _log.warning("gang_dissolved", run_id=row.run_id, missing=row.missing)
 
 
 def flag_silence(session: Session, since: datetime, now: datetime) -> None:

@@ -8,7 +8,8 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.models import Campaign
 from iotide_server.live import service as live
 from iotide_server.results import reading as results
-from iotide_server.results.values import run_values
+from iotide_server.results.gangs import in_own_series, node_totals
+from iotide_server.results.values import RunValue, run_values
 from iotide_server.runs.models import Run
 from iotide_server.trends import repository
 from iotide_server.trends.environment import environment_change
@@ -31,7 +32,7 @@ def recompute_points(session: Session, cell_id: int) -> None:
     runs = repository.lock_finished_runs(session, cell_id)
     _mark_environment_changes(session, cell_id, runs)
     _mark_outliers(session, cell_id, runs)
-    touched = repository.put_points(session, cell, cell_points(run_values(session, [cell_id])))
+    touched = repository.put_points(session, cell, cell_points(_values(session, cell_id)))
     for series_id in sorted(touched):
         live.publish(session, "series", series_id, cluster_id)
 
@@ -50,11 +51,17 @@ def _mark_environment_changes(session: Session, cell_id: int, runs: Sequence[Run
 
 
 def _mark_outliers(session: Session, cell_id: int, runs: Sequence[Run]) -> None:
-    values = list(run_values(session, [cell_id]))
+    values = _values(session, cell_id)
     flags = outlier_flags(values, repository.measures(session, {value.series_id for value in values}))
     for run in runs:
         _replace_flags(run, FlagCode.OUTLIER, flags.get(run.id, []))
     session.flush()
+
+
+def _values(session: Session, cell_id: int) -> list[RunValue]:
+    """The numbers of the cell's valid runs, with the sums over the nodes of a gang."""
+    own = list(run_values(session, [cell_id]))
+    return own + in_own_series(session, cell_id, node_totals(session, own))
 
 
 def _replace_flags(run: Run, code: FlagCode, flags: Sequence[Flag]) -> None:

@@ -15,7 +15,7 @@ export function StepsSection({ run }: { run: RunDetail }) {
   );
   if (orders.length === 0) return null;
   return (
-    <Section title="Commands">
+    <Section description={describeStart(run)} title="Commands">
       <Stack>
         {orders.map((order) => (
           <Stack gap="xs" key={order.id}>
@@ -36,6 +36,13 @@ export function StepsSection({ run }: { run: RunDetail }) {
       </Stack>
     </Section>
   );
+}
+
+/** How far apart the nodes of a gang started, in the last attempt in which all did. */
+function describeStart({ attempts }: RunDetail): string | undefined {
+  const skew = attempts.findLast(({ start_skew_seconds }) => start_skew_seconds !== null)?.start_skew_seconds;
+  if (skew === undefined || skew === null) return undefined;
+  return `By their own clocks, the last node started ${formatDuration(skew)} after the first.`;
 }
 
 function Step({ step }: { step: StepRecord }) {

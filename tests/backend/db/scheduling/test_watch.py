@@ -7,9 +7,11 @@ from sqlalchemy import text
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
+from iotide_server.runs import service as runs
 from iotide_server.runs.models import Order
 from iotide_server.scheduling.service import WATCH_EVERY, Scheduler
-from iotide_wire.messages import OrderState
+from iotide_server.scheduling.watch import BARRIER_TIMEOUT
+from iotide_wire.messages import OrderState, Word
 
 
 def watch(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
@@ -75,6 +77,57 @@ def test_a_time_limit_that_passes_in_silence_marks_the_run_and_frees_nothing(
     watch(scheduler, clock, 10)
     run = site.run(run_id)
     assert (run.overdue, run.state) == (True, "active")
+
+
+def test_a_gang_of_which_a_node_is_not_ready_in_time_is_dissolved_and_tried_again(
+    site: Site, scheduler: Scheduler, clock: MovedClock
+) -> None:
+    run_id = site.add_runs([1, 2])[0]
+    scheduler.step(set())
+    first, second = site.agent(1), site.agent(2)
+    ready, late = first.claim_offer(), second.claim_offer()
+    second.say(late, OrderState.PREFLIGHT)
+    late_seconds = BARRIER_TIMEOUT.total_seconds()
+    clock.now += timedelta(seconds=late_seconds - 10)
+    assert first.say(ready, OrderState.READY) is Word.CONTINUE
+    clock.now += timedelta(seconds=20)
+    scheduler.step(set())
+
+    run = site.run(run_id)
+    assert (run.state, run.reason_code, run.declines, run.attempts_made) == ("waiting", "not_together", 1, 0)
+    assert run.reason is not None
+    assert "missing: n2" in run.reason
+    assert {site.node(number).exclusive_leases for number in (1, 2)} == {0}
+    assert first.say(ready, OrderState.READY) is Word.UNKNOWN
+    assert second.say(late, OrderState.READY) is Word.UNKNOWN
+
+    clock.now += timedelta(minutes=1)
+    site.hear_of_all()
+    assert site.start() == [run_id, run_id]
+
+
+def test_a_gang_that_got_its_moment_is_never_dissolved(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
+    run_id = site.add_runs([1, 2], limit=3600.0)[0]
+    scheduler.step(set())
+    offers = [(agent, agent.claim_offer()) for agent in (site.agent(1), site.agent(2))]
+    assert [agent.say(offer, OrderState.READY) for agent, offer in offers] == [Word.CONTINUE, Word.GO]
+    watch(scheduler, clock, 3 * BARRIER_TIMEOUT.total_seconds())
+    assert site.states([run_id]) == ["active"]
+    assert [agent.say(offer, OrderState.RUNNING, 0.1) for agent, offer in offers] == [Word.CONTINUE] * 2
+
+
+def test_a_gang_that_a_person_cancels_before_its_moment_ends_though_a_node_is_silent(
+    site: Site, scheduler: Scheduler, clock: MovedClock
+) -> None:
+    run_id = site.add_runs([1, 2])[0]
+    scheduler.step(set())
+    site.agent(1).claim_offer()
+    site.agent(2).claim_offer()
+    with site.database.transaction() as session:
+        runs.cancel_campaign(session, site.run(run_id).campaign_id, "ada", clock())
+    watch(scheduler, clock, BARRIER_TIMEOUT.total_seconds() + 10)
+    assert site.states([run_id]) == ["cancelled"]
+    assert {site.node(number).exclusive_leases for number in (1, 2)} == {0}
 
 
 def test_news_is_kept_for_an_hour(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:

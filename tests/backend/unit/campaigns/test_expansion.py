@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
@@ -12,13 +13,14 @@ from iotide_server.campaigns.errors import (
     StageNotInPlanError,
     SweptAndSetError,
     TargetNotInPlanError,
+    TooFewNodesError,
 )
 from iotide_server.campaigns.expansion import (
     Load,
     cell_count,
     check_matrix,
     expand,
-    nodes_of,
+    node_sets,
     option_sets,
     run_count,
     stages_of,
@@ -44,7 +46,7 @@ def plan(**changes: object) -> CampaignPlan:
 
 def loads_of(given_plan: CampaignPlan) -> list[Load[str, str, dict[str, Any]]]:
     return [
-        Load(options, stages_of(given_plan, choice), nodes_of(given_plan, choice), target_sets(given_plan, choice))
+        Load(options, stages_of(given_plan, choice), node_sets(given_plan, choice), target_sets(given_plan, choice))
         for choice in given_plan.workloads
         for options in option_sets(choice)
     ]
@@ -58,7 +60,8 @@ choices = st.builds(
 )
 plans = st.builds(
     plan,
-    nodes=st.lists(NAMES, min_size=1, max_size=4, unique=True),
+    nodes=st.lists(NAMES, min_size=4, max_size=5, unique=True),
+    nodes_at_once=st.booleans() | st.lists(st.integers(1, 4), min_size=1, max_size=3, unique=True),
     targets=st.lists(NAMES, min_size=1, max_size=4, unique=True),
     workloads=st.lists(choices, min_size=1, max_size=3),
     repeats=st.integers(1, 9),
@@ -78,9 +81,10 @@ def test_the_counts_are_those_of_the_expanded_matrix(given_plan: CampaignPlan) -
 @given(given_plan=plans)
 def test_every_combination_is_there_once(given_plan: CampaignPlan) -> None:
     sets = [(target,) for target in given_plan.targets]
-    cells = list(expand([Load(option_set, [1], given_plan.nodes, sets) for option_set in range(3)]))
-    assert len(cells) == len(given_plan.nodes) * len(sets) * 3
-    assert len({(cell.node, cell.targets, cell.option_set) for cell in cells}) == len(cells)
+    nodes = node_sets(given_plan, given_plan.workloads[0])
+    cells = list(expand([Load(option_set, [1], nodes, sets) for option_set in range(3)]))
+    assert len(cells) == len(nodes) * len(sets) * 3
+    assert len({(cell.nodes, cell.targets, cell.option_set) for cell in cells}) == len(cells)
 
 
 def test_a_workload_loads_its_own_targets_one_by_one_or_at_once() -> None:
@@ -111,14 +115,61 @@ def test_a_workload_runs_on_its_own_nodes_alone() -> None:
             {"workload": "create", "targets": ["san"]},
         ],
     )
-    cells = list(expand([Load(load.nodes, [1], load.nodes, load.target_sets) for load in loads_of(given_plan)]))
+    loads = [Load(load.node_sets, [1], load.node_sets, load.target_sets) for load in loads_of(given_plan)]
     assert cell_count(given_plan) == 4
-    assert [(cell.node, cell.targets, cell.option_set) for cell in cells] == [
-        ("petaltail", ("local",), ["petaltail"]),
-        ("petaltail", ("san",), ["petaltail", "greentail"]),
-        ("greentail", ("san",), ["greentail"]),
-        ("greentail", ("san",), ["petaltail", "greentail"]),
+    assert [(cell.nodes, cell.targets, cell.option_set) for cell in expand(loads)] == [
+        (("petaltail",), ("local",), [("petaltail",)]),
+        (("petaltail",), ("san",), [("petaltail",), ("greentail",)]),
+        (("greentail",), ("san",), [("greentail",)]),
+        (("greentail",), ("san",), [("petaltail",), ("greentail",)]),
     ]
+
+
+def test_nodes_load_alone_all_together_or_more_and_more_of_the_first_named() -> None:
+    given_plan = plan(
+        nodes=["n1", "n2", "n3"],
+        nodes_at_once=[1, 3],
+        workloads=[
+            {"workload": "dd"},
+            {"workload": "create", "nodes_at_once": True},
+            {"workload": "fio", "nodes_at_once": False, "nodes": ["n3", "n1"]},
+            {"workload": "iozone", "nodes_at_once": [2], "nodes": ["n3", "n1"]},
+        ],
+    )
+    check_matrix(given_plan)
+    assert [node_sets(given_plan, choice) for choice in given_plan.workloads] == [
+        [("n1",), ("n1", "n2", "n3")],
+        [("n1", "n2", "n3")],
+        [("n3",), ("n1",)],
+        [("n3", "n1")],
+    ]
+    assert cell_count(given_plan) == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"nodes_at_once": [1, 3]}, "nodes_at_once[1]"),
+        ({"nodes_at_once": [2], "workloads": [{"workload": "dd", "nodes": ["n1"]}]}, "nodes_at_once[0]"),
+        ({"workloads": [{"workload": "dd", "nodes_at_once": [3]}]}, "workloads[0].nodes_at_once[0]"),
+    ],
+)
+def test_more_nodes_at_once_than_there_are_is_refused(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(TooFewNodesError) as refusal:
+        check_matrix(plan(**changes))
+    assert (refusal.value.status, refusal.value.code, refusal.value.field) == (422, "too_few_nodes", field)
+
+
+def test_a_node_that_no_count_reaches_is_refused() -> None:
+    with pytest.raises(NoWorkloadNamesItError) as refusal:
+        check_matrix(plan(nodes=["n1", "n2", "n3"], nodes_at_once=[1, 2]))
+    assert refusal.value.field == "nodes[2]"
+
+
+@pytest.mark.parametrize("at_once", ["all", [0], [], 2, [True]])
+def test_nodes_at_once_is_yes_no_or_counts(at_once: object) -> None:
+    with pytest.raises(ValidationError):
+        plan(nodes_at_once=at_once)
 
 
 def test_a_workload_is_run_in_its_own_stages_alone() -> None:
@@ -175,6 +226,7 @@ def test_an_astronomical_matrix_is_refused_without_being_expanded() -> None:
     [
         ({"nodes": ["n1", "n2", "n1"]}, RepeatedEntryError, "nodes[2]"),
         ({"targets": ["disk", "disk"]}, RepeatedEntryError, "targets[1]"),
+        ({"nodes_at_once": [1, 2, 1]}, RepeatedEntryError, "nodes_at_once[2]"),
         (
             {"workloads": [{"workload": "dd", "targets": ["disk", "disk"]}]},
             RepeatedEntryError,

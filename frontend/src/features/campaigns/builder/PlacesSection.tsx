@@ -1,10 +1,10 @@
 /** Where the campaign runs: nodes and targets. */
 
-import { SimpleGrid, Switch } from "@mantine/core";
+import { Group, Input, MultiSelect, SegmentedControl, SimpleGrid, Switch } from "@mantine/core";
 import type { Node, Target } from "@/api/types";
 import { Section } from "@/components/Page";
 import { formatValue } from "@/lib/units";
-import type { Draft } from "./draft";
+import { type Draft, doubledCounts, pickNodes } from "./draft";
 import { PickList } from "./PickList";
 
 interface PlacesSectionProps {
@@ -16,20 +16,13 @@ interface PlacesSectionProps {
 
 export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSectionProps) {
   return (
-    <Section
-      description={
-        draft.targetsAtOnce
-          ? "Each node is measured on its own, on all targets together."
-          : "Each node is measured on its own, on each target."
-      }
-      title="Where"
-    >
+    <Section description={describePlaces(draft)} title="Where">
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <PickList
           empty="No node has joined this cluster yet: the overview shows how."
           items={nodes.map((node) => ({ name: node.name, detail: describeNode(node) }))}
           label="Nodes"
-          onPick={(picked) => onChange({ ...draft, nodes: picked })}
+          onPick={(picked) => onChange(pickNodes(draft, picked))}
           picked={draft.nodes}
         />
         <PickList
@@ -40,6 +33,7 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
           picked={draft.targets}
         />
       </SimpleGrid>
+      {draft.nodes.length > 1 && <NodesTogether draft={draft} onChange={onChange} />}
       {draft.targets.length > 1 && (
         <Switch
           checked={draft.targetsAtOnce}
@@ -51,6 +45,55 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
       )}
     </Section>
   );
+}
+
+const TOGETHER = [
+  { value: "alone", label: "Each alone" },
+  { value: "all", label: "All at once" },
+  { value: "growing", label: "More and more" },
+];
+
+function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "onChange">) {
+  const { nodes, nodesAtOnce } = draft;
+  const counts = Array.isArray(nodesAtOnce) ? nodesAtOnce : null;
+  const choose = (value: string) =>
+    onChange({ ...draft, nodesAtOnce: value === "growing" ? doubledCounts(nodes.length) : value === "all" });
+  return (
+    <Group align="flex-start" mt="md">
+      <Input.Wrapper
+        description="Together, their loads start at the same moment, and the sum of their rates is shown too."
+        label="Nodes at once"
+      >
+        <SegmentedControl
+          aria-label="Nodes at once"
+          data={TOGETHER}
+          mt={4}
+          onChange={choose}
+          value={counts ? "growing" : nodesAtOnce ? "all" : "alone"}
+        />
+      </Input.Wrapper>
+      {counts && (
+        <MultiSelect
+          data={nodes.map((_, index) => String(index + 1))}
+          description="So many of the first nodes, one count after another."
+          label="Counts of nodes"
+          limit={64}
+          onChange={(picked) =>
+            onChange({ ...draft, nodesAtOnce: picked.map(Number).toSorted((a, b) => a - b) })
+          }
+          searchable
+          value={counts.map(String)}
+        />
+      )}
+    </Group>
+  );
+}
+
+function describePlaces({ nodes, nodesAtOnce, targetsAtOnce }: Draft): string {
+  const targets = targetsAtOnce ? "on all targets together" : "on each target";
+  if (nodes.length < 2 || nodesAtOnce === false) return `Each node is measured on its own, ${targets}.`;
+  if (nodesAtOnce === true) return `All nodes load together, ${targets}.`;
+  return `More and more nodes load together, ${targets}.`;
 }
 
 function describeNode(node: Node): string {

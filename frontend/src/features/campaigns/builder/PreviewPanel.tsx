@@ -78,7 +78,7 @@ function Matrix({ preview }: { preview: Preview }) {
         {cells.map((cell) => (
           <tr key={cell.ordinal}>
             <td className="iotide-name">
-              <Place of={{ node_names: [cell.node], target_names: cell.targets, variant: cell.variant }} />
+              <Place of={cell} />
             </td>
             <td>{cell.workload}</td>
             <td className="iotide-wrap">{describeCell(cell)}</td>

@@ -8,7 +8,7 @@ import { Section } from "@/components/Page";
 import { SchemaForm } from "@/components/schema-form/SchemaForm";
 import { readFields } from "@/components/schema-form/schema";
 import { problemsOf } from "@/components/schema-form/values";
-import { addChoice, type Choice, type Draft, ownPart } from "./draft";
+import { addChoice, type Choice, type Draft, type NodesAtOnce, ownPart } from "./draft";
 
 interface WorkloadsSectionProps {
   readonly draft: Draft;
@@ -80,6 +80,11 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
   );
 }
 
+function describeTogether(together: NodesAtOnce): string {
+  if (Array.isArray(together)) return `${together.join(", ")} nodes at once`;
+  return together ? "nodes at once" : "each node on its own";
+}
+
 type OwnPart = ReturnType<typeof ownPart>;
 
 interface ChoiceCardProps {
@@ -121,9 +126,10 @@ function ChoiceCard({ choice, own, workload, refused, onChange, onRemove }: Choi
 
 /** What an earlier plan says of this workload alone. */
 function OwnPlaces({ own, onForget }: { own: NonNullable<OwnPart>; onForget: () => void }) {
-  const { nodes, targets, targets_at_once: atOnce, variants } = own;
+  const { nodes, nodes_at_once: together, targets, targets_at_once: atOnce, variants } = own;
   const parts = [
     nodes && `nodes ${nodes.join(", ") || "none"}`,
+    together !== null && describeTogether(together),
     targets && `targets ${targets.join(", ") || "none"}`,
     atOnce !== null && (atOnce ? "targets at once" : "each target on its own"),
     variants && `stages ${variants.join(", ") || "none"}`,

@@ -5,10 +5,12 @@ import {
   addChoice,
   addStage,
   type Draft,
+  doubledCounts,
   draftOf,
   EMPTY_DRAFT,
   missingParts,
   moveStageUp,
+  pickNodes,
   planOf,
   refusedOption,
 } from "./draft";
@@ -103,8 +105,39 @@ it("finds the option that the server refused", () => {
   expect(refusedOption(null)).toBeNull();
 });
 
+describe("nodes that load together", () => {
+  const three = pickNodes({ ...complete, nodesAtOnce: [1, 2] }, ["node-a", "node-b", "node-c"]);
+
+  it("are more and more up to all of them, also after one was added", () => {
+    expect(doubledCounts(12)).toEqual([1, 2, 4, 8, 12]);
+    expect(planOf(three, "demo", workloads).nodes_at_once).toEqual([1, 2, 3]);
+  });
+
+  it("stay so when the plan is opened again", () => {
+    const planned = planOf(three, "demo", workloads);
+    expect(planOf(draftOf(planned), "demo", workloads)).toEqual(planned);
+    expect(planAsYaml(planned)).toContain("nodes_at_once: [1, 2, 3]\n");
+  });
+
+  it("are none where there is only one", () => {
+    expect(planOf({ ...complete, nodesAtOnce: true }, "demo", workloads).nodes_at_once).toBe(false);
+  });
+
+  it("hold the plan back while no count is chosen", () => {
+    expect(missingParts({ ...three, nodesAtOnce: [] }, workloads)).toEqual([
+      "Choose how many nodes load together.",
+    ]);
+  });
+});
+
 it("keeps what a plan says of one workload alone", () => {
-  const places = { nodes: ["node-a"], targets: ["disk"], targets_at_once: null, variants: null };
+  const places = {
+    nodes: ["node-a"],
+    nodes_at_once: null,
+    targets: ["disk"],
+    targets_at_once: null,
+    variants: null,
+  };
   const own = { ...plan, workloads: [{ ...plan.workloads[0], ...places }] };
   expect(planOf(draftOf(own as CampaignPlan), "demo", workloads).workloads[0]).toMatchObject(places);
   expect(planAsYaml(own as CampaignPlan)).toContain(
@@ -158,6 +191,7 @@ it("exports YAML without empty parts", () => {
   expect(planAsYaml(plan)).toBe(`name: nightly
 cluster: demo
 nodes: [node-a]
+nodes_at_once: false
 targets: [disk]
 targets_at_once: false
 workloads:

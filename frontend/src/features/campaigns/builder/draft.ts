@@ -13,9 +13,13 @@ export interface Choice extends FormValue {
   readonly places?: Places | undefined;
 }
 
+/** Which nodes load together: each alone, all, or so many of the first, one count after another. */
+export type NodesAtOnce = CampaignPlan["nodes_at_once"];
+
 /** Where and in which stages a workload is run; null: as the whole plan. */
 export interface Places {
   readonly nodes: string[] | null;
+  readonly nodes_at_once: NodesAtOnce | null;
   readonly targets: string[] | null;
   readonly targets_at_once: boolean | null;
   /** Keys, so that they stay with a stage that gets another name. */
@@ -35,6 +39,7 @@ export type Count = number | "";
 export interface Draft {
   readonly name: string;
   readonly nodes: readonly string[];
+  readonly nodesAtOnce: NodesAtOnce;
   readonly targets: readonly string[];
   readonly targetsAtOnce: boolean;
   readonly choices: readonly Choice[];
@@ -54,6 +59,7 @@ const LONGEST_COOL_DOWN = 86_400;
 export const EMPTY_DRAFT: Draft = {
   name: "",
   nodes: [],
+  nodesAtOnce: false,
   targets: [],
   targetsAtOnce: false,
   choices: [],
@@ -74,6 +80,7 @@ export function draftOf(plan: CampaignPlan): Draft {
   return {
     name: plan.name,
     nodes: plan.nodes,
+    nodesAtOnce: plan.nodes_at_once,
     targets: plan.targets,
     targetsAtOnce: plan.targets_at_once,
     choices: plan.workloads.map((choice, key) => ({
@@ -98,6 +105,7 @@ export function draftOf(plan: CampaignPlan): Draft {
 /** By the names of its stages, as in a plan, or by their keys, as in a draft. */
 interface Own {
   readonly nodes?: string[] | null | undefined;
+  readonly nodes_at_once?: NodesAtOnce | null | undefined;
   readonly targets?: string[] | null | undefined;
   readonly targets_at_once?: boolean | null | undefined;
   readonly variants?: string[] | null | undefined;
@@ -106,11 +114,12 @@ interface Own {
 
 /** What a plan or a kept draft says of one workload alone; undefined where it says nothing. */
 export function placesOf(own: Own, stages: readonly DraftStage[]): Places | undefined {
-  const { nodes = null, targets = null, targets_at_once = null, variants } = own;
+  const { nodes = null, nodes_at_once = null, targets = null, targets_at_once = null, variants } = own;
   const names = variants?.map((variant) => variant.trim());
   const named = names && stages.filter(({ variant }) => names.includes(variant.trim()));
   const places = {
     nodes,
+    nodes_at_once,
     targets,
     targets_at_once,
     stages: own.stages ?? named?.map(({ key }) => key) ?? null,
@@ -121,14 +130,28 @@ export function placesOf(own: Own, stages: readonly DraftStage[]): Places | unde
 /** What a workload says for itself as a plan says it: of that, what the campaign still has. */
 export function ownPart(draft: Draft, { places }: Choice) {
   if (!places) return undefined;
-  const { nodes, targets, targets_at_once, stages } = places;
+  const { nodes, nodes_at_once, targets, targets_at_once, stages } = places;
   const kept = stages && draft.stages.filter(({ key }) => stages.includes(key));
   return {
     nodes: nodes?.filter((name) => draft.nodes.includes(name)) ?? null,
+    nodes_at_once,
     targets: targets?.filter((name) => draft.targets.includes(name)) ?? null,
     targets_at_once,
     variants: kept?.map(({ variant }) => variant.trim()) ?? null,
   };
+}
+
+/** The draft with other nodes; where more and more of them load together, to the new number. */
+export function pickNodes(draft: Draft, nodes: readonly string[]): Draft {
+  const nodesAtOnce = Array.isArray(draft.nodesAtOnce) ? doubledCounts(nodes.length) : draft.nodesAtOnce;
+  return { ...draft, nodes, nodesAtOnce };
+}
+
+/** One node, twice as many, twice as many again, and all of them. */
+export function doubledCounts(nodeCount: number): number[] {
+  const counts: number[] = [];
+  for (let count = 1; count < nodeCount; count *= 2) counts.push(count);
+  return [...counts, Math.max(1, nodeCount)];
 }
 
 /** The draft with one more workload at its end. */
@@ -157,6 +180,10 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
     [draft.name.trim() === "", "Give the campaign a name."],
     [draft.nodes.length === 0, "Choose at least one node."],
     [draft.targets.length === 0, "Choose at least one target."],
+    [
+      Array.isArray(draft.nodesAtOnce) && draft.nodesAtOnce.length === 0,
+      "Choose how many nodes load together.",
+    ],
     [draft.choices.length === 0, "Add at least one workload."],
     [draft.repeats === "", "Give the repeats."],
     [draft.attemptsAllowed === "", "Give the attempts allowed."],
@@ -211,6 +238,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     name: draft.name.trim(),
     cluster,
     nodes: [...draft.nodes],
+    nodes_at_once: draft.nodes.length > 1 && draft.nodesAtOnce,
     targets: [...draft.targets],
     targets_at_once: draft.targetsAtOnce && draft.targets.length > 1,
     workloads: draft.choices.map((choice) => ({

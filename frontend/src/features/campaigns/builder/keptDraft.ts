@@ -6,9 +6,11 @@ import type { Principal } from "@/api/types";
 import { type Draft, placesOf } from "./draft";
 
 const Count = z.union([z.number(), z.literal("")]);
+const NodesAtOnce = z.union([z.boolean(), z.array(z.number())]);
 /** An earlier release left out what it did not know, and named the stages. */
 const KeptPlaces = z.object({
   nodes: z.optional(z.nullable(z.array(z.string()))),
+  nodes_at_once: z.optional(z.nullable(NodesAtOnce)),
   targets: z.optional(z.nullable(z.array(z.string()))),
   targets_at_once: z.optional(z.nullable(z.boolean())),
   variants: z.optional(z.nullable(z.array(z.string()))),
@@ -19,6 +21,7 @@ const Kept = z.object({
   draft: z.object({
     name: z.string(),
     nodes: z.array(z.string()),
+    nodesAtOnce: z._default(NodesAtOnce, false),
     targets: z.array(z.string()),
     targetsAtOnce: z.boolean(),
     choices: z.array(

@@ -1,0 +1,51 @@
+"""Whether the nodes of a gang loaded at the same time: a sum of rates says little where they did not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+from typing import Final
+
+from iotide_wire.messages import Flag, FlagCode, FlagEffect
+
+LATE_RATIO: Final = 0.01
+"""Of the shortest load: by so much may the last node start after the first."""
+
+LATE_SECONDS: Final = 0.1
+"""What nodes of which the clocks are kept by NTP may differ by, however short their loads are."""
+
+STRAGGLER_FACTOR: Final = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Racer:
+    """A node of a gang: when its load started, by its own clock, and for how long its commands ran."""
+
+    name: str
+    started_at: datetime
+    seconds: float
+
+
+def race_flags(racers: Sequence[Racer]) -> list[Flag]:
+    """CLOCK where one started late, STRAGGLER where one took far longer than the others."""
+    return [*_late(racers), *_straggler(racers)]
+
+
+def _late(racers: Sequence[Racer]) -> list[Flag]:
+    first, last = min(racers, key=lambda one: one.started_at), max(racers, key=lambda one: one.started_at)
+    late_seconds = (last.started_at - first.started_at).total_seconds()
+    if late_seconds <= max(LATE_SECONDS, LATE_RATIO * min(one.seconds for one in racers)):
+        return []
+    measured = f"{last.name} started {late_seconds:.2f} s after {first.name}"
+    limit = f"{LATE_RATIO:.0%} of the shortest load, or {LATE_SECONDS:g} s"
+    return [Flag(code=FlagCode.CLOCK, effect=FlagEffect.MARKED, measured=measured, limit=limit)]
+
+
+def _straggler(racers: Sequence[Racer]) -> list[Flag]:
+    slowest = max(racers, key=lambda one: one.seconds)
+    others = [one.seconds for one in racers if one is not slowest]
+    if not others or slowest.seconds <= STRAGGLER_FACTOR * median(others):
+        return []
+    measured = f"{slowest.name} took {slowest.seconds:.2f} s, the others {median(others):.2f} s"
+    limit = f"{STRAGGLER_FACTOR} x the median of the others"
+    return [Flag(code=FlagCode.STRAGGLER, effect=FlagEffect.MARKED, measured=measured, limit=limit)]

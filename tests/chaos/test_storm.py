@@ -1,0 +1,22 @@
+"""Three hundred runs through every fault that there is, on eight nodes: what must never be, the loads' log shows."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from rig import running_stack
+from storm.driver import Weather, weather_the_storm
+from storm.faults import FAULTS
+
+WEATHER = Weather(nodes=8, shared_targets=3, runs=300, faults=list(FAULTS), patience_seconds=600)
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(1800)
+def test_nothing_runs_twice_and_nothing_is_lost_in_a_storm(tally: Counter[str], seed: int) -> None:
+    with running_stack() as stack:
+        aftermath = weather_the_storm(stack, Path(stack.directory) / "storm", WEATHER, str(seed))
+    assert aftermath.verdict.found == ()
+    for name, times in aftermath.struck.items():
+        tally[f"storm {name}"] += times
+    tally["storm runs"] += aftermath.verdict.runs

@@ -1,0 +1,160 @@
+"""What a storm does to a site, each followed by what an operator or the service manager would do."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from local_stack import BIN, RefusedError, StackError
+from redis import Redis, RedisError
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from iotide_server.embedded.acl import node_queue
+from iotide_server.kit.db import open_engine
+from iotide_server.kit.queue import Broker, BrokerAwayError
+from storm.network import CutNetwork
+from storm.site import TIME_LIMIT_SECONDS, StormSite, persistently
+
+CUT_SECONDS: Final = 30.0
+FROZEN_SECONDS: Final = 12.0
+_PAST_THE_LIMIT_SECONDS: Final = TIME_LIMIT_SECONDS + 10.0
+_WAKE_UPS: Final = text(
+    "SELECT node_order.id, node_order.node_id, fence FROM node_order"
+    " JOIN attempt ON attempt.id = node_order.attempt_id ORDER BY node_order.id"
+)
+
+
+@dataclass
+class Storm:
+    """A site with what the faults need beside it.
+
+    Attributes:
+        network: of the first agent; None where it cannot be cut.
+        second_scheduler: stands by, as a second server's would.
+    """
+
+    site: StormSite
+    network: CutNetwork | None
+    second_scheduler: subprocess.Popen[bytes]
+
+
+def start_scheduler(site: StormSite) -> subprocess.Popen[bytes]:
+    """A scheduler beside the server's own."""
+    with (site.directory / "scheduler.log").open("ab") as log:
+        return subprocess.Popen(
+            [str(BIN / "iotide-server"), "scheduler"],
+            env={**os.environ, **site.stack.settings},
+            stdout=log,
+            stderr=log,
+        )
+
+
+def _kill_part(name: str, number: signal.Signals = signal.SIGKILL) -> Callable[[Storm, random.Random], None]:
+    def strike(storm: Storm, _: random.Random) -> None:
+        with suppress(StackError):  # another fault was faster, and it is being started again
+            os.kill(storm.site.stack.part_pid(name), number)
+
+    return strike
+
+
+def _empty_redis(storm: Storm, _: random.Random) -> None:
+    with Redis.from_url(storm.site.stack.settings["IOTIDE_REDIS_ADMIN_URL"]) as redis, suppress(RedisError):
+        redis.flushall()
+
+
+def _kill_schedulers(storm: Storm, chance: random.Random) -> None:
+    storm.second_scheduler.kill()
+    storm.second_scheduler.wait()
+    _kill_part("scheduler")(storm, chance)
+    storm.second_scheduler = start_scheduler(storm.site)
+
+
+def _kill_agents(storm: Storm, chance: random.Random) -> None:
+    """Agents and Celery workers of some nodes; their runners and loads go on."""
+    agents = chance.sample(storm.site.agents, max(1, len(storm.site.agents) // 3))
+    for agent in agents:
+        _signal(storm.site.processes_of(agent, with_loads=False), signal.SIGKILL)
+    time.sleep(chance.uniform(0.5, 3))
+    for agent in agents:
+        storm.site.stack.restart_agent(agent)
+
+
+def _freeze_agent(storm: Storm, chance: random.Random) -> None:
+    processes = storm.site.processes_of(chance.choice(storm.site.agents), with_loads=False)
+    _signal(processes, signal.SIGSTOP)
+    time.sleep(FROZEN_SECONDS)
+    _signal(processes, signal.SIGCONT)
+
+
+def _freeze_node_past_the_limit(storm: Storm, chance: random.Random) -> None:
+    """Agent, runner and load of a node stand still until the runs' time limit is over, and go on then."""
+    agent = chance.choice(storm.site.agents)
+    frozen: set[int] = set()
+    # A look may miss what is being started; what is started by what stands still is not.
+    while more := set(storm.site.processes_of(agent, with_loads=True)) - frozen:
+        _signal(more, signal.SIGSTOP)
+        frozen |= more
+    storm.site.disturbed |= {run["id"] for run in storm.site.open_runs() if agent.name in run["node_names"]}
+    time.sleep(_PAST_THE_LIMIT_SECONDS)
+    _signal(frozen, signal.SIGCONT)
+
+
+def _signal(processes: Iterable[int], number: signal.Signals) -> None:
+    for pid in processes:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _cut_network(storm: Storm, _: random.Random) -> None:
+    if storm.network is None:
+        raise RuntimeError("this storm has no network to cut")
+    storm.network.cut()
+    time.sleep(CUT_SECONDS)
+    storm.network.mend()
+
+
+def _replay_wake_ups(storm: Storm, _: random.Random) -> None:
+    """Every wake-up that was ever sent, twice."""
+    engine = open_engine(storm.site.stack.settings["IOTIDE_DATABASE_URL"], pool_size=1)
+    broker = Broker(storm.site.stack.settings["IOTIDE_REDIS_URL"])
+    try:
+        with suppress(BrokerAwayError, DBAPIError):
+            with engine.connect() as connection:
+                rows = connection.execute(_WAKE_UPS).all()
+            for row in [*rows, *rows]:
+                broker.send_wake(node_queue(row.node_id), row.id, row.fence)
+    finally:
+        broker.close()
+        engine.dispose()
+
+
+def _cancel_run(storm: Storm, chance: random.Random) -> None:
+    runs = storm.site.open_runs()
+    if runs:
+        run_id = chance.choice(runs)["id"]
+        storm.site.disturbed.add(run_id)
+        with suppress(RefusedError):  # it has ended meanwhile
+            persistently(lambda: storm.site.stack.post(f"/runs/{run_id}/cancel", {}))
+
+
+FAULTS: Final[Mapping[str, Callable[[Storm, random.Random], None]]] = {
+    "redis emptied": _empty_redis,
+    "redis killed": _kill_part("redis"),
+    "api killed": _kill_part("api"),
+    "worker killed": _kill_part("worker"),
+    "schedulers killed": _kill_schedulers,
+    "agents killed": _kill_agents,
+    "postgres stopped immediately": _kill_part("postgres", signal.SIGQUIT),
+    "agent frozen": _freeze_agent,
+    "node frozen past the limit": _freeze_node_past_the_limit,
+    "network cut": _cut_network,
+    "wake-ups replayed": _replay_wake_ups,
+    "run cancelled": _cancel_run,
+}
+"""By name, in no order; a clock that is an hour ahead is not struck, one agent has it from the start."""
