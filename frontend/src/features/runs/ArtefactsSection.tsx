@@ -3,17 +3,18 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Artefact } from "@/api/types";
+import type { Artefact, RunDetail } from "@/api/types";
 import { Command } from "@/components/Command";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
+import { nodeOf } from "./nodeOf";
 import { artefactsQuery, artefactTextQuery } from "./queries";
 
 const LARGEST_SHOWN_BYTES = 256 * 1024;
 
-export function ArtefactsSection({ runId }: { runId: number }) {
-  const artefacts = useQuery(artefactsQuery(runId));
+export function ArtefactsSection({ run }: { run: RunDetail }) {
+  const artefacts = useQuery(artefactsQuery(run.id));
   return (
     <Section description="What the tools printed, byte for byte." title="Raw output">
       <Loaded
@@ -24,7 +25,7 @@ export function ArtefactsSection({ runId }: { runId: number }) {
         {(rows) => (
           <Stack gap="xs">
             {rows.map((artefact) => (
-              <ArtefactRow artefact={artefact} key={artefact.id} />
+              <ArtefactRow artefact={artefact} key={artefact.id} node={nodeOf(run, artefact.order_id)} />
             ))}
           </Stack>
         )}
@@ -33,13 +34,13 @@ export function ArtefactsSection({ runId }: { runId: number }) {
   );
 }
 
-function ArtefactRow({ artefact }: { artefact: Artefact }) {
+function ArtefactRow({ artefact, node }: { artefact: Artefact; node: string | null }) {
   const [isOpen, setIsOpen] = useState(false);
   const isSmall = artefact.size_bytes <= LARGEST_SHOWN_BYTES;
   return (
     <div>
       <Group gap="xs">
-        <Text size="sm">{artefact.name}</Text>
+        <Text size="sm">{node === null ? artefact.name : `${node}: ${artefact.name}`}</Text>
         <Text c="dimmed" size="sm">
           <Quantity unit="bytes" value={artefact.size_bytes} />
         </Text>

@@ -8,6 +8,7 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
 import { exactValue } from "@/lib/units";
+import { nodeOf } from "./nodeOf";
 
 export function MetricsTable({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
@@ -15,11 +16,13 @@ export function MetricsTable({ run }: { run: RunDetail }) {
   return (
     <ScrollTable head={["Metric", "Value", "Exact value", "Better", ""]} label="Metrics">
       {run.samples.map((sample) => (
-        <tr key={`${sample.metric} ${JSON.stringify(sample.labels)} ${sample.target_id}`}>
+        <tr key={sample.id}>
           <td className="iotide-name">
             {sample.title}
             <Text c="dimmed" size="xs">
-              {describeValues(sample.labels, titleOf)}
+              {[nodeOf(run, sample.order_id), describeValues(sample.labels, titleOf)]
+                .filter(Boolean)
+                .join(": ")}
             </Text>
           </td>
           <td className="iotide-strong">

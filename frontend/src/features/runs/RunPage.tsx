@@ -52,7 +52,7 @@ export function RunPage({ runId, curves, onCurves }: RunPageProps) {
           {found.flags.length > 0 && <FlagsSection run={found} />}
           <StepsSection run={found} />
           <CurveSection onShow={onCurves} run={found} shown={curves} />
-          <ArtefactsSection runId={found.id} />
+          <ArtefactsSection run={found} />
           <EventLog runId={found.id} />
           <Section title="Environment">
             {Object.keys(found.environment).length > 0 ? (
