@@ -2,11 +2,32 @@
 
 import json
 import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from celery import Celery
+from redis import Redis
 from rig import FIO_SMALL, Rig
 
 LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 3}
+VISIBILITY_SECONDS = 5
+IMPATIENT_WORKER = f"""
+import sys
+from pathlib import Path
+from iotide_agent import worker
+from iotide_agent.identity import load_identity
+from iotide_agent.spool import Spool
+
+state = Path(sys.argv[1])
+identity = load_identity(state)
+app = worker.celery_app(identity, Spool(state))
+hasty = {{"visibility_timeout": {VISIBILITY_SECONDS}, "unacked_restore_interval": 1, "unacked_restore_throttle": 1}}
+app.conf.broker_transport_options = app.conf.broker_transport_options | hasty
+app.worker_main(["--quiet", "worker", f"--queues={{identity.broker.queue}}", "--hostname=hasty@%h", *worker._FLAGS])
+"""
+"""The node's own worker once more; of several on a queue, the shortest visibility timeout rules over all messages."""
 
 
 def wake(rig: Rig, order_id: int, fence: int) -> None:
@@ -31,6 +52,27 @@ def test_the_same_wake_up_again_and_again_runs_the_load_once(rig: Rig) -> None:
     assert (run["state"], run["attempts_made"], later["state"]) == ("finished", 1, "finished")
     assert [start.arguments[0] for start in starts] == ["fio", "dd", "dd"]
     assert all(start.is_alone for start in starts)
+
+
+@contextmanager
+def impatient_worker(rig: Rig) -> Iterator[None]:
+    process = subprocess.Popen([sys.executable, "-c", IMPATIENT_WORKER, str(rig.agent.directory / "state")])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_run_that_lasts_longer_than_the_visibility_timeout_starts_once(rig: Rig) -> None:
+    before = len(rig.loads.starts())
+    with impatient_worker(rig), Redis.from_url(rig.stack.settings["IOTIDE_REDIS_ADMIN_URL"]) as redis:
+        run_id = rig.submit_one("fio", {**LOAD, "runtime_seconds": 3 * VISIBILITY_SECONDS})
+        rig.wait_running(run_id)
+        assert not redis.exists(f"unacked.{rig.agent.node_id}")
+        run = rig.wait_ended(run_id)
+    assert (run["state"], run["attempts_made"]) == ("finished", 1)
+    assert len(rig.loads.starts()) == before + 1
 
 
 def held_order(rig: Rig) -> tuple[int, int]:
