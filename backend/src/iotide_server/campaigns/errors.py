@@ -18,6 +18,20 @@ class CampaignNotFoundError(NotFoundError):
         super().__init__(f"there is no campaign {campaign_id}", field="campaign_id", value=campaign_id)
 
 
+class CampaignEndedError(ConflictError):
+    """No run of the campaign waits or is active."""
+
+    code = "campaign_ended"
+
+    def __init__(self, campaign_id: int) -> None:
+        super().__init__(
+            f"all runs of campaign {campaign_id} have ended",
+            field="campaign_id",
+            value=campaign_id,
+            remedy="submit a new one with that priority",
+        )
+
+
 class CampaignTooLargeError(InvalidInputError):
     """The matrix means more runs than a campaign may have."""
 

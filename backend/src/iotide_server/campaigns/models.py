@@ -14,7 +14,7 @@ class Campaign(Identified, Base):
     """A plan with its matrix; its state follows from its runs.
 
     Attributes:
-        plan: the `CampaignPlan` as it was accepted.
+        plan: the `CampaignPlan` as it was accepted, but for a priority that was changed since.
         idempotency_key, request_sha256: a repeated POST with the same key and body answers with this campaign.
     """
 

@@ -118,6 +118,17 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
     )
 
 
+def set_priority(session: Session, campaign_id: int, priority: int) -> int:
+    """Write another priority into the plan; the one that was there."""
+    statement = text(
+        "WITH before AS (SELECT id, coalesce(CAST(plan ->> 'priority' AS bigint), 0) AS priority FROM campaign"
+        " WHERE id = :campaign_id FOR NO KEY UPDATE)"
+        " UPDATE campaign SET plan = jsonb_set(plan, '{priority}', to_jsonb(CAST(:priority AS bigint)))"
+        " FROM before WHERE campaign.id = before.id RETURNING before.priority"
+    )
+    return int(session.execute(statement, {"campaign_id": campaign_id, "priority": priority}).scalar_one())
+
+
 def described(session: Session, campaign_id: int) -> AnyRow:
     """A campaign that there is, with its counts and its state."""
     statement = text(_DESCRIBED + "WHERE campaign.id = :campaign_id")

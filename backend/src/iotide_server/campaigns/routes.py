@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Header, Response
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.campaigns import reading, service, stages
 from iotide_server.campaigns.pause_schemas import Confirmation, Pause
-from iotide_server.campaigns.schemas import Campaign, CampaignFilter, PlanInput
+from iotide_server.campaigns.schemas import Campaign, CampaignFilter, CampaignPatch, PlanInput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 
@@ -56,6 +56,13 @@ def submit_campaign(
 @router.get("/campaigns/{campaign_id}", summary="Show a campaign", responses=errors(404))
 def get_campaign(principal: Viewer, session: Tx, now: Now, campaign_id: Id) -> Campaign:
     """How far it has got."""
+    return reading.campaign(session, principal, campaign_id, now)
+
+
+@router.patch("/campaigns/{campaign_id}", summary="Change a campaign's priority", responses=errors(404, 409))
+def change_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: CampaignPatch) -> Campaign:
+    """Its waiting runs stand in their lines as if it had been submitted with this priority."""
+    service.change_priority(session, principal, campaign_id, body.priority)
     return reading.campaign(session, principal, campaign_id, now)
 
 

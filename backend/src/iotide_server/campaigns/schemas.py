@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from iotide_server.campaigns.plain import check_plain
 from iotide_server.kit.pagination import LARGEST_ID
-from iotide_server.kit.web import Output
+from iotide_server.kit.web import Input, Output
 from iotide_wire.plan import CampaignPlan
 
 PlanInput = Annotated[CampaignPlan, AfterValidator(check_plain)]
@@ -35,6 +35,12 @@ class CampaignFilter:
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None
     state: CampaignState | None = None
     owner: Annotated[str | None, Query(max_length=100, description="Name of the person who submitted it")] = None
+
+
+class CampaignPatch(Input):
+    """What of a campaign can be changed while its runs wait."""
+
+    priority: Annotated[int, Field(ge=0, le=9, description="A step counts as an hour of waiting", examples=[5])]
 
 
 class RunCounts(Output):

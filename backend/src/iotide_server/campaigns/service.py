@@ -12,7 +12,7 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns import repository, stages
-from iotide_server.campaigns.errors import IdempotencyKeyReusedError
+from iotide_server.campaigns.errors import CampaignEndedError, IdempotencyKeyReusedError
 from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import resolve
@@ -102,6 +102,30 @@ def _new_runs(campaign: Campaign, plan: CampaignPlan, now: datetime) -> NewRuns:
         attempts_allowed=plan.attempts_allowed,
         created_at=now,
     )
+
+
+def change_priority(session: Session, principal: Principal, campaign_id: int, priority: int) -> None:
+    """Let the campaign's runs stand where they would had it been submitted with this priority; active ones go on.
+
+    Raises:
+        CampaignNotFoundError: there is none that the caller may see.
+        CampaignEndedError: none of its runs waits or is active.
+    """
+    campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
+    if not runs.resort_campaign(session, campaign_id, priority * _PRIORITY_STEP_SECONDS):
+        raise CampaignEndedError(campaign_id)
+    before = repository.set_priority(session, campaign_id, priority)
+    change = Action(
+        "campaign_priority_changed",
+        "campaign",
+        campaign_id,
+        campaign.cluster_id,
+        before={"priority": before},
+        after={"priority": priority},
+    )
+    audit.record(session, principal, change)
+    live.publish(session, "campaign", campaign_id, campaign.cluster_id)
+    wake_scheduler(session, "campaign")
 
 
 def cancel(session: Session, principal: Principal, campaign_id: int, now: datetime) -> None:

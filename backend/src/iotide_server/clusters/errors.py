@@ -1,9 +1,9 @@
 """What can go wrong with clusters, nodes and their agents."""
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from iotide_server.kit.errors import ConflictError, NotAuthenticatedError, NotFoundError
+from iotide_server.kit.errors import ConflictError, InvalidInputError, NotAuthenticatedError, NotFoundError
 from iotide_server.kit.suggest import choose_from
 
 
@@ -80,6 +80,50 @@ class SlotsInUseError(ConflictError):
     def __init__(self, slots: int, used: int) -> None:
         super().__init__(
             f"{used} runs share the node now", field="slots", value=slots, remedy="wait for some of them to end"
+        )
+
+
+class DrainEndPassedError(InvalidInputError):
+    """A drain would have ended before it began."""
+
+    code = "drain_end_passed"
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__(
+            f"until: {until} has passed",
+            field="until",
+            value=until,
+            remedy="give a time to come, or null until somebody resumes it",
+        )
+
+
+class NodeNotSilentError(ConflictError):
+    """A node that speaks is not dead."""
+
+    code = "node_not_silent"
+
+    def __init__(self, node: str, heard_at: datetime | None, silent_after: timedelta) -> None:
+        heard = "was never heard of" if heard_at is None else f"was heard of at {heard_at:%Y-%m-%d %H:%M:%S} UTC"
+        super().__init__(
+            f"node {node} {heard}",
+            field="node_id",
+            value=node,
+            remedy=f"a node can be called dead once it was silent for {silent_after.total_seconds():.0f} s; cancel the"
+            " runs of one that speaks, or drain it",
+        )
+
+
+class DeathDiffersError(ConflictError):
+    """What the confirmation names is not what would be freed and ended now."""
+
+    code = "death_differs"
+
+    def __init__(self, seen_sha256: str) -> None:
+        super().__init__(
+            "what would be freed and ended is no longer what the confirmation names",
+            field="statement_sha256",
+            value=seen_sha256,
+            remedy="look at the statement again with GET .../dead and confirm that one",
         )
 
 

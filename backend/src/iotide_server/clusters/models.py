@@ -51,6 +51,7 @@ class Node(Identified, Leasable, Base):
         told_at: when its agent, holding no order, last said what is mounted.
         look_asked, look_answered: number of the last request to look around, and of the last one that was answered.
         problem: why the scheduler passes the node over, in words; None when nothing is wrong.
+        declared_dead_at: an operator called it dead then; None again once its agent says hello.
         retired_at: from then on its token and its Redis user are void.
     """
 
@@ -75,6 +76,7 @@ class Node(Identified, Leasable, Base):
     look_asked: Mapped[int] = mapped_column(server_default="0")
     look_answered: Mapped[int] = mapped_column(server_default="0")
     problem: Mapped[str | None]
+    declared_dead_at: Mapped[datetime | None]
 
     __table_args__ = (
         Index(
@@ -98,6 +100,32 @@ class NodeBeat(Base):
     seen_at: Mapped[datetime]
 
     __table_args__ = ({"postgresql_with": {"fillfactor": "50"}},)
+
+
+class Drain(Base):
+    """Something on which nothing new starts; gone as soon as it is resumed, since the audit log keeps what was.
+
+    Attributes:
+        subject_id: of the kind's table; 0 for `all`.
+        cluster_id: whose it is; None for `all`.
+        until: it is resumed by itself then, and the row, which counts no more, is deleted soon after; None: a person
+            resumes it.
+    """
+
+    __tablename__ = "drain"
+
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    subject_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
+    reason: Mapped[str]
+    by: Mapped[str]
+    since: Mapped[datetime]
+    until: Mapped[datetime | None]
+
+    __table_args__ = (
+        CheckConstraint("kind IN ('all', 'cluster', 'node', 'target')", name="kind"),
+        CheckConstraint("(kind = 'all') = (cluster_id IS NULL)", name="cluster"),
+    )
 
 
 class JoinToken(Identified, Base):

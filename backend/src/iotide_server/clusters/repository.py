@@ -120,6 +120,11 @@ def live_node_by_token(session: Session, token_sha256: str) -> Node | None:
     return session.scalar(select(Node).where(Node.token_sha256 == token_sha256, Node.retired_at.is_(None)))
 
 
+def living_node(session: Session, node_id: int) -> Node | None:
+    """The node, unless it was retired."""
+    return session.scalar(select(Node).where(Node.id == node_id, Node.retired_at.is_(None)))
+
+
 def locked_node(session: Session, node_id: int) -> Node | None:
     """The node, its row locked until the end of the transaction."""
     return session.scalar(select(Node).where(Node.id == node_id).with_for_update())
@@ -134,6 +139,12 @@ def last_seen(session: Session, node_ids: Collection[int]) -> Mapping[int, datet
     """When each of the nodes was last heard of; those never seen are left out."""
     rows = session.scalars(select(NodeBeat).where(NodeBeat.node_id.in_(node_ids)))
     return {beat.node_id: beat.seen_at for beat in rows}
+
+
+def lock_last_seen(session: Session, node_id: int) -> datetime | None:
+    """When the node was last heard of; a beat of it waits until the transaction ends."""
+    statement = select(NodeBeat.seen_at).where(NodeBeat.node_id == node_id)
+    return session.scalar(statement.with_for_update())
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from iotide_server.accounts.rules import Admin, Viewer
-from iotide_server.clusters import enrolment, service
+from iotide_server.accounts.rules import Admin, Operator, Viewer
+from iotide_server.clusters import drains, enrolment, service
 from iotide_server.clusters.access import AgentAccess
+from iotide_server.clusters.drain_schemas import Drain, DrainInput, NamedDrain
 from iotide_server.clusters.schemas import (
     Cluster,
     ClusterInput,
@@ -35,20 +36,22 @@ def list_clusters(principal: Viewer, session: Tx, paging: Paging) -> Page[Cluste
 @router.post("/clusters", tags=["clusters"], summary="Create a cluster", status_code=201, responses=errors(409))
 def create_cluster(principal: Admin, session: Tx, body: ClusterInput) -> Cluster:
     """For administrators of all clusters."""
-    return Cluster.of(service.create_cluster(session, principal, body.name, body.description))
+    created = service.create_cluster(session, principal, body.name, body.description)
+    return Cluster.of(service.cluster_view(session, created))
 
 
 @router.get("/clusters/{cluster_id}", tags=["clusters"], summary="Show a cluster", responses=errors(404))
 def get_cluster(principal: Viewer, session: Tx, cluster_id: Id) -> Cluster:
     """One cluster."""
-    return Cluster.of(service.cluster(session, principal, cluster_id))
+    return Cluster.of(service.cluster_view(session, service.cluster(session, principal, cluster_id)))
 
 
 @router.patch("/clusters/{cluster_id}", tags=["clusters"], summary="Change a cluster", responses=errors(404, 409))
 def change_cluster(principal: Admin, session: Tx, cluster_id: Id, body: ClusterPatch) -> Cluster:
     """Name and description; what is left out stays."""
     changes = body.model_dump(exclude_none=True)
-    return Cluster.of(service.change_cluster(session, principal, cluster_id, changes))
+    changed = service.change_cluster(session, principal, cluster_id, changes)
+    return Cluster.of(service.cluster_view(session, changed))
 
 
 @router.get("/clusters/{cluster_id}/join-tokens", tags=["nodes"], summary="List join tokens", responses=errors(404))
@@ -113,3 +116,60 @@ def change_node(principal: Admin, session: Tx, now: Now, node_id: Id, body: Node
 def retire_node(principal: Admin, session: Tx, now: Now, request: Request, node_id: Id) -> None:
     """Its token and its broker access end; its results stay. Refused while runs need it."""
     service.retire_node(session, principal, node_id, now, request.app.state.agent_access)
+
+
+@router.get("/drains", tags=["drains"], summary="List what is drained")
+def list_drains(
+    principal: Viewer,
+    session: Tx,
+    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only what is of this cluster")] = None,
+) -> list[NamedDrain]:
+    """On what is drained nothing new starts; what runs goes on. A drain of everything comes first."""
+    return [NamedDrain.model_validate(row) for row in drains.list_drains(session, principal, cluster_id)]
+
+
+@router.put("/drain", tags=["drains"], summary="Drain everything")
+def drain_everything(principal: Operator, session: Tx, now: Now, body: DrainInput) -> Drain:
+    """For operators of all clusters: nothing new starts anywhere."""
+    drained = drains.drain(session, principal, drains.EVERYTHING, body.wanted(), now)
+    return Drain.model_validate(drained)
+
+
+@router.delete("/drain", tags=["drains"], summary="Resume everything", status_code=204)
+def resume_everything(principal: Operator, session: Tx) -> None:
+    """Ends the drain of everything; what is drained on its own stays so."""
+    drains.resume(session, principal, drains.EVERYTHING)
+
+
+@router.put("/clusters/{cluster_id}/drain", tags=["drains"], summary="Drain a cluster", responses=errors(404))
+def drain_cluster(principal: Operator, session: Tx, now: Now, cluster_id: Id, body: DrainInput) -> Drain:
+    """Nothing new starts in it; what runs goes on. Once more: with another reason or end."""
+    subject = drains.cluster_subject(session, principal, cluster_id)
+    return Drain.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+
+
+@router.delete(
+    "/clusters/{cluster_id}/drain",
+    tags=["drains"],
+    summary="Resume a cluster",
+    status_code=204,
+    responses=errors(404),
+)
+def resume_cluster(principal: Operator, session: Tx, cluster_id: Id) -> None:
+    """Nodes and targets that are drained on their own stay so; what is not drained stays as it is."""
+    drains.resume(session, principal, drains.cluster_subject(session, principal, cluster_id))
+
+
+@router.put("/nodes/{node_id}/drain", tags=["drains"], summary="Drain a node", responses=errors(404))
+def drain_node(principal: Operator, session: Tx, now: Now, node_id: Id, body: DrainInput) -> Drain:
+    """Nothing new starts on it, nor any run that names it beside others; what runs goes on."""
+    subject = drains.node_subject(session, principal, node_id)
+    return Drain.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+
+
+@router.delete(
+    "/nodes/{node_id}/drain", tags=["drains"], summary="Resume a node", status_code=204, responses=errors(404)
+)
+def resume_node(principal: Operator, session: Tx, node_id: Id) -> None:
+    """What is not drained stays as it is."""
+    drains.resume(session, principal, drains.node_subject(session, principal, node_id))

@@ -6,7 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from iotide_server.clusters import models
-from iotide_server.clusters.views import NodeState, NodeView
+from iotide_server.clusters.drain_schemas import Drain
+from iotide_server.clusters.views import ClusterView, NodeState, NodeView
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name
 from iotide_wire.facts import Facts, MountFacts
@@ -38,11 +39,19 @@ class Cluster(Output):
     name: ClusterName
     description: Description
     created_at: datetime
+    drain: Annotated[Drain | None, Field(description="Nothing new starts in the whole cluster")]
 
     @classmethod
-    def of(cls, row: models.Cluster) -> "Cluster":
-        """As the API shows the row."""
-        return cls.model_validate(row)
+    def of(cls, view: ClusterView) -> "Cluster":
+        """As the API shows the view."""
+        row = view.cluster
+        return cls(
+            id=row.id,
+            name=row.name,
+            description=row.description,
+            created_at=row.created_at,
+            drain=None if view.drain is None else Drain.model_validate(view.drain),
+        )
 
 
 class JoinTokenInput(Input):
@@ -121,6 +130,7 @@ class Node(Output):
     workloads: list[NodeWorkload]
     active_orders: list[ActiveOrder]
     problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
+    drain: Annotated[Drain | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
 
     @classmethod
     def of(cls, view: NodeView) -> "Node":
@@ -142,4 +152,5 @@ class Node(Output):
             workloads=[NodeWorkload.model_validate(workload) for workload in view.workloads],
             active_orders=[ActiveOrder.model_validate(order) for order in view.active_orders],
             problem=node.problem,
+            drain=None if view.drain is None else Drain.model_validate(view.drain),
         )

@@ -11,7 +11,7 @@ from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
-from iotide_server.clusters import repository
+from iotide_server.clusters import drain_repository, repository
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.enrolment import acl_rows
 from iotide_server.clusters.errors import (
@@ -22,7 +22,7 @@ from iotide_server.clusters.errors import (
     SlotsInUseError,
 )
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.clusters.views import NodeState, NodeView, node_state
+from iotide_server.clusters.views import ClusterView, DrainKind, NodeState, NodeView, node_state
 from iotide_server.kit.db import Json, after_commit
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
@@ -37,9 +37,16 @@ class NodeFilter:
     state: NodeState | None = None
 
 
-def list_clusters(session: Session, principal: Principal, paging: PageRequest) -> Slice[Cluster]:
+def list_clusters(session: Session, principal: Principal, paging: PageRequest) -> Slice[ClusterView]:
     """The clusters that the caller may see."""
-    return repository.clusters(session, principal.visible_clusters(), paging)
+    page = repository.clusters(session, principal.visible_clusters(), paging)
+    drains = drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id for row in page.rows])
+    return Slice([ClusterView(row, drains.get(row.id)) for row in page.rows], page.next_cursor)
+
+
+def cluster_view(session: Session, row: Cluster) -> ClusterView:
+    """A cluster with what people want to know of it."""
+    return ClusterView(row, drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id]).get(row.id))
 
 
 def cluster(session: Session, principal: Principal, cluster_id: int, role: Role = Role.VIEWER) -> Cluster:
@@ -214,6 +221,7 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
     if run_count:
         raise NodeBusyError(retired.name, run_count)
     retired.retired_at = now
+    drain_repository.forget(session, DrainKind.NODE, node_id)
     action = Action("node_retired", "node", retired.id, retired.cluster_id, before={"name": retired.name})
     audit.record(session, principal, action)
     live.publish(session, "node", retired.id, retired.cluster_id)
@@ -235,10 +243,12 @@ def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeV
     seen = repository.last_seen(session, node_ids)
     workloads = repository.node_workloads(session, node_ids)
     orders = repository.active_orders(session, node_ids)
+    drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
     return [
         NodeView(
             node=node,
             state=node_state(node.retired_at, seen.get(node.id), now),
+            drain=drains.get(node.id),
             last_seen_at=seen.get(node.id),
             workloads=workloads.get(node.id, []),
             active_orders=orders.get(node.id, []),

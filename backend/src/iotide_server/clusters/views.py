@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from iotide_server.clusters.models import Node
+from iotide_server.clusters.models import Cluster, Drain, Node
 
 SILENT_AFTER: Final = timedelta(seconds=30)
 """Three beats of a node with a long run; silence is a remark and frees nothing."""
@@ -19,6 +19,23 @@ class NodeState(StrEnum):
     SILENT = "silent"
     NEVER_SEEN = "never_seen"
     RETIRED = "retired"
+
+
+class DrainKind(StrEnum):
+    """What can be drained."""
+
+    ALL = "all"
+    CLUSTER = "cluster"
+    NODE = "node"
+    TARGET = "target"
+
+
+@dataclass(frozen=True, slots=True)
+class DrainWanted:
+    """Why something is drained, and until when; None: until a person resumes it."""
+
+    reason: str
+    until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +61,24 @@ class ActiveOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterView:
+    """A cluster, and its drain if it is drained."""
+
+    cluster: Cluster
+    drain: Drain | None
+
+
+@dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node with what other slices know of it."""
+    """A node with what other slices know of it.
+
+    Attributes:
+        drain: its own; its cluster may have one too.
+    """
 
     node: Node
     state: NodeState
+    drain: Drain | None
     last_seen_at: datetime | None
     workloads: Sequence[NodeWorkload]
     active_orders: Sequence[ActiveOrder]

@@ -40,6 +40,21 @@ class MountProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class Drained:
+    """Something that the run names and on which nothing new starts.
+
+    Attributes:
+        what: for instance `node n1`, or `everything`.
+        until: None until a person resumes it.
+    """
+
+    what: str
+    by: str
+    reason: str
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """What is known of a waiting run.
 
@@ -56,13 +71,15 @@ class Wait:
     last_reason: str | None
     ahead: int
     stage: str | None = None
+    drained: Sequence[Drained] = ()
 
 
 def waiting_because(wait: Wait, now: datetime) -> str:
     """One sentence with everything that keeps the run from starting now."""
     if wait.stage is not None:
         return wait.stage
-    reasons = [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
+    reasons = [_drain(drained) for drained in wait.drained]
+    reasons += [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
     reasons += [f"target {mount.target} on node {mount.node}: {mount.problem}" for mount in wait.mount_problems]
     if wait.not_before is not None and wait.not_before > now:
         after = f" after: {wait.last_reason}" if wait.last_reason else ""
@@ -79,6 +96,11 @@ def stage_obstacle(ordinal: int | None, variant: str, state: str | None, pause: 
     if state == "held":
         return f"stage {ordinal} ({variant}) begins when the stages before it have ended"
     return f"stage {ordinal} ({variant}) waits until an operator confirms: {pause}"
+
+
+def _drain(drained: Drained) -> str:
+    end = "until it is resumed" if drained.until is None else f"until {_clock(drained.until)}"
+    return f"{drained.what} is drained by {drained.by} {end}: {drained.reason}"
 
 
 def _obstacle(wanted: Wanted, now: datetime) -> str | None:

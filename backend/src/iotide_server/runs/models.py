@@ -149,6 +149,7 @@ class LinePlace(Base):
     Attributes:
         shared_target_ids: targets of scope `shared` that the run loads; carried here so that the pass can cut a
             line at a blocked target without reading the run.
+        private_target_ids: those of scope `node`, for the same reason: one may be drained.
     """
 
     __tablename__ = "line_place"
@@ -158,6 +159,7 @@ class LinePlace(Base):
     sort_key: Mapped[float]
     not_before: Mapped[datetime | None]
     shared_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    private_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger), server_default=text("'{}'"))
 
     __table_args__ = (
         Index("ix_line_place_line", "node_id", "sort_key", "run_id"),

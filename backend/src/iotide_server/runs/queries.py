@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.runs.explanation import MountProblem
+from iotide_server.runs.explanation import Drained, MountProblem
 from iotide_server.runs.models import Attempt, Order, RunEvent
 from iotide_server.runs.schemas import RunFilter
 
@@ -87,6 +87,40 @@ _MOUNT_PROBLEMS = text(
     WHERE run.id = :run_id AND target_mount.problem IS NOT NULL ORDER BY target.name, node.name
     """
 )
+_DRAINS = text(
+    """
+    SELECT CASE kind WHEN 'all' THEN 'everything' ELSE kind || ' ' || coalesce(node.name, target.name, cluster.name) END
+               AS what, drain.by, drain.reason, drain.until
+    FROM run JOIN drain ON kind = 'all' OR (kind = 'cluster' AND subject_id = run.cluster_id)
+        OR (kind = 'node' AND EXISTS (SELECT FROM cell_node WHERE cell_id = run.cell_id AND node_id = subject_id))
+        OR (kind = 'target' AND EXISTS (SELECT FROM cell_target WHERE cell_id = run.cell_id AND target_id = subject_id))
+    LEFT JOIN node ON kind = 'node' AND node.id = subject_id
+    LEFT JOIN target ON kind = 'target' AND target.id = subject_id
+    LEFT JOIN cluster ON kind = 'cluster' AND cluster.id = subject_id
+    WHERE run.id = :run_id ORDER BY array_position(ARRAY['all', 'cluster', 'node', 'target'], kind), what
+    """
+)
+_QUEUE = text(
+    """
+    SELECT run.id, run.state, run.campaign_id, campaign.name AS campaign_name, user_account.name AS owner,
+           coalesce(CAST(campaign.plan ->> 'priority' AS bigint), 0) AS priority, run.repeat, workload.name AS workload,
+           run.cluster_id, run.exclusive, run.not_before, run.reason, run.created_at, cell.variant,
+           campaign_stage.ordinal AS stage, campaign_stage.state AS stage_state, campaign_stage.pause,
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS node_names,
+           ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS target_names
+    FROM run
+    JOIN campaign ON campaign.id = run.campaign_id
+    JOIN cell ON cell.id = run.cell_id
+    JOIN workload ON workload.id = cell.workload_id
+    LEFT JOIN user_account ON user_account.id = campaign.owner_id
+    LEFT JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id AND campaign_stage.ordinal = cell.stage
+    WHERE run.state = 'waiting' AND run.cluster_id = :cluster_id
+    ORDER BY run.sort_key, run.id LIMIT :limit
+    """
+)
+_WAITING = text("SELECT count(*) FROM run WHERE state = 'waiting' AND cluster_id = :cluster_id")
 _AHEAD = text(
     """
     SELECT count(DISTINCT earlier.run_id) FROM line_place AS own
@@ -147,3 +181,18 @@ def mount_problems(session: Session, run_id: int) -> list[MountProblem]:
 def runs_ahead(session: Session, run_id: int) -> int:
     """How many runs stand before this one in the lines of its nodes."""
     return int(session.execute(_AHEAD, {"run_id": run_id}).scalar_one())
+
+
+def drains(session: Session, run_id: int) -> list[Drained]:
+    """What is drained of all that the run names; everything first."""
+    return [Drained(row.what, row.by, row.reason, row.until) for row in session.execute(_DRAINS, {"run_id": run_id})]
+
+
+def queue(session: Session, cluster_id: int, limit: int) -> Sequence[AnyRow]:
+    """The first waiting runs of a cluster in the order in which they are served."""
+    return session.execute(_QUEUE, {"cluster_id": cluster_id, "limit": limit}).all()
+
+
+def waiting_count(session: Session, cluster_id: int) -> int:
+    """How many runs wait in a cluster."""
+    return int(session.execute(_WAITING, {"cluster_id": cluster_id}).scalar_one())

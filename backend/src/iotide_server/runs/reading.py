@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import service as clusters
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import queries
 from iotide_server.runs.errors import RunNotFoundError
@@ -16,7 +17,7 @@ from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, RunEvent
 from iotide_server.runs.queries import AnyRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
-from iotide_server.runs.schemas import Attempt, RunFilter, RunOrder
+from iotide_server.runs.schemas import Attempt, Queue, QueuedRun, RunFilter, RunOrder
 from iotide_wire.messages import OrderRole
 from iotide_wire.plan import Exclusivity
 
@@ -83,7 +84,7 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     """Why the run waits, in words; None when it does not wait.
 
     Args:
-        found: from `run`.
+        found: from `run` or from a queue.
     """
     if found.state != RunState.WAITING:
         return None
@@ -99,8 +100,36 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
         last_reason=found.reason,
         ahead=queries.runs_ahead(session, found.id),
         stage=stage_obstacle(found.stage, found.variant, found.stage_state, found.pause),
+        drained=queries.drains(session, found.id),
     )
     return waiting_because(wait, now)
+
+
+def queue(session: Session, principal: Principal, cluster_id: int, limit: int, now: datetime) -> Queue:
+    """The first waiting runs of the cluster in the order in which they are served, each with why it waits.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+    """
+    clusters.cluster(session, principal, cluster_id)
+    rows = queries.queue(session, cluster_id, limit)
+    return Queue(waiting=queries.waiting_count(session, cluster_id), runs=[_queued(session, row, now) for row in rows])
+
+
+def _queued(session: Session, row: AnyRow, now: datetime) -> QueuedRun:
+    return QueuedRun(
+        run_id=row.id,
+        campaign_id=row.campaign_id,
+        campaign_name=row.campaign_name,
+        owner=row.owner,
+        priority=row.priority,
+        repeat=row.repeat,
+        workload=row.workload,
+        node_names=row.node_names,
+        target_names=row.target_names,
+        created_at=row.created_at,
+        waiting_because=why_waiting(session, row, now) or "",
+    )
 
 
 def _wanted(need: Need, row: AnyRow, now: datetime) -> Wanted:

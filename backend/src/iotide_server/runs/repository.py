@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import BigInteger, Select, any_, func, literal, select, text
+from sqlalchemy import BigInteger, Row, Select, any_, func, literal, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 
@@ -86,11 +86,13 @@ def join_lines(session: Session, run_ids: Sequence[int]) -> None:
     """Let waiting runs stand in the line of each of their nodes."""
     session.execute(
         text(
-            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, shared_target_ids)"
-            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, ARRAY("
-            "  SELECT target.id FROM cell_target JOIN target ON target.id = cell_target.target_id"
-            "  WHERE cell_target.cell_id = run.cell_id AND target.scope = 'shared' ORDER BY target.id)"
-            " FROM run JOIN cell_node USING (cell_id) WHERE run.id = ANY(:run_ids)"
+            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, shared_target_ids, private_target_ids)"
+            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, loaded.shared, loaded.private"
+            " FROM run JOIN cell_node USING (cell_id) CROSS JOIN LATERAL ("
+            "  SELECT coalesce(array_agg(id ORDER BY id) FILTER (WHERE scope = 'shared'), '{}') AS shared,"
+            "   coalesce(array_agg(id ORDER BY id) FILTER (WHERE scope = 'node'), '{}') AS private"
+            "  FROM cell_target JOIN target ON target.id = target_id WHERE cell_target.cell_id = run.cell_id"
+            " ) AS loaded WHERE run.id = ANY(:run_ids)"
         ),
         {"run_ids": list(run_ids)},
     )
@@ -145,6 +147,30 @@ def lock_open_runs(session: Session, campaign_id: int) -> Sequence[int]:
         ),
         {"campaign_id": campaign_id},
     ).all()
+
+
+def lock_unfinished_runs(session: Session, campaign_id: int) -> Sequence[Row[Any]]:
+    """Id and state of the campaign's runs that wait now or may wait again, locked as `lock_run` does."""
+    return session.execute(
+        text(
+            "SELECT id, state FROM run WHERE campaign_id = :campaign_id AND state <> 'finished'"
+            " ORDER BY id FOR NO KEY UPDATE"
+        ),
+        {"campaign_id": campaign_id},
+    ).all()
+
+
+def resort(session: Session, run_ids: Sequence[int], ahead_seconds: float) -> None:
+    """Let locked runs stand in their lines as if submitted so much earlier, now and whenever they wait again."""
+    session.execute(
+        text(
+            "WITH sorted AS ("
+            "  UPDATE run SET sort_key = CAST(extract(epoch FROM created_at) AS float8) - :ahead_seconds"
+            "  WHERE id = ANY(:run_ids) RETURNING id, sort_key"
+            ") UPDATE line_place SET sort_key = sorted.sort_key FROM sorted WHERE line_place.run_id = sorted.id"
+        ),
+        {"run_ids": list(run_ids), "ahead_seconds": ahead_seconds},
+    )
 
 
 def lock_active_runs(session: Session, run_ids: Sequence[int]) -> Sequence[Run]:

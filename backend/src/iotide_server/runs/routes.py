@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.runs import reading, service
-from iotide_server.runs.schemas import Run, RunEvent, RunFilter
+from iotide_server.runs.schemas import Queue, Run, RunEvent, RunFilter
 
 router = APIRouter(tags=["runs"])
 
@@ -40,3 +40,15 @@ def retry_run(principal: Operator, session: Tx, now: Now, run_id: Id) -> Run:
 def list_run_events(principal: Viewer, session: Tx, paging: Paging, run_id: Id) -> Page[RunEvent]:
     """What happened to the run, the oldest line first."""
     return reading.events(session, principal, run_id, paging).page(RunEvent.model_validate)
+
+
+@router.get("/clusters/{cluster_id}/queue", summary="Show what waits in a cluster", responses=errors(404))
+def get_queue(
+    principal: Viewer,
+    session: Tx,
+    now: Now,
+    cluster_id: Id,
+    limit: Annotated[int, Query(ge=1, le=200, description="Runs shown at most")] = 50,
+) -> Queue:
+    """The first waiting runs in the order in which they are served, and why each of them waits."""
+    return reading.queue(session, principal, cluster_id, limit, now)

@@ -103,3 +103,26 @@ class RunEvent(Output):
     at: datetime
     kind: Annotated[str, Field(examples=["claimed"])]
     text: str
+
+
+class QueuedRun(Output):
+    """A waiting run in its place."""
+
+    run_id: int
+    campaign_id: int
+    campaign_name: str
+    owner: Annotated[str | None, Field(description="Who submitted it; null when that person is gone")]
+    priority: int
+    repeat: int
+    workload: Annotated[str, Field(examples=["dd"])]
+    node_names: list[str]
+    target_names: list[str]
+    created_at: datetime
+    waiting_because: Annotated[str, Field(description="Everything that keeps it from starting now, in words")]
+
+
+class Queue(Output):
+    """What waits in a cluster, the first to be served first."""
+
+    waiting: Annotated[int, Field(description="Runs that wait in all")]
+    runs: list[QueuedRun]

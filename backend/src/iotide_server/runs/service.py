@@ -87,6 +87,16 @@ def end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
     _free(session, [run.id], ending.at)
 
 
+def end_orders(session: Session, endings: Sequence[tuple[Order, Ending]], now: datetime) -> None:
+    """As `end_order`, of several at once; what ended meanwhile stays as it is."""
+    runs = {run.id: run for run in repository.lock_active_runs(session, [order.run_id for order, _ in endings])}
+    for order, ending in endings:
+        session.refresh(order)
+        if order.run_id in runs and order.state != OrderState.ENDED:
+            _end_order(session, runs[order.run_id], order, ending)
+    _free(session, list(runs), now)
+
+
 def _end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
     attempt = repository.open_attempt(session, run.id)
     orders = repository.lock_orders(session, attempt.id)
@@ -181,12 +191,7 @@ def lose_missing(session: Session, node_id: int, hello: HelloRequest, now: datet
         for order, fence in repository.held_orders(session, node_id)
         if (order.id, fence) not in known and order.claimed_by != hello.agent_instance
     ]
-    runs = {run.id: run for run in repository.lock_active_runs(session, [order.run_id for order in missing])}
-    for order in missing:
-        session.refresh(order)
-        if order.run_id in runs and order.state != OrderState.ENDED:
-            _end_order(session, runs[order.run_id], order, _lost(order, hello, now))
-    _free(session, list(runs), now)
+    end_orders(session, [(order, _lost(order, hello, now)) for order in missing], now)
 
 
 def _lost(order: Order, hello: HelloRequest, now: datetime) -> Ending:
@@ -249,6 +254,19 @@ def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: date
         _settle(session, run, attempt, orders, now)
     _free(session, [run.id for run in active], now)
     return run_count
+
+
+def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) -> bool:
+    """Let the campaign's runs stand in their lines as if they had been submitted so much earlier than they were.
+
+    Returns:
+        False, with nothing changed, where none of them waits or is active.
+    """
+    found = repository.lock_unfinished_runs(session, campaign_id)
+    if not any(run.state in {RunState.WAITING, RunState.ACTIVE} for run in found):
+        return False
+    repository.resort(session, [run.id for run in found], ahead_seconds)
+    return True
 
 
 def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:

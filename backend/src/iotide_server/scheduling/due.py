@@ -18,7 +18,8 @@ _NEXT: Final = text(
            least((SELECT min(not_before) FROM line_place WHERE not_before > :now),
                  (SELECT min(cooling_until) FROM node WHERE cooling_until > :now),
                  (SELECT min(cooling_until) FROM target WHERE cooling_until > :now),
-                 (SELECT min(cooling_until) FROM cluster WHERE cooling_until > :now)) AS retry_at
+                 (SELECT min(cooling_until) FROM cluster WHERE cooling_until > :now),
+                 (SELECT min(until) FROM drain)) AS retry_at
     """
 )
 _OFFERS: Final = text(
@@ -94,9 +95,9 @@ _OVERDUE: Final = text(
 
 
 def next_moments(session: Session, now: datetime) -> Row[Any]:
-    """When the next offer, the next work, and the next run that waits for its time or for what cools down are due.
+    """When the next offer, the next work, and the next run that waits for a time are due.
 
-    None for what there is not.
+    A run waits for its own time, for what cools down or for the end of a drain. None for what there is not.
     """
     return session.execute(_NEXT, {"now": now}).one()
 

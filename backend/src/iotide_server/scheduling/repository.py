@@ -9,6 +9,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.wake import DRAIN_LOCK
 from iotide_server.live import service as live
 from iotide_server.runs.resources import Occupancy, Resource, ResourceKind, needs
 from iotide_server.scheduling.matching import Waiting
@@ -18,37 +19,70 @@ FIRST_REPEAT_AFTER = timedelta(seconds=1)
 
 _CANDIDATES = text(
     # A line is read up to its first few runs that could start, so that a pass mostly costs what is free and not what
-    # waits; those that cannot, for a while or for a target that is locked or wrongly mounted, hide none behind them.
+    # waits; those that cannot, for a while or for a target that is locked, drained or wrongly mounted, or for another
+    # node that is drained or away, hide none behind them.
     """
-    WITH locked AS (
+    WITH drained AS (
+        SELECT array_agg(subject_id) FILTER (WHERE kind = 'target') AS target_ids,
+               array_agg(subject_id) FILTER (WHERE kind = 'cluster') AS cluster_ids,
+               coalesce(bool_or(kind = 'all'), false) AS is_everything
+        FROM drain
+    ),
+    locked AS (
         SELECT array_agg(id) AS target_ids FROM target WHERE exclusive_leases > 0 OR cooling_until > :now
+            OR id = ANY((SELECT target_ids FROM drained)::bigint[])
     ),
     broken AS MATERIALIZED (SELECT node_id, target_id FROM target_mount WHERE problem IS NOT NULL),
+    away AS MATERIALIZED (
+        SELECT subject_id AS node_id FROM drain WHERE kind = 'node'
+        UNION
+        SELECT node.id FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id
+        WHERE node.retired_at IS NULL
+          AND (node.problem IS NOT NULL OR node_beat.seen_at IS NULL OR node_beat.seen_at < :heard_after)
+    ),
     head AS (
         SELECT DISTINCT first.run_id
         FROM node
         JOIN cluster ON cluster.id = node.cluster_id AND cluster.exclusive_leases = 0
              AND (cluster.cooling_until IS NULL OR cluster.cooling_until <= :now)
         JOIN node_beat ON node_beat.node_id = node.id AND node_beat.seen_at >= :heard_after
-        CROSS JOIN locked
+        CROSS JOIN drained CROSS JOIN locked
         CROSS JOIN LATERAL (
             SELECT place.run_id FROM line_place AS place
             WHERE place.node_id = node.id
               AND (place.not_before IS NULL OR place.not_before <= :now)
               AND (locked.target_ids IS NULL OR NOT place.shared_target_ids && locked.target_ids)
+              AND (drained.target_ids IS NULL OR NOT place.private_target_ids && drained.target_ids)
               AND (NOT EXISTS (SELECT FROM broken) OR NOT EXISTS (
                   SELECT FROM run JOIN cell_node USING (cell_id) JOIN cell_target USING (cell_id)
                   JOIN broken USING (node_id, target_id) WHERE run.id = place.run_id))
+              AND (NOT EXISTS (SELECT FROM away) OR NOT EXISTS (
+                  SELECT FROM line_place AS beside JOIN away USING (node_id) WHERE beside.run_id = place.run_id))
             ORDER BY place.sort_key, place.run_id LIMIT 4
         ) AS first
         WHERE node.retired_at IS NULL AND node.problem IS NULL
           AND (node.cooling_until IS NULL OR node.cooling_until <= :now)
           AND node.exclusive_leases = 0 AND node.shared_leases < node.slots
+          AND NOT drained.is_everything
+          AND (drained.cluster_ids IS NULL OR node.cluster_id <> ALL(drained.cluster_ids))
+          AND node.id NOT IN (SELECT node_id FROM away)
     )
     SELECT run.id, run.cluster_id, run.exclusive, run.sort_key, run.time_limit_seconds, run.cool_down_seconds,
            array_agg(line_place.node_id) AS node_ids, min(line_place.shared_target_ids) AS target_ids
     FROM head JOIN run ON run.id = head.run_id JOIN line_place ON line_place.run_id = run.id
     WHERE run.state = 'waiting' GROUP BY run.id
+    """
+)
+_LOCK_STARTABLE = text(
+    # Asked again although the pass asked before: between the two somebody may have drained something.
+    """
+    SELECT id FROM run WHERE id = ANY(:run_ids) AND state = 'waiting'
+      AND NOT EXISTS (SELECT FROM drain WHERE kind = 'all' OR (kind = 'cluster' AND subject_id = run.cluster_id))
+      AND NOT EXISTS (SELECT FROM cell_node JOIN drain ON kind = 'node' AND subject_id = node_id
+                      WHERE cell_node.cell_id = run.cell_id)
+      AND NOT EXISTS (SELECT FROM cell_target JOIN drain ON kind = 'target' AND subject_id = target_id
+                      WHERE cell_target.cell_id = run.cell_id)
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
     """
 )
 _OCCUPANCY = text(
@@ -141,7 +175,7 @@ class Offer:
 
 
 def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], now: datetime) -> list[Offer]:
-    """Open an attempt for each run that still waits: orders, leases and all, or an error and nothing of it.
+    """Open an attempt for each run that still waits and is not drained: orders, leases and all, or an error and none.
 
     Args:
         fences: by run id.
@@ -149,13 +183,8 @@ def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], 
     Raises:
         IntegrityError: the database counted a resource as taken, or a run as active.
     """
-    locked = session.scalars(
-        text(
-            "SELECT id FROM run WHERE id = ANY(:run_ids) AND state = 'waiting' ORDER BY id"
-            " FOR NO KEY UPDATE SKIP LOCKED"
-        ),
-        {"run_ids": [run.run_id for run in runs]},
-    ).all()
+    session.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": DRAIN_LOCK})
+    locked = session.scalars(_LOCK_STARTABLE, {"run_ids": [run.run_id for run in runs]}).all()
     if not locked:
         return []
     started = {run.run_id: run for run in runs if run.run_id in set(locked)}

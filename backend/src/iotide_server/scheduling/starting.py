@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from iotide_server.campaigns import stages
+from iotide_server.clusters import drains
 from iotide_server.kit.db import Database
 from iotide_server.runs.resources import Occupancy, Resource
 from iotide_server.scheduling import repository
@@ -30,6 +31,7 @@ def start_what_can(database: Database, now: datetime) -> Iterator[list[Offer]]:
 
 def _decide(database: Database, now: datetime) -> list[Waiting]:
     with database.transaction() as session:
+        drains.resume_due(session, now)
         stages.advance(session, now)
         waiting = repository.candidates(session, now)
         if not waiting:

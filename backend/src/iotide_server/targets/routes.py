@@ -5,6 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.clusters import drains
+from iotide_server.clusters.drain_schemas import Drain, DrainInput
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.targets import backing, service
@@ -95,3 +97,18 @@ def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, bod
 def retire_target(principal: Operator, session: Tx, now: Now, target_id: Id) -> None:
     """No new run loads it; its results stay. Refused while runs need it."""
     service.retire_target(session, principal, target_id, now)
+
+
+@router.put("/targets/{target_id}/drain", tags=["drains"], summary="Drain a target", responses=errors(404))
+def drain_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: DrainInput) -> Drain:
+    """No new run loads it, on whatever node; what runs goes on."""
+    subject = service.drain_subject(session, principal, target_id)
+    return Drain.model_validate(drains.drain(session, principal, subject, body.wanted(), now))
+
+
+@router.delete(
+    "/targets/{target_id}/drain", tags=["drains"], summary="Resume a target", status_code=204, responses=errors(404)
+)
+def resume_target(principal: Operator, session: Tx, target_id: Id) -> None:
+    """What is not drained stays as it is."""
+    drains.resume(session, principal, service.drain_subject(session, principal, target_id))

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from iotide_server.clusters.drain_schemas import Drain
 from iotide_server.kit.web import Input, Output
 from iotide_server.targets import backing, discovery, service
 from iotide_wire.base import Name
@@ -126,6 +127,7 @@ class Target(Output):
     retired_at: datetime | None
     mounts: list[TargetMount]
     backed_by: Annotated[list[TargetRef], Field(description="Targets of storage nodes that it stands on")]
+    drain: Annotated[Drain | None, Field(description="No new run loads it; its nodes or cluster may be drained, too")]
 
     @classmethod
     def of(cls, view: service.TargetView) -> "Target":
@@ -156,6 +158,7 @@ class Target(Output):
                 for found in view.mounts
             ],
             backed_by=[TargetRef(id=backing_id, name=name) for backing_id, name in view.backed_by],
+            drain=None if view.drain is None else Drain.model_validate(view.drain),
         )
 
 

@@ -11,8 +11,10 @@ from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import drains
 from iotide_server.clusters import service as clusters
-from iotide_server.clusters.models import Node
+from iotide_server.clusters.models import Drain, Node
+from iotide_server.clusters.views import DrainKind
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.live import service as live
@@ -61,6 +63,7 @@ class TargetView:
     target: Target
     mounts: Sequence[MountOnNode]
     backed_by: Sequence[tuple[int, str]]
+    drain: Drain | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,11 +310,27 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
     if run_count:
         raise TargetBusyError(retired.name, run_count)
     retired.retired_at = now
+    drains.forget(session, DrainKind.TARGET, target_id)
     _tell(
         session,
         principal,
         Action("target_retired", "target", retired.id, retired.cluster_id, before={"name": retired.name}),
     )
+
+
+def drain_subject(session: Session, principal: Principal, target_id: int) -> drains.Subject:
+    """A living target that the caller may drain; not locked, since runs that are being started lock it.
+
+    Raises:
+        TargetNotFoundError: there is none that the caller may see, or it is retired.
+        NotAllowedError: the caller is not an operator of its cluster.
+    """
+    found = session.get(Target, target_id)
+    missing = TargetNotFoundError(target_id)
+    if found is None or found.retired_at is not None:
+        raise missing
+    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    return drains.Subject(DrainKind.TARGET, found.id, found.cluster_id)
 
 
 def _places(
@@ -337,11 +356,13 @@ def _views(session: Session, targets: Collection[Target]) -> list[TargetView]:
     mounts = repository.mounts_of(session, target_ids)
     backings = repository.backings(session, target_ids)
     names = repository.named(session, {backing.backing_id for backing in backings})
+    drained = drains.of_kind(session, DrainKind.TARGET, target_ids)
     return [
         TargetView(
             found,
             mounts.get(found.id, []),
             [(link.backing_id, names[link.backing_id]) for link in backings if link.target_id == found.id],
+            drained.get(found.id),
         )
         for found in targets
     ]
