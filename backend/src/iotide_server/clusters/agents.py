@@ -52,7 +52,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     node.facts = request.facts
     node.mounts = [mount.model_dump(mode="json") for mount in request.mounts]
     node.approved_directories = list(request.approved_directories)
-    node.problem = None
+    node.problem = node.declared_dead_at = None
     if not request.holds:
         # With orders on its hands an agent does not look around, and says what it knew before.
         node.told_at = now
@@ -102,11 +102,29 @@ def suspect(session: Session, node_id: int, problem: str) -> None:
 
 
 def trust(session: Session, node_id: int, agent_instance: str) -> None:
-    """The node's agent has answered an offer, late or in time, so it hears of them: serve the node again."""
+    """The node's agent has answered an offer, late or in time, so it hears of them: serve the node again.
+
+    But for one that an operator called dead, on which a load may hang until its agent has looked around.
+    """
     node = session.get_one(Node, node_id)
-    if node.problem is not None and node.agent_instance == agent_instance:
+    if node.problem is not None and node.declared_dead_at is None and node.agent_instance == agent_instance:
         node.problem = None
         _tell(session, node_id, node.cluster_id)
+
+
+def lock_against_beats(session: Session, node_id: int) -> None:
+    """Let nothing that an agent of the node says be taken down before the transaction ends."""
+    repository.locked_node(session, node_id)
+    repository.lock_last_seen(session, node_id)
+
+
+def declare_dead(session: Session, node_id: int, problem: str, now: datetime) -> None:
+    """Pass the node over until its agent says hello, which one that was only cut off is asked for once it is idle."""
+    node = session.get_one(Node, node_id)
+    node.problem, node.declared_dead_at = problem, now
+    session.flush()
+    repository.want_look(session, [node_id])
+    live.publish(session, "node", node_id, node.cluster_id)
 
 
 def tell_silence(session: Session, since: datetime, now: datetime) -> None:

@@ -239,6 +239,18 @@ def held_orders(session: Session, node_id: int) -> Sequence[tuple[Order, int]]:
     return [(order, fence) for order, fence in rows]
 
 
+def runs_on(session: Session, node_id: int) -> Sequence[int]:
+    """The ids of the runs of which the node has orders that have not ended."""
+    unended = select(Order.run_id).where(Order.node_id == node_id, Order.state != OrderState.ENDED)
+    return session.scalars(unended).all()
+
+
+def lock_orders_on(session: Session, node_id: int) -> Sequence[Order]:
+    """The orders of the node that have not ended, locked as `lock_orders` does."""
+    unended = select(Order).where(Order.node_id == node_id, Order.state != OrderState.ENDED).order_by(Order.id)
+    return session.scalars(_locked(unended)).all()
+
+
 def node_name(session: Session, node_id: int) -> str:
     """The node's name."""
     return session.scalars(select(Node.name).where(Node.id == node_id)).one()

@@ -5,9 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.clusters.schemas import Node
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.runs import reading, service
+from iotide_server.runs import dead_nodes, reading, service
+from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement
 from iotide_server.runs.schemas import Queue, Run, RunEvent, RunFilter
 
 router = APIRouter(tags=["runs"])
@@ -52,3 +54,20 @@ def get_queue(
 ) -> Queue:
     """The first waiting runs in the order in which they are served, and why each of them waits."""
     return reading.queue(session, principal, cluster_id, limit, now)
+
+
+@router.get(
+    "/nodes/{node_id}/dead",
+    tags=["nodes"],
+    summary="Say what calling a silent node dead would do",
+    responses=errors(404, 409),
+)
+def get_death_statement(principal: Operator, session: Tx, now: Now, node_id: Id) -> DeathStatement:
+    """What it would free and end, and what a load that still hangs there could do; refused while the node speaks."""
+    return DeathStatement.of(dead_nodes.statement(session, principal, node_id, now))
+
+
+@router.post("/nodes/{node_id}/dead", tags=["nodes"], summary="Call a silent node dead", responses=errors(404, 409))
+def declare_node_dead(principal: Operator, session: Tx, now: Now, node_id: Id, body: DeathConfirmation) -> Node:
+    """Frees and ends exactly what the statement said; nothing starts on it until its agent says hello again."""
+    return Node.of(dead_nodes.declare_dead(session, principal, node_id, body.statement_sha256, now))

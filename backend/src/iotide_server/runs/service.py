@@ -180,6 +180,12 @@ def lock_runs_on(session: Session, node_id: int) -> None:
     repository.lock_active_runs(session, [order.run_id for order, _ in repository.held_orders(session, node_id)])
 
 
+def lock_orders_on(session: Session, node_id: int) -> Sequence[Order]:
+    """The orders of the node that have not ended, locked against claims and beats, and their runs before them."""
+    repository.lock_active_runs(session, repository.runs_on(session, node_id))
+    return repository.lock_orders_on(session, node_id)
+
+
 def lose_missing(session: Session, node_id: int, hello: HelloRequest, now: datetime) -> None:
     """Count as lost what a new agent process no longer has on its disk: its own word is the evidence.
 

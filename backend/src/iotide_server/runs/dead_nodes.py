@@ -1,0 +1,145 @@
+"""An operator's word that a silent node is dead: first what it would free and end, then exactly that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import agents
+from iotide_server.clusters import service as clusters
+from iotide_server.clusters.errors import DeathDiffersError, NodeNotFoundError, NodeNotSilentError
+from iotide_server.clusters.views import SILENT_AFTER, NodeState, NodeView
+from iotide_server.kit.db import Json
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.runs import death_queries, service
+from iotide_server.runs.death import REASON_CODE, DoomedOrder, following, what_ends, what_may_still_load
+from iotide_server.runs.lifecycle import RunState
+from iotide_server.runs.service import Ending
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun:
+    """What the word would do to a run.
+
+    Attributes:
+        becomes: its state then, or once the other nodes have stopped.
+        ends, risk: a sentence each.
+    """
+
+    run_id: int
+    campaign_id: int
+    campaign_name: str
+    workload: str
+    orders: Sequence[DoomedOrder]
+    becomes: RunState
+    ends: str
+    risk: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Everything that the word would do.
+
+    Attributes:
+        waiting_count: runs that wait for the node and go on waiting; not in the digest, since it ends none of them.
+    """
+
+    node_id: int
+    node_name: str
+    last_seen_at: datetime
+    runs: Sequence[EndedRun]
+    waiting_count: int
+
+    @property
+    def sha256(self) -> str:
+        """Digest by which a confirmation says what the operator saw."""
+        return canonical_sha256(
+            {
+                "node": self.node_id,
+                "last_seen_at": self.last_seen_at.isoformat(),
+                "runs": [{"run": run.run_id, "ends": run.ends, "risk": run.risk} for run in self.runs],
+            }
+        )
+
+
+def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> Statement:
+    """What calling the node dead would free and end.
+
+    Raises:
+        NodeNotFoundError: there is none that the caller may see, or it is retired.
+        NodeNotSilentError: it was heard of a moment ago, or never.
+    """
+    return _statement(session, _silent_node(session, principal, node_id, now))
+
+
+def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha256: str, now: datetime) -> NodeView:
+    """End every order of the node and pass it over until its agent says hello again.
+
+    Raises:
+        NodeNotFoundError, NodeNotSilentError: as `statement`.
+        NotAllowedError: the caller is not an operator of its cluster.
+        DeathDiffersError: the operator saw something else than would be freed and ended now.
+    """
+    _silent_node(session, principal, node_id, now)
+    found = service.lock_orders_on(session, node_id)
+    agents.lock_against_beats(session, node_id)
+    # What was read before the locks may have changed since.
+    session.expire_all()
+    silent = _silent_node(session, principal, node_id, now)
+    stated = _statement(session, silent)
+    if stated.sha256 != seen_sha256:
+        raise DeathDiffersError(seen_sha256)
+    words = f"{principal.name} called {stated.node_name} dead, silent since {_clock(stated.last_seen_at)}"
+    ends = {order.order_id: order.end for run in stated.runs for order in run.orders}
+    service.end_orders(
+        session, [(order, Ending(ends[order.id], now, REASON_CODE, words)) for order in found if order.id in ends], now
+    )
+    agents.declare_dead(session, node_id, f"{words}; nothing starts on it until its agent says hello again", now)
+    after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.sha256}
+    action = Action("node_declared_dead", "node", node_id, silent.node.cluster_id, after=after)
+    audit.record(session, principal, action)
+    return clusters.node(session, principal, node_id, now)
+
+
+def _silent_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+    found = clusters.node(session, principal, node_id, now)
+    principal.require(Role.OPERATOR, found.node.cluster_id)
+    if found.state is NodeState.RETIRED:
+        raise NodeNotFoundError(node_id)
+    if found.state is not NodeState.SILENT:
+        raise NodeNotSilentError(found.node.name, found.last_seen_at, SILENT_AFTER)
+    return found
+
+
+def _statement(session: Session, silent: NodeView) -> Statement:
+    node = silent.node
+    if silent.last_seen_at is None:
+        raise NodeNotSilentError(node.name, None, SILENT_AFTER)
+    return Statement(
+        node_id=node.id,
+        node_name=node.name,
+        last_seen_at=silent.last_seen_at,
+        runs=[
+            EndedRun(
+                run_id=run.run_id,
+                campaign_id=run.campaign_id,
+                campaign_name=run.campaign_name,
+                workload=run.workload,
+                orders=run.orders,
+                becomes=following(run).state,
+                ends=what_ends(node.name, run),
+                risk=what_may_still_load(node.name, run),
+            )
+            for run in death_queries.doomed_runs(session, node.id)
+        ],
+        waiting_count=death_queries.waiting_count(session, node.id),
+    )
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

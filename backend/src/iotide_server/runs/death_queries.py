@@ -1,0 +1,76 @@
+"""SQL of what a node that an operator calls dead leaves behind."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import Row, text
+from sqlalchemy.orm import Session
+
+from iotide_server.runs.death import DoomedOrder, DoomedRun, LoadedTarget
+from iotide_server.runs.lifecycle import OrderEnd, Tries
+from iotide_server.runs.service import CANCELLED_BY_PERSON
+from iotide_wire.messages import OrderState
+
+_ORDERS: Final = text(
+    """
+    SELECT own.id, own.state, own.started_at, own.run_id, run.campaign_id, campaign.name AS campaign_name,
+           workload.name AS workload, run.attempts_made, run.attempts_allowed, run.declines, run.time_limit_seconds,
+           attempt.go_at, attempt.reason_code,
+           ARRAY(SELECT coalesce(other.outcome, 'cancelled') FROM node_order AS other
+                 WHERE other.attempt_id = own.attempt_id AND other.state IN ('offered', 'ended')
+                   AND (other.node_id <> own.node_id OR other.state = 'ended')) AS ended,
+           ARRAY(SELECT DISTINCT node.name FROM node_order AS other JOIN node ON node.id = other.node_id
+                 WHERE other.attempt_id = own.attempt_id AND other.node_id <> own.node_id
+                   AND other.state NOT IN ('offered', 'ended') ORDER BY node.name) AS others,
+           ARRAY(SELECT jsonb_build_object('name', target.name, 'is_shared', target.scope = 'shared')
+                 FROM cell_target JOIN target ON target.id = target_id
+                 WHERE cell_target.cell_id = run.cell_id ORDER BY target.name) AS targets,
+           ARRAY(SELECT lease.resource_kind || ' ' || coalesce(target.name, cluster.name)
+                 FROM node_order AS other JOIN lease ON lease.order_id = other.id AND lease.active
+                 LEFT JOIN target ON lease.resource_kind = 'target' AND target.id = lease.resource_id
+                 LEFT JOIN cluster ON lease.resource_kind = 'cluster' AND cluster.id = lease.resource_id
+                 WHERE other.attempt_id = own.attempt_id AND lease.resource_kind <> 'node'
+                 ORDER BY lease.resource_kind DESC, 1) AS held_beside
+    FROM node_order AS own
+    JOIN attempt ON attempt.id = own.attempt_id
+    JOIN run ON run.id = own.run_id
+    JOIN campaign ON campaign.id = run.campaign_id
+    JOIN cell ON cell.id = run.cell_id
+    JOIN workload ON workload.id = cell.workload_id
+    WHERE own.node_id = :node_id AND own.state <> 'ended'
+    ORDER BY own.run_id, own.id
+    """
+)
+_WAITING: Final = text("SELECT count(*) FROM line_place WHERE node_id = :node_id")
+
+
+def doomed_runs(session: Session, node_id: int) -> list[DoomedRun]:
+    """The runs of which the node has orders that have not ended, by id."""
+    rows = session.execute(_ORDERS, {"node_id": node_id}).all()
+    return [_doomed(list(orders)) for _, orders in groupby(rows, key=lambda row: row.run_id)]
+
+
+def waiting_count(session: Session, node_id: int) -> int:
+    """How many runs stand in the node's line."""
+    return int(session.execute(_WAITING, {"node_id": node_id}).scalar_one())
+
+
+def _doomed(rows: Sequence[Row[Any]]) -> DoomedRun:
+    first = rows[0]
+    return DoomedRun(
+        run_id=first.run_id,
+        campaign_id=first.campaign_id,
+        campaign_name=first.campaign_name,
+        workload=first.workload,
+        orders=[DoomedOrder(row.id, OrderState(row.state), row.started_at) for row in rows],
+        ended=[OrderEnd(outcome) for outcome in first.ended],
+        others=first.others,
+        tries=Tries(first.attempts_made, first.attempts_allowed, first.declines),
+        is_cancelled=first.reason_code == CANCELLED_BY_PERSON,
+        go_at=first.go_at,
+        time_limit=timedelta(seconds=first.time_limit_seconds),
+        targets=[LoadedTarget(**target) for target in first.targets],
+        held_beside=first.held_beside,
+    )

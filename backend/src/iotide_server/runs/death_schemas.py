@@ -1,0 +1,64 @@
+"""What the API takes and gives where an operator calls a silent node dead."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from iotide_server.kit.web import Input, Output
+from iotide_server.runs.dead_nodes import Statement
+from iotide_server.runs.lifecycle import OrderEnd, RunState
+from iotide_wire.messages import OrderState
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="Of the statement as it was shown")]
+
+
+class DoomedOrder(Output):
+    """An order of the node that would end."""
+
+    order_id: int
+    state: Annotated[OrderState, Field(description="By the node's last word")]
+    started_at: datetime | None
+    end: OrderEnd
+
+
+class EndedRun(Output):
+    """What it would do to a run."""
+
+    run_id: int
+    campaign_id: int
+    campaign_name: str
+    workload: str
+    orders: list[DoomedOrder]
+    becomes: Annotated[RunState, Field(description="At once, or when the other nodes of its gang have stopped")]
+    ends: Annotated[str, Field(description="What ends, what is free then and what becomes of the run")]
+    risk: Annotated[str, Field(description="What happens if the node is only cut off and its load still runs")]
+
+
+class DeathStatement(Output):
+    """What calling a silent node dead would free and end, and nothing else would be."""
+
+    node_id: int
+    node_name: str
+    last_seen_at: datetime
+    runs: list[EndedRun]
+    waiting_count: Annotated[int, Field(description="Runs that wait for the node and go on waiting")]
+    statement_sha256: str
+
+    @classmethod
+    def of(cls, statement: Statement) -> "DeathStatement":
+        """As the API shows it."""
+        return cls(
+            node_id=statement.node_id,
+            node_name=statement.node_name,
+            last_seen_at=statement.last_seen_at,
+            runs=[EndedRun.model_validate(run) for run in statement.runs],
+            waiting_count=statement.waiting_count,
+            statement_sha256=statement.sha256,
+        )
+
+
+class DeathConfirmation(Input):
+    """That the node is dead."""
+
+    statement_sha256: Digest

@@ -1,0 +1,230 @@
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from factories.clock import MovedClock
+from factories.site import Offered, SimulatedAgent, Site
+from sqlalchemy import text
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.clusters import agents
+from iotide_server.clusters.errors import DeathDiffersError, NodeNotSilentError
+from iotide_server.runs import dead_nodes
+from iotide_server.runs.dead_nodes import Statement
+from iotide_wire.messages import OrderState, Outcome, Word
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+
+
+def fall_silent(site: Site, *numbers: int) -> None:
+    """The clock moves on by an hour, and only these nodes are not heard of."""
+    site.clock.move(3600)
+    with site.database.transaction() as session:
+        for number, node_id in enumerate(site.node_ids, start=1):
+            if number not in numbers:
+                agents.beat(session, node_id, f"instance-n{number}", site.clock())
+
+
+def stated(site: Site, number: int) -> Statement:
+    with site.database.transaction() as session:
+        return dead_nodes.statement(session, ADMIN, site.node_ids[number - 1], site.clock())
+
+
+def declare_dead(site: Site, number: int, sha256: str | None = None) -> None:
+    digest = sha256 or stated(site, number).sha256
+    with site.database.transaction() as session:
+        dead_nodes.declare_dead(session, ADMIN, site.node_ids[number - 1], digest, site.clock())
+
+
+def running(site: Site, number: int) -> tuple[SimulatedAgent, Offered]:
+    agent = site.agent(number)
+    offer = agent.claim_offer()
+    agent.say(offer, OrderState.READY)
+    agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
+    return agent, offer
+
+
+def test_the_statement_says_what_ends_and_the_word_ends_just_that(site: Site) -> None:
+    run_id, following = site.add_runs([1], [1], target="nfs", exclusive="node+target", limit=7200.0)
+    site.start()
+    _, offer = running(site, 1)
+    fall_silent(site, 1)
+    (run,) = stated(site, 1).runs
+    assert (run.run_id, run.becomes, stated(site, 1).waiting_count) == (run_id, "waiting", 1)
+    assert run.ends == (
+        f"order {offer.order_id}, running by its last word, ends as lost; node n1, target nfs and cluster blade are"
+        " free at once; the run waits again, as this was attempt 1 of 2"
+    )
+    assert run.risk == (
+        "If n1 is only cut off, its load may run there until 2026-11-21 12:00:00 UTC, and a load that hangs on a dead"
+        " mount may wake up and write even later; what other runs measure on target nfs until then may be measured"
+        " beside it."
+    )
+    declare_dead(site, 1)
+    lost = site.run(run_id)
+    assert (lost.state, lost.reason_code, lost.attempts_made) == ("waiting", "node_dead", 1)
+    assert lost.reason == "ada called n1 dead, silent since 2026-11-21 10:00:00 UTC"
+    with site.database.transaction() as session:
+        assert session.scalars(text("SELECT count(*) FROM lease WHERE active")).one() == 0
+        (action,) = session.scalars(text("SELECT action FROM audit_entry")).all()
+    assert action == "node_declared_dead"
+    assert site.states([run_id, following]) == ["waiting", "waiting"]
+
+
+def test_the_last_attempt_of_a_run_fails_with_its_node(site: Site) -> None:
+    (run_id,) = site.add_runs([1], attempts=1)
+    site.start()
+    running(site, 1)
+    fall_silent(site, 1)
+    (run,) = stated(site, 1).runs
+    assert run.becomes == "failed"
+    assert run.ends.endswith("the run fails, as this was attempt 1 of 1")
+    assert "it loads scratch, which no other node has" in run.risk
+    declare_dead(site, 1)
+    assert (site.run(run_id).state, site.run(run_id).reason_code) == ("failed", "node_dead")
+
+
+def test_an_order_that_was_never_claimed_is_withdrawn_and_counts_as_no_attempt(site: Site) -> None:
+    (run_id,) = site.add_runs([1], attempts=1)
+    site.start()
+    fall_silent(site, 1)
+    (run,) = stated(site, 1).runs
+    assert run.becomes == "waiting"
+    assert "was offered and never claimed, is withdrawn" in run.ends
+    assert run.risk == "Its load was never told to start, so none runs on n1."
+    declare_dead(site, 1)
+    assert (site.run(run_id).state, site.run(run_id).attempts_made, site.run(run_id).declines) == ("waiting", 0, 1)
+
+
+def test_of_a_gang_the_other_nodes_are_told_to_stop_and_the_target_is_free_when_they_have(
+    make_site: Callable[..., Site],
+) -> None:
+    site = make_site(node_count=3)
+    gang = site.add_runs([1, 2], target="nfs", exclusive="node+target")[0]
+    site.start()
+    one, two = site.agent(1), site.agent(2)
+    dead, alive = one.claim_offer(), two.claim_offer()
+    one.say(dead, OrderState.READY)
+    assert two.say(alive, OrderState.READY) is Word.GO
+    one.say(dead, OrderState.RUNNING, 0.1, started_at=site.clock())
+    fall_silent(site, 1)
+    (run,) = stated(site, 1).runs
+    assert run.ends == (
+        f"order {dead.order_id}, running by its last word, ends as lost; node n1 is free at once; n2 is told to stop,"
+        " and then the run waits again, as this was attempt 1 of 2 and frees target nfs and cluster blade"
+    )
+    declare_dead(site, 1)
+    assert (site.run(gang).state, site.node(1).exclusive_leases, site.node(2).exclusive_leases) == ("active", 0, 1)
+    assert two.say(alive, OrderState.RUNNING, 0.2) is Word.CANCEL
+    two.finish(alive, Outcome.CANCELLED)
+    assert site.run(gang).state == run.becomes == "waiting"
+
+
+def test_a_run_that_a_person_cancelled_is_cancelled(site: Site, cancel: Callable[[int], None]) -> None:
+    (run_id,) = site.add_runs([1])
+    site.start()
+    running(site, 1)
+    cancel(run_id)
+    fall_silent(site, 1)
+    (run,) = stated(site, 1).runs
+    declare_dead(site, 1)
+    assert site.run(run_id).state == run.becomes == "cancelled"
+
+
+def test_the_word_is_refused_where_something_else_would_be_freed_than_was_shown(site: Site) -> None:
+    shown_before = site.add_runs([1])[0]
+    fall_silent(site, 1)
+    empty = stated(site, 1)
+    assert empty.runs == []
+    site.hear_of_all()
+    site.start()
+    running(site, 1)
+    fall_silent(site, 1)
+    with pytest.raises(DeathDiffersError):
+        declare_dead(site, 1, empty.sha256)
+    assert (site.run(shown_before).state, site.node(1).problem) == ("active", None)
+
+
+@pytest.mark.parametrize("ask", [stated, lambda site, number: declare_dead(site, number, "0" * 64)])
+def test_a_node_that_speaks_is_not_called_dead(site: Site, ask: Callable[[Site, int], object]) -> None:
+    with pytest.raises(NodeNotSilentError, match="was heard of at 2026-11-21 10:00:00"):
+        ask(site, 1)
+    site.change("DELETE FROM node_beat WHERE node_id = :id", id=site.node_ids[0])
+    with pytest.raises(NodeNotSilentError, match="was never heard of"):
+        ask(site, 1)
+
+
+def test_a_node_that_speaks_between_statement_and_word_is_not_called_dead(site: Site) -> None:
+    (run_id,) = site.add_runs([1])
+    site.start()
+    agent, offer = running(site, 1)
+    fall_silent(site, 1)
+    shown = stated(site, 1)
+    assert agent.say(offer, OrderState.RUNNING, 0.2) is Word.CONTINUE
+    with pytest.raises(NodeNotSilentError):
+        declare_dead(site, 1, shown.sha256)
+    assert site.run(run_id).state == "active"
+
+
+def test_nothing_is_offered_to_a_node_called_dead_before_its_agent_has_looked_around_and_said_hello(
+    site: Site, clock: MovedClock
+) -> None:
+    (run_id,) = site.add_runs([1], attempts=3)
+    site.start()
+    agent, offer = running(site, 1)
+    fall_silent(site, 1)
+    declare_dead(site, 1)
+    assert site.node(1).problem == (
+        "ada called n1 dead, silent since 2026-11-21 10:00:00 UTC; nothing starts on it until its agent says hello"
+        " again"
+    )
+    assert site.start() == []
+    # It was only cut off: it ends its load first, and is asked to look around once it is idle.
+    assert agent.say(offer, OrderState.RUNNING, 0.2) is Word.UNKNOWN
+    assert site.start() == []
+    look = agent.beat().look
+    assert look is not None
+    assert site.start() == []
+    agent.hello(instance="instance-n1", look=look)
+    assert (site.node(1).problem, site.node(1).declared_dead_at) == (None, None)
+    assert site.start() == [run_id]
+    del clock
+
+
+def test_a_late_answer_to_an_old_offer_does_not_bring_a_node_called_dead_back(site: Site) -> None:
+    site.add_runs([1])
+    site.start()
+    agent = site.agent(1)
+    offer = agent.offer()
+    fall_silent(site, 1)
+    declare_dead(site, 1)
+    with pytest.raises(Exception, match="withdrawn"):
+        agent.claim(offer)
+    assert site.node(1).problem is not None
+
+
+def test_a_late_result_of_a_node_called_dead_is_evidence_alone(site: Site) -> None:
+    (run_id,) = site.add_runs([1])
+    site.start()
+    agent, offer = running(site, 1)
+    fall_silent(site, 1)
+    declare_dead(site, 1)
+    assert not agent.finish(offer).accepted
+    assert site.run(run_id).state == "waiting"
+    with site.database.transaction() as session:
+        kinds = session.scalars(text("SELECT kind FROM run_event WHERE run_id = :id"), {"id": run_id}).all()
+    assert "stale_result" in kinds
+
+
+def test_the_digest_is_of_what_would_end_and_not_of_who_waits(site: Site) -> None:
+    site.add_runs([1])
+    site.start()
+    running(site, 1)
+    fall_silent(site, 1)
+    before = stated(site, 1)
+    site.add_runs([1])
+    site.clock.now += timedelta(minutes=5)
+    after = stated(site, 1)
+    assert (before.waiting_count, after.waiting_count) == (0, 1)
+    assert before.sha256 == after.sha256
