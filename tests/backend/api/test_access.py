@@ -152,6 +152,7 @@ def things(client: TestClient, database: Database, make_person: Callable[..., Pe
 
 
 TARGET = {"cluster_id": 0, "name": "t2", "path": "/scratch", "scope": "node", "nodes": [0]}
+DRAIN = {"reason": "its disk is replaced"}
 MATRIX = [
     (Role.VIEWER, "GET", "/clusters/{cluster_id}", None),
     (Role.VIEWER, "GET", "/nodes/{node_id}", None),
@@ -159,6 +160,13 @@ MATRIX = [
     (Role.OPERATOR, "POST", "/targets", TARGET),
     (Role.OPERATOR, "PATCH", "/targets/{target_id}", {"reserve_bytes": 1}),
     (Role.OPERATOR, "DELETE", "/targets/{target_id}", None),
+    (Role.VIEWER, "GET", "/clusters/{cluster_id}/queue", None),
+    (Role.OPERATOR, "PUT", "/clusters/{cluster_id}/drain", DRAIN),
+    (Role.OPERATOR, "DELETE", "/clusters/{cluster_id}/drain", None),
+    (Role.OPERATOR, "PUT", "/nodes/{node_id}/drain", DRAIN),
+    (Role.OPERATOR, "DELETE", "/nodes/{node_id}/drain", None),
+    (Role.OPERATOR, "PUT", "/targets/{target_id}/drain", DRAIN),
+    (Role.OPERATOR, "DELETE", "/targets/{target_id}/drain", None),
     (Role.ADMIN, "PATCH", "/clusters/{cluster_id}", {"description": "d"}),
     (Role.ADMIN, "GET", "/clusters/{cluster_id}/join-tokens", None),
     (Role.ADMIN, "POST", "/clusters/{cluster_id}/join-tokens", {}),
@@ -188,7 +196,11 @@ def test_lists_hold_only_what_the_caller_may_see(things: Things, path: str) -> N
     assert [item["name"] for item in elsewhere] == (["lake"] if path == "/clusters" else [])
 
 
-@pytest.mark.parametrize(("method", "path"), [("POST", "/clusters"), ("GET", "/users"), ("POST", "/users")])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/clusters"), ("GET", "/users"), ("POST", "/users"), ("PUT", "/drain"), ("DELETE", "/drain")],
+)
 def test_what_concerns_all_clusters_wants_an_administrator_of_all(things: Things, method: str, path: str) -> None:
-    body = {"name": "x", "roles": []} if path == "/users" else {"name": "x"}
-    assert things.call("admin", method, path, None if method == "GET" else body)[0] == 403
+    bodies: dict[str, dict[str, Any]] = {"/users": {"name": "x", "roles": []}, "/drain": DRAIN}
+    body = None if method in {"GET", "DELETE"} else bodies.get(path, {"name": "x"})
+    assert things.call("admin", method, path, body)[0] == 403

@@ -75,7 +75,8 @@ def what_ends(node: str, run: DoomedRun) -> str:
     sentence = f"{orders}; {_listed(freed)} {'is' if len(freed) == 1 else 'are'} free at once"
     if run.others:
         later = f" and frees {_listed(run.held_beside)}" if run.held_beside else ""
-        return f"{sentence}; {_listed(run.others)} is told to stop, and then the run {_becomes(run)}{later}"
+        told = f"{_listed(run.others)} {'is' if len(run.others) == 1 else 'are'} told to stop"
+        return f"{sentence}; {told}, and then the run {_becomes(run)}{later}"
     return f"{sentence}; the run {_becomes(run)}"
 
 

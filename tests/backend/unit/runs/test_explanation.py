@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.runs.explanation import MountProblem, Wait, Wanted, waiting_because
+from iotide_server.runs.explanation import Drained, MountProblem, Wait, Wanted, waiting_because
 from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -50,6 +50,23 @@ def test_every_reason_is_given() -> None:
         " node n1 has never been heard of; start its agent; target nfs on node n1: nothing is mounted there;"
         " 3 runs stand before it"
     )
+
+
+@pytest.mark.parametrize(
+    ("drained", "because"),
+    [
+        (
+            Drained("node n1", "ada", "its disk is replaced", None),
+            "node n1 is drained by ada until it is resumed: its disk is replaced",
+        ),
+        (
+            Drained("everything", "ada", "the cooling fails", NOW + timedelta(hours=1)),
+            "everything is drained by ada until 2026-11-21 11:00:00 UTC: the cooling fails",
+        ),
+    ],
+)
+def test_what_is_drained_is_named_with_reason_who_and_until_when(drained: Drained, because: str) -> None:
+    assert waiting_because(Wait([NODE], [], None, None, 0, drained=[drained]), NOW) == because
 
 
 def test_a_pause_that_is_over_is_no_reason() -> None:
