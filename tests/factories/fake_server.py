@@ -61,6 +61,15 @@ def fake_server() -> Iterator[FakeServer]:
         def do_POST(self) -> None:
             self._serve()
 
+        def do_PUT(self) -> None:
+            self._serve()
+
+        def do_PATCH(self) -> None:
+            self._serve()
+
+        def do_DELETE(self) -> None:
+            self._serve()
+
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
             del format, args
 

@@ -380,6 +380,98 @@ export interface paths {
         patch: operations["change_node"];
         trace?: never;
     };
+    "/api/v1/drains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what is drained
+         * @description On what is drained nothing new starts; what runs goes on. A drain of everything comes first.
+         */
+        get: operations["list_drains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Drain everything
+         * @description For operators of all clusters: nothing new starts anywhere.
+         */
+        put: operations["drain_everything"];
+        post?: never;
+        /**
+         * Resume everything
+         * @description Ends the drain of everything; what is drained on its own stays so.
+         */
+        delete: operations["resume_everything"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Drain a cluster
+         * @description Nothing new starts in it; what runs goes on. Once more: with another reason or end.
+         */
+        put: operations["drain_cluster"];
+        post?: never;
+        /**
+         * Resume a cluster
+         * @description Nodes and targets that are drained on their own stay so; what is not drained stays as it is.
+         */
+        delete: operations["resume_cluster"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Drain a node
+         * @description Nothing new starts on it, nor any run that names it beside others; what runs goes on.
+         */
+        put: operations["drain_node"];
+        post?: never;
+        /**
+         * Resume a node
+         * @description What is not drained stays as it is.
+         */
+        delete: operations["resume_node"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/targets": {
         parameters: {
             query?: never;
@@ -492,6 +584,30 @@ export interface paths {
         patch: operations["change_target"];
         trace?: never;
     };
+    "/api/v1/targets/{target_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Drain a target
+         * @description No new run loads it, on whatever node; what runs goes on.
+         */
+        put: operations["drain_target"];
+        post?: never;
+        /**
+         * Resume a target
+         * @description What is not drained stays as it is.
+         */
+        delete: operations["resume_target"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workloads": {
         parameters: {
             query?: never;
@@ -553,7 +669,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a campaign's priority
+         * @description Its waiting runs stand in their lines as if it had been submitted with this priority.
+         */
+        patch: operations["change_campaign"];
         trace?: never;
     };
     "/api/v1/campaigns/{campaign_id}/pause": {
@@ -812,6 +932,50 @@ export interface paths {
         get: operations["list_run_events"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what waits in a cluster
+         * @description The first waiting runs in the order in which they are served, and why each of them waits.
+         */
+        get: operations["get_queue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node_id}/dead": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what calling a silent node dead would do
+         * @description What it would free and end, and what a load that still hangs there could do; refused while the node speaks.
+         */
+        get: operations["get_death_statement"];
+        put?: never;
+        /**
+         * Call a silent node dead
+         * @description Frees and ends exactly what the statement said; nothing starts on it until its agent says hello again.
+         */
+        post: operations["declare_node_dead"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1504,6 +1668,18 @@ export interface components {
             labels: string[];
         };
         /**
+         * CampaignPatch
+         * @description What of a campaign can be changed while its runs wait.
+         */
+        CampaignPatch: {
+            /**
+             * Priority
+             * @description A step counts as an hour of waiting
+             * @example 5
+             */
+            priority: number;
+        };
+        /**
          * CampaignPlan
          * @description What x where x how often, and under which conditions.
          *
@@ -1778,6 +1954,8 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+            /** @description Nothing new starts in the whole cluster */
+            drain: components["schemas"]["Drain"] | null;
         };
         /**
          * ClusterInput
@@ -1881,6 +2059,138 @@ export interface components {
             step_seconds: number;
             /** Values */
             values: number[];
+        };
+        /**
+         * DeathConfirmation
+         * @description That the node is dead.
+         */
+        DeathConfirmation: {
+            /**
+             * Statement Sha256
+             * @description Of the statement as it was shown
+             */
+            statement_sha256: string;
+        };
+        /**
+         * DeathStatement
+         * @description What calling a silent node dead would free and end, and nothing else would be.
+         */
+        DeathStatement: {
+            /** Node Id */
+            node_id: number;
+            /** Node Name */
+            node_name: string;
+            /**
+             * Last Seen At
+             * Format: date-time
+             */
+            last_seen_at: string;
+            /** Runs */
+            runs: components["schemas"]["EndedRun"][];
+            /**
+             * Waiting Count
+             * @description Runs that wait for the node and go on waiting
+             */
+            waiting_count: number;
+            /** Statement Sha256 */
+            statement_sha256: string;
+        };
+        /**
+         * DoomedOrder
+         * @description An order of the node that would end.
+         */
+        DoomedOrder: {
+            /** Order Id */
+            order_id: number;
+            /** @description By the node's last word */
+            state: components["schemas"]["OrderState"];
+            /** Started At */
+            started_at: string | null;
+            end: components["schemas"]["OrderEnd"];
+        };
+        /**
+         * Drain
+         * @description Nothing new starts there; what runs goes on.
+         */
+        Drain: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "all" | "cluster" | "node" | "target";
+            /**
+             * Subject Id
+             * @description Of the node, target or cluster; 0 for all
+             */
+            subject_id: number;
+            /**
+             * Cluster Id
+             * @description Null for all
+             */
+            cluster_id: number | null;
+            /** Reason */
+            reason: string;
+            /**
+             * By
+             * @description Who drained it, or last said why
+             */
+            by: string;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Until
+             * @description It is resumed by itself then; null: a person resumes it
+             */
+            until: string | null;
+        };
+        /**
+         * DrainInput
+         * @description That nothing new may start there.
+         */
+        DrainInput: {
+            /**
+             * Reason
+             * @description For everybody whose run waits for it
+             * @example its disk is replaced
+             */
+            reason: string;
+            /**
+             * Until
+             * @description It is resumed by itself then
+             * @example 2026-12-01T06:00:00Z
+             */
+            until?: string | null;
+        };
+        /**
+         * EndedRun
+         * @description What it would do to a run.
+         */
+        EndedRun: {
+            /** Run Id */
+            run_id: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Workload */
+            workload: string;
+            /** Orders */
+            orders: components["schemas"]["DoomedOrder"][];
+            /** @description At once, or when the other nodes of its gang have stopped */
+            becomes: components["schemas"]["RunState"];
+            /**
+             * Ends
+             * @description What ends, what is free then and what becomes of the run
+             */
+            ends: string;
+            /**
+             * Risk
+             * @description What happens if the node is only cut off and its load still runs
+             */
+            risk: string;
         };
         /**
          * EnrollReply
@@ -2455,6 +2765,49 @@ export interface components {
             mount_options: string;
         };
         /**
+         * NamedDrain
+         * @description A drain in a list.
+         */
+        NamedDrain: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "all" | "cluster" | "node" | "target";
+            /**
+             * Subject Id
+             * @description Of the node, target or cluster; 0 for all
+             */
+            subject_id: number;
+            /**
+             * Cluster Id
+             * @description Null for all
+             */
+            cluster_id: number | null;
+            /** Reason */
+            reason: string;
+            /**
+             * By
+             * @description Who drained it, or last said why
+             */
+            by: string;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Until
+             * @description It is resumed by itself then; null: a person resumes it
+             */
+            until: string | null;
+            /**
+             * Name
+             * @example node07
+             */
+            name: string;
+        };
+        /**
          * Node
          * @description A host with an agent.
          */
@@ -2505,6 +2858,8 @@ export interface components {
              * @description Why the scheduler passes it over
              */
             problem: string | null;
+            /** @description Nothing new starts on it; its cluster may be drained, too */
+            drain: components["schemas"]["Drain"] | null;
         };
         /**
          * NodePatch
@@ -3111,6 +3466,59 @@ export interface components {
          */
         PrincipalKind: "user" | "token" | "node" | "anonymous";
         /**
+         * Queue
+         * @description What waits in a cluster, the first to be served first.
+         */
+        Queue: {
+            /**
+             * Waiting
+             * @description Runs that wait in all
+             */
+            waiting: number;
+            /** Runs */
+            runs: components["schemas"]["QueuedRun"][];
+        };
+        /**
+         * QueuedRun
+         * @description A waiting run in its place.
+         */
+        QueuedRun: {
+            /** Run Id */
+            run_id: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /**
+             * Owner
+             * @description Who submitted it; null when that person is gone
+             */
+            owner: string | null;
+            /** Priority */
+            priority: number;
+            /** Repeat */
+            repeat: number;
+            /**
+             * Workload
+             * @example dd
+             */
+            workload: string;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Waiting Because
+             * @description Everything that keeps it from starting now, in words
+             */
+            waiting_because: string;
+        };
+        /**
          * Reading
          * @description Who read an order's raw output when; the one with the highest ordinal of each order counts.
          *
@@ -3714,6 +4122,8 @@ export interface components {
              * @description Targets of storage nodes that it stands on
              */
             backed_by: components["schemas"]["TargetRef"][];
+            /** @description No new run loads it; its nodes or cluster may be drained, too */
+            drain: components["schemas"]["Drain"] | null;
         };
         /**
          * TargetFacts
@@ -6568,7 +6978,16 @@ export interface operations {
                      *           "id": 1,
                      *           "name": "blade-2026",
                      *           "description": "rack 4",
-                     *           "created_at": "2026-11-21T10:00:00Z"
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "drain": {
+                     *             "kind": "all",
+                     *             "subject_id": 1,
+                     *             "cluster_id": 1,
+                     *             "reason": "text",
+                     *             "by": "text",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "until": "2026-11-21T10:00:00Z"
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": "text"
@@ -6709,7 +7128,16 @@ export interface operations {
                      *       "id": 1,
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
-                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Cluster"];
@@ -6899,7 +7327,16 @@ export interface operations {
                      *       "id": 1,
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
-                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Cluster"];
@@ -7059,7 +7496,16 @@ export interface operations {
                      *       "id": 1,
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
-                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Cluster"];
@@ -7825,7 +8271,16 @@ export interface operations {
                      *               "phase": "writing 1.00 GiB"
                      *             }
                      *           ],
-                     *           "problem": "text"
+                     *           "problem": "text",
+                     *           "drain": {
+                     *             "kind": "all",
+                     *             "subject_id": 1,
+                     *             "cluster_id": 1,
+                     *             "reason": "text",
+                     *             "by": "text",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "until": "2026-11-21T10:00:00Z"
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": "text"
@@ -8001,7 +8456,16 @@ export interface operations {
                      *           "phase": "writing 1.00 GiB"
                      *         }
                      *       ],
-                     *       "problem": "text"
+                     *       "problem": "text",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Node"];
@@ -8364,7 +8828,16 @@ export interface operations {
                      *           "phase": "writing 1.00 GiB"
                      *         }
                      *       ],
-                     *       "problem": "text"
+                     *       "problem": "text",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Node"];
@@ -8552,6 +9025,1128 @@ export interface operations {
             };
         };
     };
+    list_drains: {
+        parameters: {
+            query?: {
+                /** @description Only what is of this cluster */
+                cluster_id?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z",
+                     *         "name": "node07"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["NamedDrain"][];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    drain_everything: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "its disk is replaced",
+                 *       "until": "2026-12-01T06:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DrainInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "all",
+                     *       "subject_id": 1,
+                     *       "cluster_id": 1,
+                     *       "reason": "text",
+                     *       "by": "text",
+                     *       "since": "2026-11-21T10:00:00Z",
+                     *       "until": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Drain"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resume_everything: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    drain_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "its disk is replaced",
+                 *       "until": "2026-12-01T06:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DrainInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "all",
+                     *       "subject_id": 1,
+                     *       "cluster_id": 1,
+                     *       "reason": "text",
+                     *       "by": "text",
+                     *       "since": "2026-11-21T10:00:00Z",
+                     *       "until": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Drain"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resume_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    drain_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "its disk is replaced",
+                 *       "until": "2026-12-01T06:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DrainInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "all",
+                     *       "subject_id": 1,
+                     *       "cluster_id": 1,
+                     *       "reason": "text",
+                     *       "by": "text",
+                     *       "since": "2026-11-21T10:00:00Z",
+                     *       "until": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Drain"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resume_node: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_targets: {
         parameters: {
             query?: {
@@ -8607,7 +10202,16 @@ export interface operations {
                      *               "id": 1,
                      *               "name": "nfs-home"
                      *             }
-                     *           ]
+                     *           ],
+                     *           "drain": {
+                     *             "kind": "all",
+                     *             "subject_id": 1,
+                     *             "cluster_id": 1,
+                     *             "reason": "text",
+                     *             "by": "text",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "until": "2026-11-21T10:00:00Z"
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": "text"
@@ -8785,7 +10389,16 @@ export interface operations {
                      *           "id": 1,
                      *           "name": "nfs-home"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Target"];
@@ -9396,7 +11009,16 @@ export interface operations {
                      *           "id": 1,
                      *           "name": "nfs-home"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Target"];
@@ -9630,7 +11252,16 @@ export interface operations {
                      *           "id": 1,
                      *           "name": "nfs-home"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Target"];
@@ -9984,7 +11615,16 @@ export interface operations {
                      *           "id": 1,
                      *           "name": "nfs-home"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Target"];
@@ -10104,6 +11744,349 @@ export interface operations {
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
                      *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    drain_target: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "its disk is replaced",
+                 *       "until": "2026-12-01T06:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DrainInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "all",
+                     *       "subject_id": 1,
+                     *       "cluster_id": 1,
+                     *       "reason": "text",
+                     *       "by": "text",
+                     *       "since": "2026-11-21T10:00:00Z",
+                     *       "until": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Drain"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resume_target: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -11113,6 +13096,295 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_campaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "priority": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["CampaignPatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "time_limit_seconds": 3600,
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "state": "waiting",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "counts": {
+                     *         "waiting": 1,
+                     *         "active": 1,
+                     *         "finished": 1,
+                     *         "failed": 1,
+                     *         "cancelled": 1
+                     *       },
+                     *       "stages": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "variant": "ext3 data=journal",
+                     *           "pause": "text",
+                     *           "state": "held",
+                     *           "paused_at": "2026-11-21T10:00:00Z",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_by": "text",
+                     *           "runs": 1,
+                     *           "ended": 1
+                     *         }
+                     *       ],
+                     *       "progress": 1,
+                     *       "seconds_remaining_estimated": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
                      *       }
                      *     }
                      */
@@ -13747,6 +16019,636 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_queue: {
+        parameters: {
+            query?: {
+                /** @description Runs shown at most */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "waiting": 1,
+                     *       "runs": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "owner": "text",
+                     *           "priority": 1,
+                     *           "repeat": 1,
+                     *           "workload": "dd",
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "waiting_because": "text"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Queue"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_death_statement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "node_id": 1,
+                     *       "node_name": "text",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "runs": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "workload": "text",
+                     *           "orders": [
+                     *             {
+                     *               "order_id": 1,
+                     *               "state": "offered",
+                     *               "started_at": "2026-11-21T10:00:00Z",
+                     *               "end": "finished"
+                     *             }
+                     *           ],
+                     *           "becomes": "waiting",
+                     *           "ends": "text",
+                     *           "risk": "text"
+                     *         }
+                     *       ],
+                     *       "waiting_count": 1,
+                     *       "statement_sha256": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeathStatement"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    declare_node_dead: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "statement_sha256": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeathConfirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "name": "node07",
+                     *       "role": "compute",
+                     *       "slots": 1,
+                     *       "state": "online",
+                     *       "last_seen_at": "2026-11-21T10:00:00Z",
+                     *       "agent_version": "text",
+                     *       "boot_id": "text",
+                     *       "facts": {},
+                     *       "mounts": [
+                     *         {
+                     *           "path": "text",
+                     *           "mount_point": "text",
+                     *           "fstype": "text",
+                     *           "source": "text",
+                     *           "mount_options": "text",
+                     *           "total_bytes": 0,
+                     *           "free_bytes": 0,
+                     *           "total_inodes": 0,
+                     *           "free_inodes": 0,
+                     *           "approved": true,
+                     *           "facts": {}
+                     *         }
+                     *       ],
+                     *       "approved_directories": [
+                     *         "/scratch"
+                     *       ],
+                     *       "workloads": [
+                     *         {
+                     *           "name": "fio",
+                     *           "revision": 1,
+                     *           "tool_version": "fio-3.33",
+                     *           "available": true,
+                     *           "unavailable_because": "text"
+                     *         }
+                     *       ],
+                     *       "active_orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "state": "running",
+                     *           "progress": 1,
+                     *           "phase": "writing 1.00 GiB"
+                     *         }
+                     *       ],
+                     *       "problem": "text",
+                     *       "drain": {
+                     *         "kind": "all",
+                     *         "subject_id": 1,
+                     *         "cluster_id": 1,
+                     *         "reason": "text",
+                     *         "by": "text",
+                     *         "since": "2026-11-21T10:00:00Z",
+                     *         "until": "2026-11-21T10:00:00Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
                      *       }
                      *     }
                      */

@@ -14,7 +14,7 @@ from iotide_server.clusters.drains import EVERYTHING, Subject
 from iotide_server.clusters.errors import DrainEndPassedError
 from iotide_server.clusters.views import DrainKind, DrainWanted
 from iotide_server.runs import reading
-from iotide_server.scheduling import starting
+from iotide_server.scheduling import repository, starting
 from iotide_server.scheduling.matching import Waiting
 from iotide_server.scheduling.service import Scheduler
 
@@ -128,7 +128,7 @@ def test_what_is_drained_again_has_the_new_reason_and_end_and_began_before(site:
     assert (drained.since, drained.until) == (began_at, clock() + timedelta(hours=1))
     assert [action for action, _, _ in actions] == ["node_drained", "node_drained"]
     assert actions[1].before["until"] is None
-    assert actions[1].after["until"] == drained.until.isoformat()
+    assert actions[1].after["until"] == (clock() + timedelta(hours=1)).isoformat()
 
 
 def test_an_end_that_has_passed_is_refused(site: Site) -> None:
@@ -185,8 +185,8 @@ def test_runs_that_are_just_being_started_are_seen_by_whoever_drained(site: Site
 
     with ThreadPoolExecutor(1) as pool:
         with site.database.transaction() as session:
-            waiting = starting.repository.candidates(session, site.clock())
-            starting.repository.start(session, waiting, {run_id: 1}, site.clock())
+            waiting = repository.candidates(session, site.clock())
+            repository.start(session, waiting, {run_id: 1}, site.clock())
             drained = pool.submit(drain_and_look)
             blocked = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
             while not session.scalars(blocked).one():

@@ -239,3 +239,34 @@ class Artefact(Answer):
     order_id: int
     name: str
     size_bytes: int
+
+
+class Drain(Answer):
+    """Something on which nothing new starts; `until` is none until a person resumes it."""
+
+    kind: str
+    name: str = ""
+    reason: str
+    by: str
+    since: datetime
+    until: datetime | None
+
+
+class EndedRun(Answer):
+    """What calling its node dead would do to a run, in sentences."""
+
+    run_id: int
+    campaign_name: str
+    workload: str
+    ends: str
+    risk: str
+
+
+class DeathStatement(Answer):
+    """What calling a silent node dead would free and end."""
+
+    node_name: str
+    last_seen_at: datetime
+    runs: list[EndedRun]
+    waiting_count: int
+    statement_sha256: str

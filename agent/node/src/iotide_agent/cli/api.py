@@ -75,6 +75,26 @@ class Api:
                 raise
             return self._document(self._send(request))
 
+    def put(self, path: str, body: Document) -> Document:
+        """Puts a JSON object, which done twice is done once."""
+        return self._document(self._send(self._client.build_request("PUT", path, json=body)))
+
+    def patch(self, path: str, body: Document) -> Document:
+        """Changes the fields of the thing at `path` that the JSON object names."""
+        return self._document(self._send(self._client.build_request("PATCH", path, json=body)))
+
+    def delete(self, path: str) -> None:
+        """Takes away what is at `path`."""
+        self._send(self._client.build_request("DELETE", path))
+
+    def get_list(self, path: str) -> list[Document]:
+        """The JSON list at `path`, of those that come whole."""
+        response = self._send(self._client.build_request("GET", path))
+        found = response.json()
+        if not isinstance(found, list):
+            raise self._no_api(response)
+        return found
+
     def items(self, path: str, parameters: Mapping[str, str | int], limit: int | None = None) -> Iterator[Document]:
         """The items of a list, page by page, `limit` of them or all."""
         wanted = dict(parameters) | {"limit": min(limit or _PAGE, _PAGE)}

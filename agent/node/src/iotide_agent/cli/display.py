@@ -1,13 +1,14 @@
 """Answers for people: tables, results and a live progress bar."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
-from iotide_agent.cli.answers import Campaign, Cell, Pause, Preview, Run, RunDetail
+from iotide_agent.cli.answers import Campaign, Cell, DeathStatement, Drain, Pause, Preview, Run, RunDetail
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
 from iotide_wire.messages import Flag
@@ -182,6 +183,31 @@ def _change(difference: Difference) -> str:
 def flag_lines(flags: Sequence[Flag]) -> list[str]:
     """What a sceptic must know, one flag a line."""
     return [f"{flag.code} ({flag.effect}): {flag.measured}; limit {flag.limit}" for flag in flags]
+
+
+def drain_table(drains: Iterable[Drain]) -> Table:
+    """One drain a row."""
+    table = _table("what", "name", "reason", "by", "since", "until")
+    for drain in drains:
+        since = f"{drain.since:%Y-%m-%d %H:%M} UTC"
+        table.add_row(drain.kind, drain.name, drain.reason, drain.by, since, until(drain.until))
+    return table
+
+
+def until(end: datetime | None) -> str:
+    """When a drain ends."""
+    return "until it is resumed" if end is None else f"until {end:%Y-%m-%d %H:%M} UTC"
+
+
+def death_lines(statement: DeathStatement) -> list[str]:
+    """What calling a node dead would do, two lines a run."""
+    lines = [f"{statement.node_name} was last heard of at {statement.last_seen_at:%Y-%m-%d %H:%M:%S} UTC"]
+    for run in statement.runs:
+        lines += [f"run {run.run_id} ({run.campaign_name}, {run.workload}): {run.ends}", f"  {run.risk}"]
+    if not statement.runs:
+        lines.append("it holds no order: nothing is freed and nothing ends")
+    lines.append(f"{statement.waiting_count} runs wait for it and go on waiting until its agent says hello again")
+    return lines
 
 
 class LiveProgress:

@@ -6,7 +6,6 @@ import sys
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, TextIO
@@ -15,30 +14,30 @@ import typer
 from rich.console import Console
 from rich.live import Live
 
-from iotide_agent.cli import display
+from iotide_agent.cli import control, display
 from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Preview, Run, RunDetail, Sample
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
+from iotide_agent.cli.server import AsJson, Server, console, is_confirmed, opened, print_json
 from iotide_agent.cli.watch import look, watch
 
 DONE: Final = 0
 SOME_RUN_FAILED: Final = 1
 REFUSED: Final = 2
 INTERRUPTED: Final = 130
-PIPE_COLUMNS: Final = 240
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 campaign_app = typer.Typer(no_args_is_help=True, help="Submit, follow and cancel campaigns.")
 run_app = typer.Typer(no_args_is_help=True, help="Look into single runs.")
 app.add_typer(campaign_app, name="campaign")
 app.add_typer(run_app, name="run")
+control.add_to(app, campaign_app)
 
 CampaignId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")]
 RunId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the run.")]
 PlanFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The campaign; see examples/.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print what the server answered, as JSON.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Follow it to its end; status 1 if a run failed.")]
 Limit = Annotated[int, typer.Option(min=1, max=10_000, help="How many at most, the newest first.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")]
@@ -49,31 +48,6 @@ class ExportFormat(StrEnum):
 
     CSV = "csv"
     JSON = "json"
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """Where the commands go, from options or the environment."""
-
-    url: str
-    token: str | None
-    ca: Path | None
-
-    def open(self) -> Api:
-        """A session with it.
-
-        Raises:
-            RefusedError: the address is none, there is no token, or no such certificate file.
-        """
-        if not self.url.startswith(("http://", "https://")):
-            remedy = "write for instance https://iotide.example:8443"
-            raise RefusedError([Problem("invalid_input", "not an address", "url", self.url, remedy)])
-        if not self.token:
-            remedy = "make an API token in the dashboard, then set IOTIDE_TOKEN or give --token"
-            raise RefusedError([Problem("not_authenticated", "no API token was given", "token", None, remedy)])
-        if self.ca is not None and not self.ca.is_file():
-            raise RefusedError([Problem("invalid_input", "no such file", "ca", str(self.ca), "name a PEM file")])
-        return Api(self.url, self.token, str(self.ca) if self.ca else None)
 
 
 @app.callback()
@@ -92,12 +66,12 @@ def connect(
 def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = False, as_json: AsJson = False) -> None:
     """Submit a campaign; with --watch, follow it to its end and show its results."""
     plan = read_plan(file)
-    with _open(context) as api:
+    with opened(context) as api:
         answer = api.post("/campaigns", plan.model_dump(mode="json"), idempotency_key=str(uuid.uuid4()))
         if follow:
             _follow(api, int(answer["id"]), as_json=as_json)
         elif as_json:
-            _print_json(answer)
+            print_json(answer)
         else:
             campaign = Campaign.of(answer)
             runs = sum(dict(campaign.counts).values())
@@ -108,10 +82,10 @@ def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = F
 def preview_campaign(context: typer.Context, file: PlanFile, *, as_json: AsJson = False) -> None:
     """Say what a campaign would do, without submitting it."""
     plan = read_plan(file)
-    with _open(context) as api:
+    with opened(context) as api:
         answer = api.post("/campaigns/preview", plan.model_dump(mode="json"))
     if as_json:
-        _print_json(answer)
+        print_json(answer)
     else:
         typer.echo("\n".join(display.preview_lines(Preview.of(answer))))
 
@@ -126,12 +100,12 @@ def list_campaigns(
     as_json: AsJson = False,
 ) -> None:
     """List campaigns, the newest first."""
-    with _open(context) as api:
+    with opened(context) as api:
         answers = list(api.items("/campaigns", _given(state=state, cluster_id=cluster_id), limit))
     if as_json:
-        _print_json(answers)
+        print_json(answers)
     else:
-        _console().print(display.campaign_table(Campaign.of(answer) for answer in answers))
+        console().print(display.campaign_table(Campaign.of(answer) for answer in answers))
 
 
 @campaign_app.command("show")
@@ -139,31 +113,31 @@ def show_campaign(
     context: typer.Context, campaign: CampaignId, *, follow: Watch = False, as_json: AsJson = False
 ) -> None:
     """Show a campaign with the results of its cells."""
-    with _open(context) as api:
+    with opened(context) as api:
         if follow:
             _follow(api, campaign, as_json=as_json)
             return
         answer = api.get(f"/campaigns/{campaign}")
         cells = list(api.items(f"/campaigns/{campaign}/cells", {}))
     if as_json:
-        _print_json(answer | {"cells": cells})
+        print_json(answer | {"cells": cells})
         return
     shown = Campaign.of(answer)
-    _console().print(display.campaign_table([shown]))
+    console().print(display.campaign_table([shown]))
     for line in display.stage_lines(shown):
-        _console().print(line, markup=False, highlight=False, soft_wrap=True)
-    display.show_results(_console(), map(Cell.of, cells))
+        console().print(line, markup=False, highlight=False, soft_wrap=True)
+    display.show_results(console(), map(Cell.of, cells))
 
 
 @campaign_app.command("cancel")
 def cancel_campaign(context: typer.Context, campaign: CampaignId, *, as_json: AsJson = False) -> None:
     """Cancel the runs of a campaign that did not end yet; running loads are stopped and their files removed."""
-    with _open(context) as api:
+    with opened(context) as api:
         answer = api.post(f"/campaigns/{campaign}/cancel")
     if as_json:
-        _print_json(answer)
+        print_json(answer)
     else:
-        _console().print(display.campaign_table([Campaign.of(answer)]))
+        console().print(display.campaign_table([Campaign.of(answer)]))
 
 
 @campaign_app.command("confirm")
@@ -175,22 +149,22 @@ def confirm_campaign(
     as_json: AsJson = False,
 ) -> None:
     """Confirm that the servers are as the next stage of a paused campaign needs them, and let it begin."""
-    with _open(context) as api:
+    with opened(context) as api:
         pause = look(api, campaign, time.sleep)
         typer.echo("\n".join(display.pause_lines(pause)), err=as_json)
         if not yes and not typer.confirm("Use these mounts, for every campaign, and begin the stage?", err=as_json):
             raise typer.Exit(REFUSED)
         answer = api.post(f"/campaigns/{campaign}/confirm", {"found_sha256": pause.found_sha256})
     if as_json:
-        _print_json(answer)
+        print_json(answer)
     else:
-        _console().print(display.campaign_table([Campaign.of(answer)]))
+        console().print(display.campaign_table([Campaign.of(answer)]))
 
 
 @campaign_app.command("export")
 def export_campaign(context: typer.Context, campaign: CampaignId, *, output: Output = None) -> None:
     """Write all samples of a campaign as CSV."""
-    with _open(context) as api:
+    with opened(context) as api:
         _write(api.get_text(f"/campaigns/{campaign}/samples.csv"), output)
 
 
@@ -205,23 +179,23 @@ def list_runs(
 ) -> None:
     """List runs, the newest first."""
     filters = _given(campaign_id=campaign, state=state)
-    with _open(context) as api:
+    with opened(context) as api:
         answers = list(api.items("/runs", filters, limit))
     if as_json:
-        _print_json(answers)
+        print_json(answers)
     else:
-        _console().print(display.run_table(Run.of(answer) for answer in answers))
+        console().print(display.run_table(Run.of(answer) for answer in answers))
 
 
 @run_app.command("show")
 def show_run(context: typer.Context, run: RunId, *, as_json: AsJson = False) -> None:
     """Show a run: its commands, samples and flags, and why it waits."""
-    with _open(context) as api:
+    with opened(context) as api:
         answer = api.get(f"/runs/{run}")
     if as_json:
-        _print_json(answer)
+        print_json(answer)
     else:
-        display.show_run(_console(), RunDetail.of(answer))
+        display.show_run(console(), RunDetail.of(answer))
 
 
 @run_app.command("log")
@@ -233,12 +207,12 @@ def show_log(
     as_json: AsJson = False,
 ) -> None:
     """Show what happened to a run, oldest first, and with --raw what its tools printed."""
-    with _open(context) as api:
+    with opened(context) as api:
         events = sorted(api.items(f"/runs/{run}/events", {}), key=lambda event: str(event["at"]))
         artefacts = list(api.items(f"/runs/{run}/artefacts", {})) if raw else []
         texts = {int(found["id"]): api.get_text(f"/artefacts/{found['id']}") for found in artefacts}
     if as_json:
-        _print_json({"events": events, "artefacts": [found | {"text": texts[int(found["id"])]} for found in artefacts]})
+        print_json({"events": events, "artefacts": [found | {"text": texts[int(found["id"])]} for found in artefacts]})
         return
     for event in map(Event.of, events):
         typer.echo(f"{event.at:%Y-%m-%d %H:%M:%S} UTC  {event.kind}  {event.text}")
@@ -268,15 +242,16 @@ def reparse_runs(  # noqa: PLR0913 - each is an option of the command
         raise RefusedError(
             [Problem("invalid_input", "a workload narrows a campaign only", "workload", workload, remedy)]
         )
-    with _open(context) as api:
+    with opened(context) as api:
         found = [read_run_again(api, run_id) for run_id in chosen_runs(api, runs or [], campaign, workload)]
         for reread in found:
-            display.show_reread(_console(), reread)
+            display.show_reread(console(), reread)
         changing = [reread for reread in found if reread.changes]
         refused = sum(reread.reading is None for reread in found)
         typer.echo(f"{len(changing)} of {len(found)} runs would change; {refused} cannot be read again")
         if changing and not dry_run:
-            if not (yes or _is_confirmed("Put these readings in the place of the current ones?")):
+            question = "Put these readings in the place of the current ones?"
+            if not (yes or is_confirmed(question, remedy="look with --dry-run, then give --yes")):
                 raise typer.Exit(REFUSED)
             for reread in changing:
                 send(api, reread)
@@ -296,7 +271,7 @@ def export_run(
     output: Output = None,
 ) -> None:
     """Write the samples of a run, in base units."""
-    with _open(context) as api:
+    with opened(context) as api:
         answers = list(api.items("/samples", {"run_id": run}))
     if export_format is ExportFormat.JSON:
         _write(json.dumps(answers, indent=2) + "\n", output)
@@ -333,10 +308,10 @@ def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
         )
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
-        _print_json(api.get(f"/campaigns/{campaign_id}"))
+        print_json(api.get(f"/campaigns/{campaign_id}"))
     else:
         cells = api.items(f"/campaigns/{campaign_id}/cells", {})
-        display.show_results(_console(), map(Cell.of, cells))
+        display.show_results(console(), map(Cell.of, cells))
         counts = campaign.counts
         ended = f"{counts.finished} runs finished, {counts.failed} failed, {counts.cancelled} cancelled"
         typer.echo(f"campaign {campaign.id} ({campaign.name}): {ended}")
@@ -344,29 +319,8 @@ def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
         raise typer.Exit(SOME_RUN_FAILED)
 
 
-def _open(context: typer.Context) -> Api:
-    server: Server = context.obj
-    return server.open()
-
-
-def _console() -> Console:
-    """Tables as wide as the terminal; in a pipe as wide as they need to be, so that lines stay lines."""
-    return Console() if sys.stdout.isatty() else Console(width=PIPE_COLUMNS)
-
-
-def _is_confirmed(question: str) -> bool:
-    if not sys.stdin.isatty():
-        remedy = "look with --dry-run, then give --yes"
-        raise RefusedError([Problem("not_confirmed", "nobody is there to ask", "yes", remedy=remedy)])
-    return typer.confirm(question)
-
-
 def _given(**filters: str | int | None) -> dict[str, str | int]:
     return {name: value for name, value in filters.items() if value is not None}
-
-
-def _print_json(answer: Document | list[Document]) -> None:
-    typer.echo(json.dumps(answer, indent=2))
 
 
 def _write(text: str, output: Path | None) -> None:
