@@ -16,10 +16,10 @@ const CommandPalette = lazy(() => import("./CommandPalette"));
 
 /** What the menu leads to; `holds` begins the addresses of pages that belong there too. */
 const PLACES = [
-  { to: "/", label: "Overview", icon: "overview", holds: "/targets/" },
-  { to: "/campaigns", label: "Campaigns", icon: "list", holds: "/runs/" },
-  { to: "/trends", label: "Trends", icon: "trend", holds: "/clusters/" },
-  { to: "/settings", label: "Settings", icon: "settings", holds: null },
+  { to: "/", label: "Overview", icon: "overview", holds: ["/targets/", "/queues/"] },
+  { to: "/campaigns", label: "Campaigns", icon: "list", holds: ["/runs/"] },
+  { to: "/trends", label: "Trends", icon: "trend", holds: ["/clusters/"] },
+  { to: "/settings", label: "Settings", icon: "settings", holds: [] },
 ] as const;
 
 export function Shell() {
@@ -48,7 +48,7 @@ function Menu() {
   return (
     <nav aria-label="Main">
       {PLACES.map(({ to, label, icon, holds }) => {
-        const isAround = holds !== null && pathname.startsWith(holds);
+        const isAround = holds.some((beginning) => pathname.startsWith(beginning));
         return (
           <MenuLink
             active={isAround}

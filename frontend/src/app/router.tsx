@@ -154,6 +154,13 @@ const trend = createRoute({
   component: lazyRouteComponent(() => import("./pages/TrendRoute")),
 });
 
+const queue = createRoute({
+  getParentRoute: () => shell,
+  path: "queues/$clusterId",
+  params: { parse: ({ clusterId }) => ({ clusterId: idIn(clusterId) }) },
+  component: lazyRouteComponent(() => import("./pages/QueueRoute")),
+});
+
 const trends = createRoute({
   getParentRoute: () => shell,
   path: "trends",
@@ -174,6 +181,7 @@ const pages = shell.addChildren([
   run,
   target,
   trend,
+  queue,
   trends,
   settings,
 ]);

@@ -6,8 +6,8 @@ interface PlaceProps {
   readonly of: {
     readonly node_names: readonly string[];
     readonly target_names: readonly string[];
-    /** Empty outside stages. */
-    readonly variant: string;
+    /** Empty or absent outside stages. */
+    readonly variant?: string;
   };
 }
 

@@ -5,12 +5,19 @@ import { useNow } from "./clock";
 
 const MINUTE_MILLISECONDS = 60_000;
 
-export function When({ at }: { at: string | null }) {
+interface WhenProps {
+  readonly at: string | null;
+  /** Stands before it, for instance “until ”. */
+  readonly prefix?: string;
+}
+
+export function When({ at, prefix = "" }: WhenProps) {
   const isRecent = at !== null && Date.now() - Date.parse(at) < MINUTE_MILLISECONDS;
   const now = useNow(isRecent ? 1 : 60);
   if (at === null) return <span>never</span>;
   return (
     <time dateTime={at} title={formatExactTime(at)}>
+      {prefix}
       {formatWhen(at, now)}
     </time>
   );

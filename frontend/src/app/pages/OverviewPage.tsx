@@ -1,11 +1,14 @@
 /** The first page: what runs now, then each cluster with its nodes and targets. */
 
-import { Button, Divider, Stack, Text } from "@mantine/core";
+import { Alert, Button, Divider, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import type { Cluster } from "@/api/types";
+import { DrainButton } from "@/components/drain/DrainButton";
+import { DrainNote } from "@/components/drain/DrainNote";
+import { drainsQuery } from "@/components/drain/queries";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
@@ -22,12 +25,51 @@ const route = getRouteApi("/shell/");
 export function OverviewPage() {
   const clusters = useQuery(clustersQuery);
   return (
-    <Page actions={<NewCluster />} title="Overview">
+    <Page
+      actions={
+        <>
+          <DrainEverything />
+          <NewCluster />
+        </>
+      }
+      title="Overview"
+    >
+      <EverythingDrained />
       <RunningCampaigns />
       <Loaded empty={<FirstCluster />} isEmpty={(rows) => rows.length === 0} lines={6} query={clusters}>
         {(rows) => rows.map((cluster) => <ClusterSection cluster={cluster} key={cluster.id} />)}
       </Loaded>
     </Page>
+  );
+}
+
+function useEverythingDrain() {
+  const { data: drains = [] } = useQuery(drainsQuery);
+  return drains.find(({ kind }) => kind === "all");
+}
+
+function EverythingDrained() {
+  const drain = useEverythingDrain();
+  if (!drain) return null;
+  return (
+    <Alert color="orange" title="Nothing new starts in any cluster" variant="light">
+      <DrainNote drain={drain} />
+    </Alert>
+  );
+}
+
+function DrainEverything() {
+  const drain = useEverythingDrain();
+  const { data: clusters = [] } = useQuery(clustersQuery);
+  if (clusters.length === 0) return null;
+  return (
+    <DrainButton
+      clusterId={null}
+      drain={drain}
+      name="everything"
+      size="sm"
+      subject={{ kind: "all", id: 0 }}
+    />
   );
 }
 
@@ -77,6 +119,15 @@ function ClusterSection({ cluster }: { cluster: Cluster }) {
     <Section
       actions={
         <>
+          <DrainButton
+            clusterId={cluster.id}
+            drain={cluster.drain}
+            name={`cluster ${cluster.name}`}
+            subject={{ kind: "cluster", id: cluster.id }}
+          />
+          <ButtonLink params={{ clusterId: cluster.id }} size="xs" to="/queues/$clusterId" variant="default">
+            Queue
+          </ButtonLink>
           <ButtonLink
             params={{ clusterId: cluster.id }}
             size="xs"
@@ -94,6 +145,7 @@ function ClusterSection({ cluster }: { cluster: Cluster }) {
       title={`Cluster ${cluster.name}`}
     >
       <Stack>
+        <DrainNote drain={cluster.drain} />
         <NodesPanel
           clusterId={cluster.id}
           onOpenNode={(nodeId) => void navigate({ search: { node: nodeId }, replace: true })}

@@ -16,6 +16,7 @@ import { CampaignProgress, isOpen } from "./CampaignProgress";
 import type { FigureView } from "./figure/choice";
 import { FigureSection } from "./figure/FigureSection";
 import { PausePanel } from "./PausePanel";
+import { PriorityControl } from "./PriorityControl";
 import { cancelCampaign } from "./queries";
 import { ResultsTable } from "./ResultsTable";
 import { StageBand } from "./StageBand";
@@ -45,7 +46,15 @@ export function CampaignView(props: CampaignViewProps) {
       {campaign.plan.note && <Text>{campaign.plan.note}</Text>}
       {campaign.state === "paused" && <PausePanel campaign={campaign} />}
       {campaign.counts.failed > 0 && <FailedHint campaign={campaign} />}
-      <Section actions={<StateBadge state={campaign.state} />} title="Progress">
+      <Section
+        actions={
+          <>
+            <PriorityControl campaign={campaign} />
+            <StateBadge state={campaign.state} />
+          </>
+        }
+        title="Progress"
+      >
         <Stack gap="sm">
           <CampaignProgress campaign={campaign} />
           <StageBand stages={campaign.stages} />

@@ -169,3 +169,17 @@ export const cancelCampaign = mutationOptions({
     client.invalidateQueries({ queryKey: ["run"] });
   },
 });
+
+export const changePriority = mutationOptions({
+  mutationFn: ({ campaignId, priority }: { campaignId: number; priority: number }) =>
+    answer(
+      api.PATCH("/api/v1/campaigns/{campaign_id}", {
+        params: { path: { campaign_id: campaignId } },
+        body: { priority },
+      }),
+    ),
+  onSuccess: (campaign, _wanted, _result, { client }) => {
+    client.invalidateQueries({ queryKey: ["campaign", campaign.id] });
+    client.invalidateQueries({ queryKey: ["run"] });
+  },
+});

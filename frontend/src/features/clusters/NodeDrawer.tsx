@@ -4,11 +4,14 @@ import { Badge, Drawer, Group, Stack, Text, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { Node } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { DrainButton } from "@/components/drain/DrainButton";
+import { DrainNote } from "@/components/drain/DrainNote";
 import { FactsTable } from "@/components/FactsTable";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { useMay } from "@/components/session";
+import { DeadNodeButton } from "./DeadNodeButton";
 import { retireNode } from "./queries";
 
 export default function NodeDrawer({ node, onClose }: { node: Node; onClose: () => void }) {
@@ -28,8 +31,23 @@ export default function NodeDrawer({ node, onClose }: { node: Node; onClose: () 
           <Text c="dimmed" size="sm">
             agent {node.agent_version ?? "unknown"}, {node.slots} {node.slots === 1 ? "slot" : "slots"}
           </Text>
-          <RetireButton node={node} onDone={onClose} />
+          <Group gap="xs" ml="auto">
+            <DeadNodeButton node={node} />
+            <DrainButton
+              clusterId={node.cluster_id}
+              drain={node.drain}
+              name={`node ${node.name}`}
+              subject={{ kind: "node", id: node.id }}
+            />
+            <RetireButton node={node} onDone={onClose} />
+          </Group>
         </Group>
+        <DrainNote drain={node.drain} />
+        {node.problem && (
+          <Text c="var(--mantine-color-error)" size="sm">
+            {node.problem}
+          </Text>
+        )}
         <Title order={3} size="h5">
           Workloads
         </Title>
@@ -93,7 +111,6 @@ function RetireButton({ node, onDone }: { node: Node; onDone: () => void }) {
   return (
     <ConfirmButton
       loading={retire.isPending}
-      ml="auto"
       onConfirm={() => retire.mutate(node.id, { onSuccess: onDone })}
       question={{
         title: `Retire ${node.name}?`,

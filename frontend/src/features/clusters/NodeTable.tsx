@@ -3,6 +3,7 @@
 import { Anchor, Box, Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Node } from "@/api/types";
+import { DrainNote } from "@/components/drain/DrainNote";
 import { TextLink } from "@/components/links";
 import { RunProgress } from "@/components/RunProgress";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -51,6 +52,7 @@ function NodeRow({ node, onOpen }: { node: Node; onOpen: (nodeId: number) => voi
       </td>
       <td>
         <StateBadge state={node.state} />
+        <DrainNote drain={node.drain} />
         {node.problem && (
           <Text c="var(--mantine-color-error)" maw={280} mt={2} size="xs" style={{ whiteSpace: "normal" }}>
             {node.problem}

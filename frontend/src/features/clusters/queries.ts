@@ -53,3 +53,31 @@ export const retireNode = mutationOptions({
     answer(api.DELETE("/api/v1/nodes/{node_id}", { params: { path: { node_id: nodeId } } })),
   onSuccess: (_done, _id, _result, { client }) => client.invalidateQueries({ queryKey: ["node"] }),
 });
+
+/** What calling a silent node dead would free and end; asked anew each time that somebody wants to know. */
+export function deathStatementQuery(nodeId: number) {
+  return queryOptions({
+    queryKey: ["node", nodeId, "dead"],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/api/v1/nodes/{node_id}/dead", { params: { path: { node_id: nodeId } }, signal })),
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+export const declareDead = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ nodeId, digest }: { nodeId: number; digest: string }) =>
+    answer(
+      api.POST("/api/v1/nodes/{node_id}/dead", {
+        params: { path: { node_id: nodeId } },
+        body: { statement_sha256: digest },
+      }),
+    ),
+  // Where it was refused, the statement is no longer what it was.
+  onSettled: (_node, _error, _wanted, _result, { client }) =>
+    Promise.all([
+      client.invalidateQueries({ queryKey: ["node"] }),
+      client.invalidateQueries({ queryKey: ["run"] }),
+    ]),
+});

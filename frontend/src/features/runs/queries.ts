@@ -38,6 +38,24 @@ export function runsQuery({ campaignId, seriesId, state }: RunFilter) {
   });
 }
 
+/** Why a run waits changes with what others do, of which there is no news of this run. */
+const QUEUE_MILLISECONDS = 10_000;
+
+/** The first waiting runs of a cluster in the order in which they are served. */
+export function queueQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: ["run", "list", "queue", clusterId],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/clusters/{cluster_id}/queue", {
+          params: { path: { cluster_id: clusterId } },
+          signal,
+        }),
+      ),
+    refetchInterval: QUEUE_MILLISECONDS,
+  });
+}
+
 export function runQuery(runId: number) {
   return queryOptions({
     queryKey: ["run", runId],

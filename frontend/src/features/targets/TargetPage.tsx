@@ -3,6 +3,8 @@
 import { List, Progress, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Target, TargetFacts, TargetPlace } from "@/api/types";
+import { DrainButton } from "@/components/drain/DrainButton";
+import { DrainNote } from "@/components/drain/DrainNote";
 import { FactsTable } from "@/components/FactsTable";
 import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
@@ -22,11 +24,29 @@ export function TargetPage({ targetId }: { targetId: number }) {
   return (
     <LoadedPage query={target} title={`Target ${targetId}`}>
       {(found) => (
-        <Page title={`Target ${found.name}`} trail={<Trail target={found} />}>
+        <Page
+          actions={<Actions target={found} />}
+          title={`Target ${found.name}`}
+          trail={<Trail target={found} />}
+        >
+          <DrainNote drain={found.drain} />
           <Loaded query={facts}>{(known) => <Known facts={known} target={found} />}</Loaded>
         </Page>
       )}
     </LoadedPage>
+  );
+}
+
+function Actions({ target }: { target: Target }) {
+  if (target.retired_at) return null;
+  return (
+    <DrainButton
+      clusterId={target.cluster_id}
+      drain={target.drain}
+      name={`target ${target.name}`}
+      size="sm"
+      subject={{ kind: "target", id: target.id }}
+    />
   );
 }
 

@@ -5,6 +5,8 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Target } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { DrainButton } from "@/components/drain/DrainButton";
+import { DrainNote } from "@/components/drain/DrainNote";
 import { Icon } from "@/components/Icon";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
@@ -80,6 +82,7 @@ function TargetRow({ target }: { target: Target }) {
         <TextLink params={{ targetId: target.id }} to="/targets/$targetId">
           {target.name}
         </TextLink>
+        <DrainNote drain={target.drain} />
       </td>
       <td>{target.path}</td>
       <td>
@@ -100,7 +103,16 @@ function TargetRow({ target }: { target: Target }) {
         <Quantity unit="bytes" value={free.length > 0 ? Math.min(...free) : null} />
       </td>
       <td>
-        <RetireButton target={target} />
+        <Group gap="xs" wrap="nowrap">
+          <DrainButton
+            clusterId={target.cluster_id}
+            drain={target.drain}
+            name={`target ${target.name}`}
+            size="compact-xs"
+            subject={{ kind: "target", id: target.id }}
+          />
+          <RetireButton target={target} />
+        </Group>
       </td>
     </tr>
   );

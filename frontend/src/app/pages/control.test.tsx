@@ -1,0 +1,156 @@
+/** What operators decide: a dead node, a campaign's priority, everything drained; and the queue that shows it. */
+
+import { screen, waitFor, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it } from "vitest";
+import { server } from "@/testing/server";
+import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+const NODE = {
+  id: 4,
+  cluster_id: 1,
+  name: "node-1",
+  role: "compute",
+  slots: 1,
+  state: "silent",
+  last_seen_at: "2026-11-21T10:00:00Z",
+  agent_version: "1",
+  facts: {},
+  problem: null,
+  drain: null,
+  mounts: [],
+  workloads: [],
+  active_orders: [],
+};
+const DRAIN = {
+  kind: "all",
+  subject_id: 0,
+  cluster_id: null,
+  reason: "the cooling fails",
+  by: "ada",
+  since: "2026-11-21T10:00:00Z",
+  until: null,
+};
+const RUN = { run_id: 7, campaign_id: 1, campaign_name: "nightly", workload: "dd", becomes: "waiting" };
+const STATEMENT = {
+  node_id: 4,
+  node_name: "node-1",
+  last_seen_at: "2026-11-21T10:00:00Z",
+  runs: [{ ...RUN, orders: [], ends: "order 12 ends as lost", risk: "Its load may run there." }],
+  waiting_count: 2,
+  statement_sha256: "a".repeat(64),
+};
+
+beforeEach(() => server.use(...USUAL_ANSWERS));
+
+it("shows what calling a silent node dead frees, and sends that statement's digest with the word", async () => {
+  const said: unknown[] = [];
+  server.use(
+    http.get("*/api/v1/nodes", () => listOf([NODE])),
+    http.get("*/api/v1/nodes/4/dead", () => HttpResponse.json(STATEMENT)),
+    http.post("*/api/v1/nodes/4/dead", async ({ request }) => {
+      said.push(await request.json());
+      return HttpResponse.json(NODE);
+    }),
+  );
+  const { user } = openDashboard("/?node=4");
+  await user.click(await screen.findByRole("button", { name: "This node is dead" }));
+  expect(await screen.findByText("order 12 ends as lost.")).toBeInTheDocument();
+  expect(screen.getByText("Its load may run there.")).toBeInTheDocument();
+  expect(screen.getByText(/2 runs wait for it/)).toBeInTheDocument();
+  expect(said).toEqual([]);
+  await user.click(screen.getByRole("button", { name: "It is dead" }));
+  await waitFor(() => expect(screen.queryByText("order 12 ends as lost.")).not.toBeInTheDocument());
+  expect(said).toEqual([{ statement_sha256: "a".repeat(64) }]);
+});
+
+it("shows the new statement where it was no longer the one that was confirmed", async () => {
+  let stated = STATEMENT;
+  server.use(
+    http.get("*/api/v1/nodes", () => listOf([NODE])),
+    http.get("*/api/v1/nodes/4/dead", () => HttpResponse.json(stated)),
+    http.post("*/api/v1/nodes/4/dead", () => {
+      stated = { ...STATEMENT, runs: [] };
+      const error = { code: "death_differs", message: "it is no longer so", remedy: "look again" };
+      return HttpResponse.json({ error }, { status: 409 });
+    }),
+  );
+  const { user } = openDashboard("/?node=4");
+  await user.click(await screen.findByRole("button", { name: "This node is dead" }));
+  await user.click(await screen.findByRole("button", { name: "It is dead" }));
+  expect(await screen.findByText("it is no longer so")).toBeInTheDocument();
+  expect(await screen.findByText(/It holds no order/)).toBeInTheDocument();
+});
+
+it("offers no such word of a node that speaks", async () => {
+  server.use(http.get("*/api/v1/nodes", () => listOf([{ ...NODE, state: "online" }])));
+  openDashboard("/?node=4");
+  expect(await screen.findByRole("button", { name: "Drain node node-1" })).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: "This node is dead" })).not.toBeInTheDocument();
+});
+
+it("says on the overview that everything is drained and why", async () => {
+  server.use(http.get("*/api/v1/drains", () => HttpResponse.json([{ ...DRAIN, name: "everything" }])));
+  openDashboard("/");
+  expect(await screen.findByText("Nothing new starts in any cluster")).toBeInTheDocument();
+  expect(screen.getByText(/the cooling fails/)).toBeInTheDocument();
+  expect(screen.getByRole("button", { name: "Resume everything" })).toBeInTheDocument();
+});
+
+it("changes the priority of a campaign of which runs wait", async () => {
+  const counts = { waiting: 3, active: 0, finished: 0, failed: 0, cancelled: 0 };
+  const campaign = {
+    id: 9,
+    name: "nightly",
+    cluster_id: 1,
+    cluster_name: "hpc1",
+    owner: "grace",
+    plan: { note: "", workloads: [], priority: 2 },
+    state: "waiting",
+    created_at: "2026-11-21T10:00:00Z",
+    counts,
+    stages: [],
+    progress: 0,
+    seconds_remaining_estimated: null,
+  };
+  const said: unknown[] = [];
+  server.use(
+    http.get("*/api/v1/campaigns/9", () => HttpResponse.json(campaign)),
+    http.get("*/api/v1/campaigns/9/measures", () => HttpResponse.json({ metrics: [], counters: [] })),
+    http.get("*/api/v1/campaigns/9/cells", () => listOf([])),
+    http.patch("*/api/v1/campaigns/9", async ({ request }) => {
+      said.push(await request.json());
+      return HttpResponse.json(campaign);
+    }),
+  );
+  const { user } = openDashboard("/campaigns/9");
+  const priority = await screen.findByRole("combobox", { name: "Priority" });
+  expect(priority).toHaveValue("2");
+  await user.selectOptions(priority, "7");
+  await waitFor(() => expect(said).toEqual([{ priority: 7 }]));
+});
+
+it("shows in the queue who is served first, why each waits, its priority and its owner", async () => {
+  const run = {
+    run_id: 7,
+    campaign_id: 1,
+    campaign_name: "nightly",
+    owner: "grace",
+    priority: 5,
+    repeat: 1,
+    workload: "dd",
+    node_names: ["node-1"],
+    target_names: ["scratch"],
+    created_at: "2026-11-21T10:00:00Z",
+    waiting_because: "node node-1 is drained by ada until it is resumed: its disk is replaced",
+  };
+  const runs = [run, { ...run, run_id: 8, waiting_because: "1 run stands before it" }];
+  server.use(http.get("*/api/v1/clusters/1/queue", () => HttpResponse.json({ waiting: 12, runs })));
+  openDashboard("/queues/1");
+  const table = within(await screen.findByRole("table", { name: "Queue" }));
+  const [, first, second] = table.getAllByRole("row");
+  expect(first).toHaveTextContent(/^17dd, repeat 1nightlygrace5node-1on scratchnode node-1 is drained/);
+  expect(second).toHaveTextContent("1 run stands before it");
+  expect(screen.getByText("10 more runs wait behind these.")).toBeInTheDocument();
+  expect(screen.getByRole("heading", { name: "Queue of hpc1" })).toBeInTheDocument();
+});

@@ -1,0 +1,48 @@
+/** Lets an operator drain something, which asks why and until when, or resume it. */
+
+import { Button } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import type { Drain } from "@/api/types";
+import { useMay } from "@/components/session";
+import { type DrainSubject, resumeSubject } from "./queries";
+
+const DrainModal = lazy(() => import("./DrainModal"));
+
+interface DrainButtonProps {
+  readonly subject: DrainSubject;
+  /** In words, for instance “node n1” or “everything”. */
+  readonly name: string;
+  /** Whose operators may do it; null for all clusters. */
+  readonly clusterId: number | null;
+  readonly drain: Drain | null | undefined;
+  readonly size?: string;
+}
+
+export function DrainButton({ subject, name, clusterId, drain, size = "xs" }: DrainButtonProps) {
+  const [isAsking, setIsAsking] = useState(false);
+  const resume = useMutation(resumeSubject);
+  if (!useMay("operator", clusterId)) return null;
+  if (drain)
+    return (
+      <Button
+        aria-label={`Resume ${name}`}
+        loading={resume.isPending}
+        onClick={() => resume.mutate(subject)}
+        size={size}
+        variant="light"
+      >
+        Resume
+      </Button>
+    );
+  return (
+    <>
+      <Button aria-label={`Drain ${name}`} onClick={() => setIsAsking(true)} size={size} variant="default">
+        Drain
+      </Button>
+      <Suspense>
+        {isAsking && <DrainModal name={name} onClose={() => setIsAsking(false)} subject={subject} />}
+      </Suspense>
+    </>
+  );
+}

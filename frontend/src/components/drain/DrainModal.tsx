@@ -1,0 +1,69 @@
+/** Asks why something is drained, and until when. */
+
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { timeZone } from "@/lib/time";
+import { type DrainSubject, drainSubject } from "./queries";
+
+const LONGEST_REASON = 500;
+
+interface DrainModalProps {
+  readonly subject: DrainSubject;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+export default function DrainModal({ subject, name, onClose }: DrainModalProps) {
+  const drain = useMutation(drainSubject);
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const entered = new FormData(event.currentTarget);
+    const until = String(entered.get("until"));
+    const wanted = {
+      reason: String(entered.get("reason")),
+      until: until === "" ? null : new Date(until).toISOString(),
+    };
+    drain.mutate({ subject, wanted }, { onSuccess: onClose });
+  }
+  return (
+    <Modal
+      attributes={{ header: { role: "presentation" } }}
+      centered
+      closeButtonProps={{ "aria-label": "Close" }}
+      onClose={onClose}
+      opened
+      title={`Drain ${name}`}
+    >
+      <form aria-label={`Drain ${name}`} onSubmit={submit}>
+        <Stack gap="sm">
+          <Text size="sm">Nothing new starts there. What runs goes on, and what waits says why.</Text>
+          <TextInput
+            data-autofocus
+            label="Reason"
+            maxLength={LONGEST_REASON}
+            name="reason"
+            placeholder="its disk is replaced"
+            required
+          />
+          <TextInput
+            description={`It is resumed by itself then (${timeZone()}). Empty: until somebody resumes it.`}
+            label="Until"
+            name="until"
+            type="datetime-local"
+          />
+          {drain.error && <ErrorNotice error={drain.error} />}
+          <Group justify="flex-end">
+            <Button onClick={onClose} variant="default">
+              Do not drain
+            </Button>
+            <Button loading={drain.isPending} type="submit">
+              Drain
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,22 @@
+/** Lets an operator say that a silent node is dead, which shows first what that frees and ends. */
+
+import { Button } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
+import type { Node } from "@/api/types";
+import { useMay } from "@/components/session";
+
+const DeadNodeModal = lazy(() => import("./DeadNodeModal"));
+
+export function DeadNodeButton({ node }: { node: Node }) {
+  const [isAsking, setIsAsking] = useState(false);
+  const mayDeclare = useMay("operator", node.cluster_id);
+  if (!mayDeclare || node.state !== "silent") return null;
+  return (
+    <>
+      <Button color="red" onClick={() => setIsAsking(true)} size="xs" variant="outline">
+        This node is dead
+      </Button>
+      <Suspense>{isAsking && <DeadNodeModal node={node} onClose={() => setIsAsking(false)} />}</Suspense>
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+/** What waits in a cluster, the first to be served first, and why. */
+
+import { Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Queue } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { Place } from "@/components/Place";
+import { ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/When";
+import { queueQuery } from "./queries";
+
+type QueuedRun = Queue["runs"][number];
+
+export function QueueTable({ clusterId }: { clusterId: number }) {
+  const queue = useQuery(queueQuery(clusterId));
+  return (
+    <Loaded
+      empty={<Text c="dimmed">No run waits here.</Text>}
+      isEmpty={({ runs }) => runs.length === 0}
+      lines={8}
+      query={queue}
+    >
+      {({ runs, waiting }) => (
+        <Stack>
+          <ScrollTable
+            head={["", "Run", "Campaign", "Priority", "Node and target", "Waits because", "Since"]}
+            label="Queue"
+          >
+            {runs.map((run, place) => (
+              <QueueRow key={run.run_id} place={place + 1} run={run} />
+            ))}
+          </ScrollTable>
+          {waiting > runs.length && (
+            <Text c="dimmed" size="sm">
+              {waiting - runs.length} more runs wait behind these.
+            </Text>
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
+  return (
+    <tr>
+      <td>{place}</td>
+      <td>
+        <TextLink fw={600} params={{ runId: run.run_id }} to="/runs/$runId">
+          {run.run_id}
+        </TextLink>
+        <Text c="dimmed" size="xs">
+          {run.workload}, repeat {run.repeat}
+        </Text>
+      </td>
+      <td className="iotide-name">
+        <TextLink params={{ campaignId: run.campaign_id }} to="/campaigns/$campaignId">
+          {run.campaign_name}
+        </TextLink>
+        <Text c="dimmed" size="xs">
+          {run.owner}
+        </Text>
+      </td>
+      <td>{run.priority}</td>
+      <td className="iotide-name">
+        <Place of={run} />
+      </td>
+      <td className="iotide-wrap">{run.waiting_because}</td>
+      <td>
+        <When at={run.created_at} />
+      </td>
+    </tr>
+  );
+}
