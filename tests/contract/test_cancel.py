@@ -2,10 +2,20 @@
 
 import time
 
+from local_stack import wait_for
 from rig import FIO_SMALL, Rig
+
+from iotide_server.clusters.beats import EARLY
 
 LONG_LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 60}
 PROMISED_SECONDS = 3.0
+
+
+def seconds_until_gone(rig: Rig, clicked: float) -> float:
+    """How long after the click no process of any load was alive and nothing lay on the target; asked of them alone."""
+    wait_for("the end of the load", lambda: None if rig.loads.is_any_running() else True, pause_seconds=0.02)
+    rig.wait_clean()
+    return time.monotonic() - clicked
 
 
 def test_a_running_run_ends_within_three_seconds_and_leaves_nothing(rig: Rig) -> None:
@@ -17,6 +27,28 @@ def test_a_running_run_ends_within_three_seconds_and_leaves_nothing(rig: Rig) ->
     assert run["state"] == "cancelled"
     rig.wait_clean()
     assert time.monotonic() - clicked <= PROMISED_SECONDS
+
+
+def test_a_load_whose_node_beats_rarely_is_gone_within_three_seconds_of_the_click(rig: Rig) -> None:
+    """The server calls the node instead of waiting for its next beat, ten seconds away."""
+    run_id = rig.submit_one("fio", {**LONG_LOAD, "runtime_seconds": 120})
+    rig.wait_running(run_id)
+    started = rig.loads.starts()[-1].epoch_seconds
+    rarely = started + EARLY.total_seconds() + 3
+    wait_for("rare beats", lambda: time.time() > rarely or None, pause_seconds=0.5)
+    clicked = time.monotonic()
+    rig.stack.post(f"/runs/{run_id}/cancel", {})
+    assert seconds_until_gone(rig, clicked) <= PROMISED_SECONDS
+    assert rig.wait_ended(run_id)["state"] == "cancelled"
+
+
+def test_the_running_load_of_a_cancelled_campaign_is_gone_within_three_seconds_of_the_click(rig: Rig) -> None:
+    campaign_id = rig.submit("fio", LONG_LOAD, repeats=3)
+    rig.wait_running(min(run["id"] for run in rig.runs(campaign_id)))
+    clicked = time.monotonic()
+    rig.stack.post(f"/campaigns/{campaign_id}/cancel", {})
+    assert seconds_until_gone(rig, clicked) <= PROMISED_SECONDS
+    assert rig.stack.wait_campaign(campaign_id)["counts"]["cancelled"] == 3
 
 
 def test_a_cancelled_campaign_starts_none_of_its_waiting_runs(rig: Rig) -> None:

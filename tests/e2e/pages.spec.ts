@@ -99,6 +99,16 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     },
     { name: "run-failed", path: `/runs/${failed?.id}`, sign: heading(`Run ${failed?.id}`) },
     { name: "run-missing", path: "/runs/999999999", sign: refusal },
+    { name: "queue", path: `/queues/${cluster}`, sign: heading("Waiting runs") },
+    {
+      name: "drain",
+      path: "/",
+      sign: heading("Cluster e2e"),
+      act: async (page) => {
+        await page.getByRole("button", { name: "Drain cluster e2e" }).click();
+        await expect(page.getByLabel("Until")).toBeVisible();
+      },
+    },
     { name: "trend", path: `/clusters/${cluster}/trend?workload=fio`, sign: chart },
     {
       name: "trend-table",

@@ -157,7 +157,7 @@ def test_a_node_is_called_dead_with_the_digest_of_what_was_shown(server: FakeSer
         "n2 was last heard of at 2026-11-21 10:00:00 UTC",
         "run 7 (nightly, dd): order 12, running by its last word, ends as lost",
         "  If n2 is only cut off, its load may run there.",
-        "3 runs wait for it and go on waiting until its agent says hello again",
+        "3 runs wait for it and go on waiting until its agent is back and idle",
         "n2: ada called n2 dead",
     ]
     [request] = server.asked("POST /nodes/6/dead")

@@ -52,7 +52,9 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     node.facts = request.facts
     node.mounts = [mount.model_dump(mode="json") for mount in request.mounts]
     node.approved_directories = list(request.approved_directories)
-    node.problem = node.declared_dead_at = None
+    if node.declared_dead_at is None or not request.holds:
+        # On one that was called dead, a load that the server has given up may still have to be ended first.
+        node.problem = node.declared_dead_at = None
     if not request.holds:
         # With orders on its hands an agent does not look around, and says what it knew before.
         node.told_at = now
@@ -119,7 +121,7 @@ def lock_against_beats(session: Session, node_id: int) -> None:
 
 
 def declare_dead(session: Session, node_id: int, problem: str, now: datetime) -> None:
-    """Pass the node over until its agent says hello, which one that was only cut off is asked for once it is idle."""
+    """Pass the node over until its agent says hello with no order in hand, which it is asked for once it is idle."""
     node = session.get_one(Node, node_id)
     node.problem, node.declared_dead_at = problem, now
     session.flush()

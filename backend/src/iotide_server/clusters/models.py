@@ -51,7 +51,7 @@ class Node(Identified, Leasable, Base):
         told_at: when its agent, holding no order, last said what is mounted.
         look_asked, look_answered: number of the last request to look around, and of the last one that was answered.
         problem: why the scheduler passes the node over, in words; None when nothing is wrong.
-        declared_dead_at: an operator called it dead then; None again once its agent says hello.
+        declared_dead_at: an operator called it dead then; None again once its agent says hello with no order in hand.
         retired_at: from then on its token and its Redis user are void.
     """
 

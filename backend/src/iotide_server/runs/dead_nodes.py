@@ -99,7 +99,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     service.end_orders(
         session, [(order, Ending(ends[order.id], now, REASON_CODE, words)) for order in found if order.id in ends], now
     )
-    agents.declare_dead(session, node_id, f"{words}; nothing starts on it until its agent says hello again", now)
+    agents.declare_dead(session, node_id, f"{words}; nothing starts on it until its agent is back and idle", now)
     after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.sha256}
     action = Action("node_declared_dead", "node", node_id, silent.node.cluster_id, after=after)
     audit.record(session, principal, action)

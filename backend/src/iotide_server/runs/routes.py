@@ -69,5 +69,5 @@ def get_death_statement(principal: Operator, session: Tx, now: Now, node_id: Id)
 
 @router.post("/nodes/{node_id}/dead", tags=["nodes"], summary="Call a silent node dead", responses=errors(404, 409))
 def declare_node_dead(principal: Operator, session: Tx, now: Now, node_id: Id, body: DeathConfirmation) -> Node:
-    """Frees and ends exactly what the statement said; nothing starts on it until its agent says hello again."""
+    """Frees and ends exactly what the statement said; nothing starts on it until its agent is back and idle."""
     return Node.of(dead_nodes.declare_dead(session, principal, node_id, body.statement_sha256, now))

@@ -65,7 +65,7 @@ function Stated({ statement }: { statement: DeathStatement }) {
       ))}
       <Text c="dimmed" size="sm">
         {waiting} {waiting === 1 ? "run waits" : "runs wait"} for it and {waiting === 1 ? "goes" : "go"} on
-        waiting: nothing starts on {name} until its agent says hello again.
+        waiting: nothing starts on {name} until its agent is back and idle.
       </Text>
     </>
   );

@@ -176,17 +176,18 @@ def test_nothing_is_offered_to_a_node_called_dead_before_its_agent_has_looked_ar
     fall_silent(site, 1)
     declare_dead(site, 1)
     assert site.node(1).problem == (
-        "ada called n1 dead, silent since 2026-11-21 10:00:00 UTC; nothing starts on it until its agent says hello"
-        " again"
+        "ada called n1 dead, silent since 2026-11-21 10:00:00 UTC; nothing starts on it until its agent is back and"
+        " idle"
     )
     assert site.start() == []
     # It was only cut off: it ends its load first, and is asked to look around once it is idle.
+    agent.hello(offer, instance="instance-after-restart")
     assert agent.say(offer, OrderState.RUNNING, 0.2) is Word.UNKNOWN
     assert site.start() == []
     look = agent.beat().look
     assert look is not None
     assert site.start() == []
-    agent.hello(instance="instance-n1", look=look)
+    agent.hello(instance="instance-after-restart", look=look)
     assert (site.node(1).problem, site.node(1).declared_dead_at) == (None, None)
     assert site.start() == [run_id]
     del clock

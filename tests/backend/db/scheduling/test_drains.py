@@ -136,7 +136,7 @@ def test_an_end_that_has_passed_is_refused(site: Site) -> None:
         drain(site, node(site, 1), until=site.clock())
 
 
-def test_gangs_that_name_a_drained_node_keep_no_other_idle_however_many_there_are(site: Site, clock: MovedClock) -> None:
+def test_gangs_that_name_a_drained_node_keep_no_other_idle_however_many_wait(site: Site, clock: MovedClock) -> None:
     gangs = site.add_runs([1, 2], repeats=6)
     drain(site, node(site, 1), until=clock() + timedelta(days=7))
     behind = site.add_runs([2], limit=3600.0, repeats=2)

@@ -60,8 +60,8 @@ def test_what_the_attempt_holds_beside_its_nodes_is_free_when_the_last_of_them_h
         "order 12, running by its last word, ends as lost; node n1, target nfs and cluster blade are free at once"
     )
     assert what_ends("n1", replace(RUN, others=["n2", "n3"])) == (
-        "order 12, running by its last word, ends as lost; node n1 is free at once; n2 and n3 are told to stop, and then"
-        " the run waits again, as this was attempt 1 of 2 and frees target nfs and cluster blade"
+        "order 12, running by its last word, ends as lost; node n1 is free at once; n2 and n3 are told to stop, and"
+        " then the run waits again, as this was attempt 1 of 2 and frees target nfs and cluster blade"
     )
 
 

@@ -206,7 +206,7 @@ def death_lines(statement: DeathStatement) -> list[str]:
         lines += [f"run {run.run_id} ({run.campaign_name}, {run.workload}): {run.ends}", f"  {run.risk}"]
     if not statement.runs:
         lines.append("it holds no order: nothing is freed and nothing ends")
-    lines.append(f"{statement.waiting_count} runs wait for it and go on waiting until its agent says hello again")
+    lines.append(f"{statement.waiting_count} runs wait for it and go on waiting until its agent is back and idle")
     return lines
 
 
