@@ -99,22 +99,7 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     },
     { name: "run-failed", path: `/runs/${failed?.id}`, sign: heading(`Run ${failed?.id}`) },
     { name: "run-missing", path: "/runs/999999999", sign: refusal },
-    { name: "queue", path: `/queues/${cluster}`, sign: heading("Waiting runs") },
-    {
-      name: "drain",
-      path: "/",
-      sign: heading("Cluster e2e"),
-      act: async (page) => {
-        await page.getByRole("button", { name: "Drain cluster e2e" }).click();
-        await expect(page.getByLabel("Until")).toBeVisible();
-      },
-    },
-    { name: "trend", path: `/clusters/${cluster}/trend?workload=fio`, sign: chart },
-    {
-      name: "trend-table",
-      path: `/clusters/${cluster}/trend?workload=dd&view=table`,
-      sign: shown((page) => page.getByLabel("Variant")),
-    },
+    ...ofCluster(cluster),
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
     { name: "trends", path: "/trends", sign: heading("Trends") },
     { name: "settings", path: "/settings", sign: heading("Settings") },
@@ -126,6 +111,28 @@ async function places(request: APIRequestContext): Promise<Place[]> {
       act: async (page) => {
         await page.keyboard.press("Control+K");
         await expect(page.getByRole("dialog")).toBeVisible();
+      },
+    },
+  ];
+}
+
+/** A cluster's trend and queue, and where it is drained. */
+function ofCluster(cluster: number | undefined): Place[] {
+  return [
+    { name: "trend", path: `/clusters/${cluster}/trend?workload=fio`, sign: chart },
+    {
+      name: "trend-table",
+      path: `/clusters/${cluster}/trend?workload=dd&view=table`,
+      sign: shown((page) => page.getByLabel("Variant")),
+    },
+    { name: "queue", path: `/queues/${cluster}`, sign: heading("Waiting runs") },
+    {
+      name: "drain",
+      path: "/",
+      sign: heading("Cluster e2e"),
+      act: async (page) => {
+        await page.getByRole("button", { name: "Drain cluster e2e" }).click();
+        await expect(page.getByLabel("Until")).toBeVisible();
       },
     },
   ];

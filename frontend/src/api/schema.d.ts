@@ -973,7 +973,7 @@ export interface paths {
         put?: never;
         /**
          * Call a silent node dead
-         * @description Frees and ends exactly what the statement said; nothing starts on it until its agent says hello again.
+         * @description Frees and ends exactly what the statement said; nothing starts on it until its agent is back and idle.
          */
         post: operations["declare_node_dead"];
         delete?: never;
