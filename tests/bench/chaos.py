@@ -16,6 +16,8 @@ from storm.faults import FAULTS
 NODES: Final = 8
 SHARED_TARGETS: Final = 3
 RUNS: Final = 300
+PAUSE_SECONDS: Final = (3.0, 9.0)
+"""A part that is killed again and again is started again ever more slowly, and nothing is learnt while it is down."""
 
 
 def report(aftermath: Aftermath, seed: str) -> None:
@@ -43,7 +45,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=5.0, help="for so long at least (5)")
     parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**6)), help="repeats a storm")
     asked = parser.parse_args()
-    weather = Weather(NODES, SHARED_TARGETS, RUNS, list(FAULTS), seconds=asked.minutes * 60)
+    weather = Weather(NODES, SHARED_TARGETS, RUNS, list(FAULTS), PAUSE_SECONDS, seconds=asked.minutes * 60)
     console = Console(stderr=True)
     with running_stack() as stack, console.status(f"seed {asked.seed}") as status:
         directory = Path(tempfile.mkdtemp(prefix="storm-", dir=stack.directory)) / "site"

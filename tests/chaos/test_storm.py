@@ -8,7 +8,7 @@ from rig import running_stack
 from storm.driver import Weather, weather_the_storm
 from storm.faults import FAULTS
 
-WEATHER = Weather(nodes=8, shared_targets=3, runs=300, faults=list(FAULTS), patience_seconds=600)
+WEATHER = Weather(8, 3, 300, list(FAULTS), pause_seconds=(3.0, 9.0), patience_seconds=600)
 
 
 @pytest.mark.faults

@@ -19,7 +19,7 @@ CLUSTER: Final = "storm"
 PRIVATE: Final = "private"
 _LOAD: Final = Path(__file__).with_name("load.py")
 _METRIC: Final = '{title = "Rate", unit = "operations_per_second", better = "higher", json_path = "rate"}'
-_AWAY_SECONDS: Final = 120.0
+_AWAY_SECONDS: Final = 300.0
 _SERVER_FAULT: Final = 500
 _names = count(1)
 
