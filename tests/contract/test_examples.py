@@ -17,7 +17,8 @@ from iotide_server.campaigns.expansion import check_matrix
 from iotide_wire.plan import CampaignPlan
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PLANS = [str(file.relative_to(EXAMPLES)) for file in sorted(EXAMPLES.rglob("*.yaml"))]
+FILES = sorted(set(EXAMPLES.rglob("*.yaml")) - set(EXAMPLES.glob("schedules/*")))
+PLANS = [str(file.relative_to(EXAMPLES)) for file in FILES]
 SCRIPTS = {"curl": ["bash", "curl.sh"], "python": [sys.executable, "submit_and_wait.py"]}
 
 

@@ -203,6 +203,32 @@ test("what shows a running campaign", async ({ browser, request }) => {
   await page.context().close();
 });
 
+test("schedules and blackouts", async ({ browser, request }) => {
+  const cluster = (await items(request, "clusters")).find(({ name }) => name === "e2e")?.id;
+  const day = { starts_at: "2999-01-01T08:00:00Z", ends_at: "2999-01-01T18:00:00Z" };
+  await post(request, `clusters/${cluster}/blackouts`, { ...day, reason: "new firmware on the switches" });
+  const window = { from: "22:00", until: "05:00", time_zone: "Europe/Zurich" };
+  const workloads = [{ workload: "dd", options: { file_size_bytes: "1 MiB" } }];
+  const plan = {
+    name: "nightly",
+    cluster: "e2e",
+    nodes: ["node-1"],
+    targets: ["scratch"],
+    window,
+    workloads,
+  };
+  const calendar = { name: `nightly-${Date.now()}`, cron: "30 2 * * *", time_zone: "Europe/Zurich" };
+  const { id } = await post(request, "schedules", { ...calendar, plan });
+  await post(request, `schedules/${id}/run`);
+  const page = await openLoggedIn(browser);
+  const table = (name: string) => shown((page) => page.getByRole("table", { name }).first());
+  const next = shown((page) => page.getByRole("list", { name: "Next firings" }));
+  await look(page, { name: "schedules", path: "/schedules", sign: table("Schedules") });
+  await look(page, { name: "builder-schedule", path: `/campaigns/new?schedule=${id}`, sign: next });
+  await look(page, { name: "overview-blackouts", path: "/", sign: table("Blackouts") });
+  await page.context().close();
+});
+
 /** Loaded once, then turned dark and narrow. Axe looks where all is shown: what it sees does not depend on the width. */
 async function look(page: Page, place: Place): Promise<void> {
   await test.step(place.name, async () => {

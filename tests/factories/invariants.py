@@ -42,6 +42,8 @@ _VIOLATIONS: Final = {
             <> CASE WHEN run.state = 'waiting' AND NOT EXISTS (
                 SELECT FROM cell JOIN campaign_stage USING (campaign_id) WHERE cell.id = run.cell_id
                 AND campaign_stage.ordinal = cell.stage AND campaign_stage.state <> 'open')
+            AND NOT EXISTS (
+                SELECT FROM campaign_window WHERE campaign_window.campaign_id = run.campaign_id AND NOT is_open)
             THEN (SELECT count(*) FROM cell_node WHERE cell_id = run.cell_id) ELSE 0 END""",
     "an order that nobody has to hear of is due": """
         SELECT id FROM node_order WHERE next_offer_at IS NOT NULL

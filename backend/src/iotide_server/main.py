@@ -34,6 +34,7 @@ from iotide_server.live.routes import router as live
 from iotide_server.results.campaign_routes import router as campaign_results
 from iotide_server.results.routes import router as results
 from iotide_server.runs.routes import router as runs
+from iotide_server.schedules.routes import router as schedules
 from iotide_server.settings import Settings
 from iotide_server.targets.routes import router as targets
 from iotide_server.trends.routes import router as trends
@@ -42,7 +43,7 @@ from iotide_server.workloads.routes import router as workloads
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
     *(health, accounts, clusters, targets, workloads),
-    *(campaigns, campaign_results, runs, results, trends, live, gateway),
+    *(campaigns, campaign_results, schedules, runs, results, trends, live, gateway),
 )
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {

@@ -8,6 +8,7 @@ from iotide_server.kit.db import Base
 from iotide_server.live import models as live
 from iotide_server.results import models as results
 from iotide_server.runs import models as runs
+from iotide_server.schedules import models as schedules
 from iotide_server.targets import models as targets
 from iotide_server.workloads import models as workloads
 
@@ -22,6 +23,7 @@ __all__ = [
     "metadata",
     "results",
     "runs",
+    "schedules",
     "targets",
     "work",
     "workloads",

@@ -288,6 +288,50 @@ export interface paths {
         patch: operations["change_cluster"];
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/blackouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List blackouts
+         * @description The cluster's maintenance days that are not over, the last entered first.
+         */
+        get: operations["list_blackouts"];
+        put?: never;
+        /**
+         * Create a blackout
+         * @description Nothing starts in it, nor what could not end before it; what runs when it begins goes on.
+         */
+        post: operations["create_blackout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/blackouts/{blackout_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a blackout
+         * @description Before it, or to end it early: what waits for its end may start.
+         */
+        delete: operations["remove_blackout"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/join-tokens": {
         parameters: {
             query?: never;
@@ -850,6 +894,178 @@ export interface paths {
         get: operations["get_campaign_samples"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description The schedules that you may see, newest first; what was removed is left out.
+         */
+        get: operations["list_schedules"];
+        put?: never;
+        /**
+         * Create a schedule
+         * @description Each firing submits the plan as it stands, in your name; the plan must be one that could be submitted now.
+         */
+        post: operations["create_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a calendar
+         * @description Its next five firings; nothing is stored.
+         */
+        post: operations["preview_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a schedule
+         * @description Its plan, its next firings and the last one.
+         */
+        get: operations["get_schedule"];
+        /**
+         * Change a schedule
+         * @description All of it; it submits in your name from then on. One that is paused stays so, one that has ended begins again.
+         */
+        put: operations["change_schedule"];
+        post?: never;
+        /**
+         * Remove a schedule
+         * @description It fires no more; the campaigns that it made stay, and go on.
+         */
+        delete: operations["remove_schedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/firings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the firings of a schedule
+         * @description What they came to, newest first.
+         */
+        get: operations["list_firings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a schedule
+         * @description It fires no more until it is resumed; what comes meanwhile is not made good.
+         */
+        post: operations["pause_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a schedule
+         * @description It fires again, from its next firing on.
+         */
+        post: operations["resume_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a schedule now
+         * @description Submits its plan at once, in your name; its calendar goes on as it was.
+         */
+        post: operations["run_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a schedule
+         * @description A paused copy under another name, which is yours.
+         */
+        post: operations["duplicate_schedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1540,6 +1756,56 @@ export interface components {
             orders: components["schemas"]["OrderBeat"][];
         };
         /**
+         * Blackout
+         * @description A maintenance of a cluster: no run starts in it, nor one that by its time limit could not end before it.
+         */
+        Blackout: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * BlackoutInput
+         * @description A new blackout.
+         */
+        BlackoutInput: {
+            /**
+             * Starts At
+             * Format: date-time
+             * @example 2026-12-01T07:00:00Z
+             */
+            starts_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             * @example 2026-12-01T17:00:00Z
+             */
+            ends_at: string;
+            /**
+             * Reason
+             * @example new firmware on the switches
+             */
+            reason: string;
+        };
+        /**
          * BrokerAccess
          * @description How the agent's Celery worker reaches its queue, with the node's own Redis ACL user.
          */
@@ -1561,6 +1827,59 @@ export interface components {
          * @enum {string}
          */
         CachePolicy: "drop" | "remount" | "larger_than_memory" | "none";
+        /**
+         * Calendar
+         * @description When a schedule fires; it has either `cron` or `monthly`.
+         *
+         *     Attributes:
+         *         cron: minute, hour, day of the month, month and day of the week, by the clocks of `time_zone`.
+         *         monthly: the same for one day a month in words: `first sunday at 02:30`, `last friday of each month at 22:00`.
+         *         random_offset_seconds: each firing comes up to so much later, always as much for the same firing; people may
+         *             write `random_offset: 30 min`.
+         *         ends_at: nothing is planned after it.
+         *         max_firings: it ends after so many.
+         */
+        Calendar: {
+            /** Cron */
+            cron?: string | null;
+            /** Monthly */
+            monthly?: string | null;
+            /**
+             * Time Zone
+             * @example Europe/Zurich
+             */
+            time_zone: string;
+            /**
+             * Random Offset Seconds
+             * @default 0
+             */
+            random_offset_seconds: number;
+            /** Ends At */
+            ends_at?: string | null;
+            /** Max Firings */
+            max_firings?: number | null;
+        };
+        /**
+         * CalendarPreview
+         * @description When a schedule with this calendar would fire; each firing up to its random offset later.
+         */
+        CalendarPreview: {
+            /**
+             * Cron
+             * @example 30 2 * * 0#1
+             */
+            cron: string;
+            /**
+             * Words
+             * @example At 02:30 on the first Sunday of the month
+             */
+            words: string;
+            /**
+             * Firings
+             * @description The next five, or as many as there are
+             */
+            firings: string[];
+        };
         /**
          * Campaign
          * @description A plan and how far it has got.
@@ -1586,6 +1905,13 @@ export interface components {
              * @description Who submitted it; null when that person is gone
              */
             owner: string | null;
+            /**
+             * Schedule Id
+             * @description The schedule that submitted it; null: a person did
+             */
+            schedule_id: number | null;
+            /** Schedule Name */
+            schedule_name: string | null;
             plan: components["schemas"]["CampaignPlan"];
             state: components["schemas"]["CampaignState"];
             /**
@@ -1696,6 +2022,7 @@ export interface components {
          *         cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
          *             write `cool_down: 30 s`.
          *         stages: the whole matrix is run in each, one after another; none: it is run once.
+         *         window: the hours of a day in which its runs may start and by their time limit end; None: all.
          */
         CampaignPlan: {
             /** Name */
@@ -1737,6 +2064,7 @@ export interface components {
              * @default 3600
              */
             time_limit_seconds: number;
+            window?: components["schemas"]["Window"] | null;
             /** Stages */
             stages?: components["schemas"]["PlannedStage"][];
             /**
@@ -2323,6 +2651,42 @@ export interface components {
             curves: components["schemas"]["CurvePiece"][];
         };
         /**
+         * Firing
+         * @description What a firing came to.
+         *
+         *     `problem` says why a failed one has no campaign. `missed` counts firings that came while no scheduler was there, for
+         *     which this one stands. `asked_by` is the person who asked for it by hand.
+         */
+        Firing: {
+            /** Id */
+            id: number;
+            /**
+             * Planned At
+             * Format: date-time
+             */
+            planned_at: string;
+            /**
+             * Fired At
+             * Format: date-time
+             */
+            fired_at: string;
+            outcome: components["schemas"]["FiringOutcome"];
+            /** Campaign Id */
+            campaign_id: number | null;
+            /** Problem */
+            problem: string | null;
+            /** Missed */
+            missed: number;
+            /** Asked By */
+            asked_by: string | null;
+        };
+        /**
+         * FiringOutcome
+         * @description What a firing came to.
+         * @enum {string}
+         */
+        FiringOutcome: "submitted" | "failed" | "skipped";
+        /**
          * Flag
          * @description Something about a run that a sceptic must know, with the measured value and the limit it crossed.
          *
@@ -2709,6 +3073,12 @@ export interface components {
             /** Labels */
             labels: string[];
         };
+        /**
+         * MissedFirings
+         * @description What becomes of firings that came while no scheduler was there.
+         * @enum {string}
+         */
+        MissedFirings: "skip" | "run_once";
         /**
          * MountFacts
          * @description One mount, or the mount on which an approved directory stands, as the node sees it now.
@@ -3134,6 +3504,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[Blackout] */
+        Page_Blackout_: {
+            /** Items */
+            items: components["schemas"]["Blackout"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[Campaign] */
         Page_Campaign_: {
             /** Items */
@@ -3159,6 +3536,13 @@ export interface components {
         Page_Curve_: {
             /** Items */
             items: components["schemas"]["Curve"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[Firing] */
+        Page_Firing_: {
+            /** Items */
+            items: components["schemas"]["Firing"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -3201,6 +3585,13 @@ export interface components {
         Page_Sample_: {
             /** Items */
             items: components["schemas"]["Sample"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[Schedule] */
+        Page_Schedule_: {
+            /** Items */
+            items: components["schemas"]["Schedule"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -3322,6 +3713,22 @@ export interface components {
              * @description When the node said so
              */
             told_at: string | null;
+        };
+        /**
+         * PlannedFiring
+         * @description A firing to come: `fires_at` is later than planned by the random offset.
+         */
+        PlannedFiring: {
+            /**
+             * Planned At
+             * Format: date-time
+             */
+            planned_at: string;
+            /**
+             * Fires At
+             * Format: date-time
+             */
+            fires_at: string;
         };
         /**
          * PlannedStage
@@ -3926,6 +4333,112 @@ export interface components {
             target_id: number | null;
         };
         /**
+         * Schedule
+         * @description A plan that is submitted by a calendar.
+         *
+         *     `cron` is complete, also where it was made of the rule `monthly`; `firings_made` leaves out what was skipped or
+         *     asked for by hand.
+         */
+        Schedule: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example nightly-scratch
+             */
+            name: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Owner
+             * @description In whose name it submits; null when that person is gone
+             */
+            owner: string | null;
+            state: components["schemas"]["ScheduleState"];
+            plan: components["schemas"]["CampaignPlan"];
+            /**
+             * Cron
+             * @example 30 2 * * *
+             */
+            cron: string;
+            /**
+             * Monthly
+             * @example first sunday at 02:30
+             */
+            monthly: string | null;
+            /**
+             * Words
+             * @description `cron` as a sentence
+             * @example At 02:30 every day
+             */
+            words: string;
+            /**
+             * Time Zone
+             * @example Europe/Zurich
+             */
+            time_zone: string;
+            /** Random Offset Seconds */
+            random_offset_seconds: number;
+            /** Ends At */
+            ends_at: string | null;
+            /** Max Firings */
+            max_firings: number | null;
+            missed: components["schemas"]["MissedFirings"];
+            /** Firings Made */
+            firings_made: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Next Firings
+             * @description The next five; empty unless it is active
+             */
+            next_firings: components["schemas"]["PlannedFiring"][];
+            last_firing: components["schemas"]["Firing"] | null;
+        };
+        /**
+         * SchedulePlan
+         * @description A plan that is stored, and submitted by each firing as it stands.
+         *
+         *     Attributes:
+         *         missed: firings that came while no scheduler was there are left out, or made good by one campaign.
+         */
+        SchedulePlan: {
+            /** Cron */
+            cron?: string | null;
+            /** Monthly */
+            monthly?: string | null;
+            /**
+             * Time Zone
+             * @example Europe/Zurich
+             */
+            time_zone: string;
+            /**
+             * Random Offset Seconds
+             * @default 0
+             */
+            random_offset_seconds: number;
+            /** Ends At */
+            ends_at?: string | null;
+            /** Max Firings */
+            max_firings?: number | null;
+            /** Name */
+            name: string;
+            plan: components["schemas"]["CampaignPlan"];
+            /** @default skip */
+            missed: components["schemas"]["MissedFirings"];
+        };
+        /**
+         * ScheduleState
+         * @description Whether a schedule fires.
+         * @enum {string}
+         */
+        ScheduleState: "active" | "paused" | "ended";
+        /**
          * Series
          * @description All points with one key; `options` are those that differ from the workload's frozen defaults.
          */
@@ -4450,6 +4963,30 @@ export interface components {
          * @enum {string}
          */
         Variation: "steady" | "flagged" | "noisy" | "unrankable";
+        /**
+         * Window
+         * @description Each day's hours; no run starts outside them, nor one that by its time limit could not end in them.
+         *
+         *     Attributes:
+         *         from_, until: where the second is earlier, the window goes over midnight.
+         */
+        Window: {
+            /**
+             * From
+             * @example 22:00
+             */
+            from: string;
+            /**
+             * Until
+             * @example 22:00
+             */
+            until: string;
+            /**
+             * Time Zone
+             * @example Europe/Zurich
+             */
+            time_zone: string;
+        };
         /**
          * Word
          * @description What the server says of an order in its answer to a beat.
@@ -7625,6 +8162,531 @@ export interface operations {
                      *         "code": "wrong_content_type",
                      *         "message": "the body is not declared as JSON",
                      *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_blackouts: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "starts_at": "2026-11-21T10:00:00Z",
+                     *           "ends_at": "2026-11-21T10:00:00Z",
+                     *           "reason": "text",
+                     *           "created_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Blackout_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_blackout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "starts_at": "2026-12-01T07:00:00Z",
+                 *       "ends_at": "2026-12-01T17:00:00Z",
+                 *       "reason": "new firmware on the switches"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BlackoutInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "starts_at": "2026-11-21T10:00:00Z",
+                     *       "ends_at": "2026-11-21T10:00:00Z",
+                     *       "reason": "text",
+                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Blackout"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_blackout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                blackout_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */
@@ -12353,6 +13415,8 @@ export interface operations {
                      *           "cluster_id": 1,
                      *           "cluster_name": "text",
                      *           "owner": "text",
+                     *           "schedule_id": 1,
+                     *           "schedule_name": "text",
                      *           "plan": {
                      *             "name": "text",
                      *             "cluster": "text",
@@ -12381,6 +13445,11 @@ export interface operations {
                      *             "cache": "drop",
                      *             "cool_down_seconds": 0,
                      *             "time_limit_seconds": 3600,
+                     *             "window": {
+                     *               "from": "22:00",
+                     *               "until": "22:00",
+                     *               "time_zone": "Europe/Zurich"
+                     *             },
                      *             "stages": [
                      *               {
                      *                 "variant": "text",
@@ -12573,6 +13642,11 @@ export interface operations {
                  *       "cache": "drop",
                  *       "cool_down_seconds": 0,
                  *       "time_limit_seconds": 3600,
+                 *       "window": {
+                 *         "from": "22:00",
+                 *         "until": "22:00",
+                 *         "time_zone": "Europe/Zurich"
+                 *       },
                  *       "stages": [
                  *         {
                  *           "variant": "text",
@@ -12601,6 +13675,8 @@ export interface operations {
                      *       "cluster_id": 1,
                      *       "cluster_name": "text",
                      *       "owner": "text",
+                     *       "schedule_id": 1,
+                     *       "schedule_name": "text",
                      *       "plan": {
                      *         "name": "text",
                      *         "cluster": "text",
@@ -12635,6 +13711,11 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
                      *         "stages": [
                      *           {
                      *             "variant": "text",
@@ -12688,6 +13769,8 @@ export interface operations {
                      *       "cluster_id": 1,
                      *       "cluster_name": "text",
                      *       "owner": "text",
+                     *       "schedule_id": 1,
+                     *       "schedule_name": "text",
                      *       "plan": {
                      *         "name": "text",
                      *         "cluster": "text",
@@ -12722,6 +13805,11 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
                      *         "stages": [
                      *           {
                      *             "variant": "text",
@@ -12968,6 +14056,8 @@ export interface operations {
                      *       "cluster_id": 1,
                      *       "cluster_name": "text",
                      *       "owner": "text",
+                     *       "schedule_id": 1,
+                     *       "schedule_name": "text",
                      *       "plan": {
                      *         "name": "text",
                      *         "cluster": "text",
@@ -13002,6 +14092,11 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
                      *         "stages": [
                      *           {
                      *             "variant": "text",
@@ -13197,6 +14292,8 @@ export interface operations {
                      *       "cluster_id": 1,
                      *       "cluster_name": "text",
                      *       "owner": "text",
+                     *       "schedule_id": 1,
+                     *       "schedule_name": "text",
                      *       "plan": {
                      *         "name": "text",
                      *         "cluster": "text",
@@ -13231,6 +14328,11 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
                      *         "stages": [
                      *           {
                      *             "variant": "text",
@@ -13888,6 +14990,8 @@ export interface operations {
                      *       "cluster_id": 1,
                      *       "cluster_name": "text",
                      *       "owner": "text",
+                     *       "schedule_id": 1,
+                     *       "schedule_name": "text",
                      *       "plan": {
                      *         "name": "text",
                      *         "cluster": "text",
@@ -13922,6 +15026,11 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
                      *         "stages": [
                      *           {
                      *             "variant": "text",
@@ -14168,6 +15277,8 @@ export interface operations {
                      *       "cluster_id": 1,
                      *       "cluster_name": "text",
                      *       "owner": "text",
+                     *       "schedule_id": 1,
+                     *       "schedule_name": "text",
                      *       "plan": {
                      *         "name": "text",
                      *         "cluster": "text",
@@ -14202,6 +15313,11 @@ export interface operations {
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
                      *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
                      *         "stages": [
                      *           {
                      *             "variant": "text",
@@ -14408,6 +15524,11 @@ export interface operations {
                  *       "cache": "drop",
                  *       "cool_down_seconds": 0,
                  *       "time_limit_seconds": 3600,
+                 *       "window": {
+                 *         "from": "22:00",
+                 *         "until": "22:00",
+                 *         "time_zone": "Europe/Zurich"
+                 *       },
                  *       "stages": [
                  *         {
                  *           "variant": "text",
@@ -15278,6 +16399,2548 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_schedules: {
+        parameters: {
+            query?: {
+                /** @description Only schedules of this cluster */
+                cluster_id?: number | null;
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "nightly-scratch",
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "owner": "text",
+                     *           "state": "active",
+                     *           "plan": {
+                     *             "name": "text",
+                     *             "cluster": "text",
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": false,
+                     *             "workloads": [
+                     *               {
+                     *                 "workload": "text",
+                     *                 "options": {},
+                     *                 "sweep": {},
+                     *                 "nodes": [],
+                     *                 "nodes_at_once": true,
+                     *                 "targets": [],
+                     *                 "targets_at_once": true,
+                     *                 "variants": []
+                     *               }
+                     *             ],
+                     *             "repeats": 4,
+                     *             "exclusive": "none",
+                     *             "cache": "drop",
+                     *             "cool_down_seconds": 0,
+                     *             "time_limit_seconds": 3600,
+                     *             "window": {
+                     *               "from": "22:00",
+                     *               "until": "22:00",
+                     *               "time_zone": "Europe/Zurich"
+                     *             },
+                     *             "stages": [
+                     *               {
+                     *                 "variant": "text",
+                     *                 "pause": "text"
+                     *               }
+                     *             ],
+                     *             "attempts_allowed": 2,
+                     *             "priority": 0,
+                     *             "note": ""
+                     *           },
+                     *           "cron": "30 2 * * *",
+                     *           "monthly": "first sunday at 02:30",
+                     *           "words": "At 02:30 every day",
+                     *           "time_zone": "Europe/Zurich",
+                     *           "random_offset_seconds": 1,
+                     *           "ends_at": "2026-11-21T10:00:00Z",
+                     *           "max_firings": 1,
+                     *           "missed": "skip",
+                     *           "firings_made": 1,
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "next_firings": [
+                     *             {
+                     *               "planned_at": "2026-11-21T10:00:00Z",
+                     *               "fires_at": "2026-11-21T10:00:00Z"
+                     *             }
+                     *           ],
+                     *           "last_firing": {
+                     *             "id": 1,
+                     *             "planned_at": "2026-11-21T10:00:00Z",
+                     *             "fired_at": "2026-11-21T10:00:00Z",
+                     *             "outcome": "submitted",
+                     *             "campaign_id": 1,
+                     *             "problem": "text",
+                     *             "missed": 1,
+                     *             "asked_by": "text"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Schedule_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "30 2 * * *",
+                 *       "monthly": "first sunday at 02:30",
+                 *       "time_zone": "Europe/Zurich",
+                 *       "random_offset_seconds": 0,
+                 *       "ends_at": "2026-11-21T10:00:00Z",
+                 *       "max_firings": 1,
+                 *       "name": "text",
+                 *       "plan": {
+                 *         "name": "text",
+                 *         "cluster": "text",
+                 *         "nodes": [
+                 *           "text"
+                 *         ],
+                 *         "nodes_at_once": true,
+                 *         "targets": [
+                 *           "text"
+                 *         ],
+                 *         "targets_at_once": false,
+                 *         "workloads": [
+                 *           {
+                 *             "workload": "text",
+                 *             "options": {},
+                 *             "sweep": {},
+                 *             "nodes": [
+                 *               "text"
+                 *             ],
+                 *             "nodes_at_once": true,
+                 *             "targets": [
+                 *               "text"
+                 *             ],
+                 *             "targets_at_once": true,
+                 *             "variants": [
+                 *               "text"
+                 *             ]
+                 *           }
+                 *         ],
+                 *         "repeats": 4,
+                 *         "exclusive": "none",
+                 *         "cache": "drop",
+                 *         "cool_down_seconds": 0,
+                 *         "time_limit_seconds": 3600,
+                 *         "window": {
+                 *           "from": "22:00",
+                 *           "until": "22:00",
+                 *           "time_zone": "Europe/Zurich"
+                 *         },
+                 *         "stages": [
+                 *           {
+                 *             "variant": "text",
+                 *             "pause": "text"
+                 *           }
+                 *         ],
+                 *         "attempts_allowed": 2,
+                 *         "priority": 0,
+                 *         "note": ""
+                 *       },
+                 *       "missed": "skip"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SchedulePlan"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly-scratch",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "state": "active",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "cron": "30 2 * * *",
+                     *       "monthly": "first sunday at 02:30",
+                     *       "words": "At 02:30 every day",
+                     *       "time_zone": "Europe/Zurich",
+                     *       "random_offset_seconds": 1,
+                     *       "ends_at": "2026-11-21T10:00:00Z",
+                     *       "max_firings": 1,
+                     *       "missed": "skip",
+                     *       "firings_made": 1,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "next_firings": [
+                     *         {
+                     *           "planned_at": "2026-11-21T10:00:00Z",
+                     *           "fires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "last_firing": {
+                     *         "id": 1,
+                     *         "planned_at": "2026-11-21T10:00:00Z",
+                     *         "fired_at": "2026-11-21T10:00:00Z",
+                     *         "outcome": "submitted",
+                     *         "campaign_id": 1,
+                     *         "problem": "text",
+                     *         "missed": 1,
+                     *         "asked_by": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    preview_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "30 2 * * *",
+                 *       "monthly": "first sunday at 02:30",
+                 *       "time_zone": "Europe/Zurich",
+                 *       "random_offset_seconds": 0,
+                 *       "ends_at": "2026-11-21T10:00:00Z",
+                 *       "max_firings": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["Calendar"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cron": "30 2 * * 0#1",
+                     *       "words": "At 02:30 on the first Sunday of the month",
+                     *       "firings": [
+                     *         "2026-11-21T10:00:00Z"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CalendarPreview"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly-scratch",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "state": "active",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "cron": "30 2 * * *",
+                     *       "monthly": "first sunday at 02:30",
+                     *       "words": "At 02:30 every day",
+                     *       "time_zone": "Europe/Zurich",
+                     *       "random_offset_seconds": 1,
+                     *       "ends_at": "2026-11-21T10:00:00Z",
+                     *       "max_firings": 1,
+                     *       "missed": "skip",
+                     *       "firings_made": 1,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "next_firings": [
+                     *         {
+                     *           "planned_at": "2026-11-21T10:00:00Z",
+                     *           "fires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "last_firing": {
+                     *         "id": 1,
+                     *         "planned_at": "2026-11-21T10:00:00Z",
+                     *         "fired_at": "2026-11-21T10:00:00Z",
+                     *         "outcome": "submitted",
+                     *         "campaign_id": 1,
+                     *         "problem": "text",
+                     *         "missed": 1,
+                     *         "asked_by": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "30 2 * * *",
+                 *       "monthly": "first sunday at 02:30",
+                 *       "time_zone": "Europe/Zurich",
+                 *       "random_offset_seconds": 0,
+                 *       "ends_at": "2026-11-21T10:00:00Z",
+                 *       "max_firings": 1,
+                 *       "name": "text",
+                 *       "plan": {
+                 *         "name": "text",
+                 *         "cluster": "text",
+                 *         "nodes": [
+                 *           "text"
+                 *         ],
+                 *         "nodes_at_once": true,
+                 *         "targets": [
+                 *           "text"
+                 *         ],
+                 *         "targets_at_once": false,
+                 *         "workloads": [
+                 *           {
+                 *             "workload": "text",
+                 *             "options": {},
+                 *             "sweep": {},
+                 *             "nodes": [
+                 *               "text"
+                 *             ],
+                 *             "nodes_at_once": true,
+                 *             "targets": [
+                 *               "text"
+                 *             ],
+                 *             "targets_at_once": true,
+                 *             "variants": [
+                 *               "text"
+                 *             ]
+                 *           }
+                 *         ],
+                 *         "repeats": 4,
+                 *         "exclusive": "none",
+                 *         "cache": "drop",
+                 *         "cool_down_seconds": 0,
+                 *         "time_limit_seconds": 3600,
+                 *         "window": {
+                 *           "from": "22:00",
+                 *           "until": "22:00",
+                 *           "time_zone": "Europe/Zurich"
+                 *         },
+                 *         "stages": [
+                 *           {
+                 *             "variant": "text",
+                 *             "pause": "text"
+                 *           }
+                 *         ],
+                 *         "attempts_allowed": 2,
+                 *         "priority": 0,
+                 *         "note": ""
+                 *       },
+                 *       "missed": "skip"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SchedulePlan"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly-scratch",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "state": "active",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "cron": "30 2 * * *",
+                     *       "monthly": "first sunday at 02:30",
+                     *       "words": "At 02:30 every day",
+                     *       "time_zone": "Europe/Zurich",
+                     *       "random_offset_seconds": 1,
+                     *       "ends_at": "2026-11-21T10:00:00Z",
+                     *       "max_firings": 1,
+                     *       "missed": "skip",
+                     *       "firings_made": 1,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "next_firings": [
+                     *         {
+                     *           "planned_at": "2026-11-21T10:00:00Z",
+                     *           "fires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "last_firing": {
+                     *         "id": 1,
+                     *         "planned_at": "2026-11-21T10:00:00Z",
+                     *         "fired_at": "2026-11-21T10:00:00Z",
+                     *         "outcome": "submitted",
+                     *         "campaign_id": 1,
+                     *         "problem": "text",
+                     *         "missed": 1,
+                     *         "asked_by": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_firings: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                schedule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "planned_at": "2026-11-21T10:00:00Z",
+                     *           "fired_at": "2026-11-21T10:00:00Z",
+                     *           "outcome": "submitted",
+                     *           "campaign_id": 1,
+                     *           "problem": "text",
+                     *           "missed": 1,
+                     *           "asked_by": "text"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Firing_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pause_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly-scratch",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "state": "active",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "cron": "30 2 * * *",
+                     *       "monthly": "first sunday at 02:30",
+                     *       "words": "At 02:30 every day",
+                     *       "time_zone": "Europe/Zurich",
+                     *       "random_offset_seconds": 1,
+                     *       "ends_at": "2026-11-21T10:00:00Z",
+                     *       "max_firings": 1,
+                     *       "missed": "skip",
+                     *       "firings_made": 1,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "next_firings": [
+                     *         {
+                     *           "planned_at": "2026-11-21T10:00:00Z",
+                     *           "fires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "last_firing": {
+                     *         "id": 1,
+                     *         "planned_at": "2026-11-21T10:00:00Z",
+                     *         "fired_at": "2026-11-21T10:00:00Z",
+                     *         "outcome": "submitted",
+                     *         "campaign_id": 1,
+                     *         "problem": "text",
+                     *         "missed": 1,
+                     *         "asked_by": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resume_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly-scratch",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "state": "active",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "cron": "30 2 * * *",
+                     *       "monthly": "first sunday at 02:30",
+                     *       "words": "At 02:30 every day",
+                     *       "time_zone": "Europe/Zurich",
+                     *       "random_offset_seconds": 1,
+                     *       "ends_at": "2026-11-21T10:00:00Z",
+                     *       "max_firings": 1,
+                     *       "missed": "skip",
+                     *       "firings_made": 1,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "next_firings": [
+                     *         {
+                     *           "planned_at": "2026-11-21T10:00:00Z",
+                     *           "fires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "last_firing": {
+                     *         "id": 1,
+                     *         "planned_at": "2026-11-21T10:00:00Z",
+                     *         "fired_at": "2026-11-21T10:00:00Z",
+                     *         "outcome": "submitted",
+                     *         "campaign_id": 1,
+                     *         "problem": "text",
+                     *         "missed": 1,
+                     *         "asked_by": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    run_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "planned_at": "2026-11-21T10:00:00Z",
+                     *       "fired_at": "2026-11-21T10:00:00Z",
+                     *       "outcome": "submitted",
+                     *       "campaign_id": 1,
+                     *       "problem": "text",
+                     *       "missed": 1,
+                     *       "asked_by": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Firing"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    duplicate_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly-scratch",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "state": "active",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "cron": "30 2 * * *",
+                     *       "monthly": "first sunday at 02:30",
+                     *       "words": "At 02:30 every day",
+                     *       "time_zone": "Europe/Zurich",
+                     *       "random_offset_seconds": 1,
+                     *       "ends_at": "2026-11-21T10:00:00Z",
+                     *       "max_firings": 1,
+                     *       "missed": "skip",
+                     *       "firings_made": 1,
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "next_firings": [
+                     *         {
+                     *           "planned_at": "2026-11-21T10:00:00Z",
+                     *           "fires_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "last_firing": {
+                     *         "id": 1,
+                     *         "planned_at": "2026-11-21T10:00:00Z",
+                     *         "fired_at": "2026-11-21T10:00:00Z",
+                     *         "outcome": "submitted",
+                     *         "campaign_id": 1,
+                     *         "problem": "text",
+                     *         "missed": 1,
+                     *         "asked_by": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */

@@ -5,6 +5,8 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Artefact = Schemas["Artefact"];
+export type Blackout = Schemas["Blackout"];
+export type Calendar = Schemas["Calendar"];
 export type Campaign = Schemas["Campaign"];
 export type CampaignMeasures = Schemas["CampaignMeasures"];
 export type CampaignPlan = Schemas["CampaignPlan"];
@@ -29,6 +31,8 @@ export type Reading = Schemas["Reading"];
 export type Run = Schemas["Run"];
 export type RunDetail = Schemas["RunDetail"];
 export type Sample = Schemas["Sample"];
+export type Schedule = Schemas["Schedule"];
+export type SchedulePlan = Schemas["SchedulePlan"];
 export type Series = Schemas["Series"];
 export type Stage = Schemas["Stage"];
 export type StepRecord = Schemas["StepRecord"];

@@ -9,6 +9,13 @@ import { clustersQuery } from "@/features/clusters/queries";
 import { type Command, matchCommands } from "./commands";
 
 const MOST_SHOWN = 12;
+const PAGES = [
+  ["Overview", "/"],
+  ["Campaigns", "/campaigns"],
+  ["Schedules", "/schedules"],
+  ["Trends", "/trends"],
+  ["Settings", "/settings"],
+] as const;
 
 export default function CommandPalette({ onClose }: { onClose: () => void }) {
   const commands = useCommands();
@@ -72,12 +79,6 @@ function useCommands(): Command[] {
   const { data: campaigns = [] } = useInfiniteQuery(campaignsQuery({}));
   const { data: clusters = [] } = useQuery(clustersQuery);
   return useMemo(() => {
-    const page = (label: string, to: "/" | "/campaigns" | "/trends" | "/settings"): Command => ({
-      id: to,
-      label,
-      group: "Page",
-      run: () => void navigate({ to }),
-    });
     const scheme = (name: "light" | "dark" | "auto"): Command => ({
       id: name,
       label: name === "auto" ? "Use the system's colour scheme" : `Use the ${name} colour scheme`,
@@ -85,10 +86,9 @@ function useCommands(): Command[] {
       run: () => setColorScheme(name),
     });
     return [
-      page("Overview", "/"),
-      page("Campaigns", "/campaigns"),
-      page("Trends", "/trends"),
-      page("Settings", "/settings"),
+      ...PAGES.map(
+        ([label, to]): Command => ({ id: to, label, group: "Page", run: () => void navigate({ to }) }),
+      ),
       { id: "new", label: "New campaign", group: "Do", run: () => void navigate({ to: "/campaigns/new" }) },
       ...clusters.map(
         ({ id, name }): Command => ({

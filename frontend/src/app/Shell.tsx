@@ -18,6 +18,7 @@ const CommandPalette = lazy(() => import("./CommandPalette"));
 const PLACES = [
   { to: "/", label: "Overview", icon: "overview", holds: ["/targets/", "/queues/"] },
   { to: "/campaigns", label: "Campaigns", icon: "list", holds: ["/runs/"] },
+  { to: "/schedules", label: "Schedules", icon: "calendar", holds: [] },
   { to: "/trends", label: "Trends", icon: "trend", holds: ["/clusters/"] },
   { to: "/settings", label: "Settings", icon: "settings", holds: [] },
 ] as const;

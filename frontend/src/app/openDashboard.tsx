@@ -15,7 +15,17 @@ export function listOf(items: readonly unknown[]) {
 }
 
 const ROLES = [{ role: "admin", cluster_id: null }];
-const LISTS = ["campaigns", "nodes", "targets", "workloads", "runs", "series", "samples"];
+const LISTS = [
+  "campaigns",
+  "schedules",
+  "clusters/1/blackouts",
+  "nodes",
+  "targets",
+  "workloads",
+  "runs",
+  "series",
+  "samples",
+];
 
 /** An admin is logged in, there is a cluster hpc1, and nothing else. */
 export const USUAL_ANSWERS = [

@@ -94,8 +94,18 @@ const campaigns = createRoute({
 const builder = createRoute({
   getParentRoute: () => shell,
   path: "campaigns/new",
-  validateSearch: z.object({ cluster: optional(idParam), from: optional(idParam) }),
+  validateSearch: z.object({
+    cluster: optional(idParam),
+    from: optional(idParam),
+    schedule: optional(idParam),
+  }),
   component: lazyRouteComponent(() => import("./pages/BuilderRoute")),
+});
+
+const schedules = createRoute({
+  getParentRoute: () => shell,
+  path: "schedules",
+  component: lazyRouteComponent(() => import("./pages/SchedulesRoute")),
 });
 
 const text = optional(z.string());
@@ -177,6 +187,7 @@ const pages = shell.addChildren([
   overview,
   campaigns,
   builder,
+  schedules,
   campaign,
   run,
   target,

@@ -28,6 +28,20 @@ export function formatWhen(iso: string, nowMilliseconds: number): string {
   return `${largest} ago`;
 }
 
+/** A moment by the clocks of a zone: `Sun, 29 Mar 2026, 03:00 GMT+2`. */
+export function formatFiring(iso: string, zone: string): string {
+  return new Intl.DateTimeFormat("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: zone,
+    timeZoneName: "shortOffset",
+  }).format(Date.parse(iso));
+}
+
 /** The time in full, with its zone, for a hover. */
 export function formatExactTime(iso: string): string {
   return exactTime.format(Date.parse(iso));

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iotide_agent.cli.plan_file import read_plan
+from iotide_agent.cli.plan_file import read_plan, read_schedule
 from iotide_agent.workloads.registry import workload
 from iotide_wire.options import to_base_units
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
@@ -27,7 +27,16 @@ def assert_good(plan: CampaignPlan) -> None:
             options_type.model_validate(to_base_units(options_type.model_json_schema(), options))
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda path: str(path.relative_to(EXAMPLES)))
+SCHEDULES = sorted((EXAMPLES / "schedules").glob("*.yaml"))
+CAMPAIGNS = sorted(set(EXAMPLES.rglob("*.yaml")) - set(SCHEDULES))
+
+
+@pytest.mark.parametrize("path", SCHEDULES, ids=lambda path: path.name)
+def test_example_schedules_are_good_ones(path: Path) -> None:
+    assert_good(read_schedule(path).plan)
+
+
+@pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: str(path.relative_to(EXAMPLES)))
 def test_example_is_a_good_plan(path: Path) -> None:
     assert_good(read_plan(path))
 

@@ -1,8 +1,10 @@
+import textwrap
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from iotide_agent.cli.plan_file import read_plan
+from iotide_agent.cli.plan_file import read_plan, read_schedule
 from iotide_agent.cli.problems import Problem, RefusedError
 
 GOOD = """\
@@ -131,3 +133,45 @@ def test_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "huge.yaml").write_bytes(b"#" * (2 * 1024**2 + 1))
     with pytest.raises(RefusedError, match="2097153 bytes"):
         read_plan(tmp_path / "huge.yaml")
+
+
+def test_hours_are_read_as_they_are_written_with_quotes_or_without(tmp_path: Path) -> None:
+    window = "window: {from: 22:00, until: 05:00, time_zone: Europe/Zurich}\nrepeats: 3\ncool_down: 1.5\n"
+    (tmp_path / "plan.yaml").write_text(GOOD + window)
+    plan = read_plan(tmp_path / "plan.yaml")
+    assert str(plan.window) == "22:00 to 05:00 Europe/Zurich"
+    assert (plan.repeats, plan.cool_down_seconds) == (3, 1.5)
+
+
+def test_what_is_wrong_with_a_window_is_named_where_it_stands(tmp_path: Path) -> None:
+    (problem,) = problems_of(GOOD + "window: {from: 22:00, til: 05:00, until: 05:00, time_zone: UTC}\n", tmp_path)
+    assert (problem.field, problem.message, problem.remedy) == ("window.til", "no such field", "did you mean until?")
+
+
+SCHEDULE = """\
+name: nightly
+monthly: first sunday at 02:30
+time_zone: Europe/Zurich
+random_offset: 30 min
+ends_at: 2026-12-31T23:00:00+01:00
+missed: run_once
+plan:
+"""
+
+
+def test_a_schedule_has_its_plan_inside(tmp_path: Path) -> None:
+    file = tmp_path / "schedule.yaml"
+    file.write_text(SCHEDULE + textwrap.indent(GOOD, "  "))
+    schedule = read_schedule(file)
+    assert (schedule.monthly, schedule.random_offset_seconds) == ("first sunday at 02:30", 1800.0)
+    assert schedule.ends_at == datetime(2026, 12, 31, 22, tzinfo=UTC)
+    assert schedule.plan.nodes == ["n1", "n2"]
+
+
+def test_what_is_wrong_in_the_plan_of_a_schedule_is_named_from_the_schedule_on(tmp_path: Path) -> None:
+    file = tmp_path / "schedule.yaml"
+    file.write_text(SCHEDULE + textwrap.indent(GOOD.replace("nodes: [n1, n2]", "nodes: n1"), "  "))
+    with pytest.raises(RefusedError) as refused:
+        read_schedule(file)
+    (problem,) = refused.value.problems
+    assert (problem.field, problem.place) == ("plan.nodes", f"{file}:10:3")

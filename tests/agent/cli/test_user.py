@@ -3,15 +3,14 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from factories.fake_server import FakeServer, fake_server
+from factories.commands import Ended, Hurried, Iotide
+from factories.fake_server import FakeServer
 
-from iotide_agent.cli import user, watch
+from iotide_agent.cli import watch
 from iotide_agent.cli.api import Api, UnreachableError
 
 PLAN = "name: first\ncluster: demo\nnodes: [n1]\ntargets: [disk]\nworkloads: [{workload: dd}]\n"
@@ -43,46 +42,6 @@ RUN = {
     "phase": None,
     "reason": None,
 }
-
-
-@dataclass(frozen=True)
-class Ended:
-    status: int
-    out: str
-    err: str
-
-
-Iotide = Callable[..., Ended]
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    with fake_server() as fake:
-        monkeypatch.setenv("IOTIDE_URL", fake.url)
-        monkeypatch.setenv("IOTIDE_TOKEN", "iot_test")
-        monkeypatch.delenv("IOTIDE_CA", raising=False)
-        yield fake
-
-
-@pytest.fixture
-def iotide(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iotide:
-    monkeypatch.setattr(user, "time", _Hurried)
-
-    def run(*arguments: str) -> Ended:
-        with pytest.raises(SystemExit) as ended:
-            user.main(list(arguments))
-        out, err = capfd.readouterr()
-        return Ended(int(str(ended.value.code or 0)), out, err)
-
-    return run
-
-
-class _Hurried:
-    """The time module of a watcher that cannot wait."""
-
-    @staticmethod
-    def sleep(seconds: float) -> None:
-        del seconds
 
 
 @pytest.fixture
@@ -387,7 +346,7 @@ def test_interrupted_watcher_says_that_the_campaign_goes_on(
         raise KeyboardInterrupt(seconds)
 
     server.on("GET /campaigns/7", (200, campaign("active", active=1)))
-    monkeypatch.setattr(_Hurried, "sleep", staticmethod(interrupted))
+    monkeypatch.setattr(Hurried, "sleep", staticmethod(interrupted))
     ended = iotide("campaign", "show", "7", "--watch")
     assert ended.status == 130
     assert "campaign 7 goes on" in ended.err

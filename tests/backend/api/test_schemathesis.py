@@ -44,7 +44,13 @@ NOT_HELD = [
     unsupported_method,
 ]
 TABLES = {
-    **{name: name for name in ("artefact", "campaign", "cluster", "join_token", "node", "run", "series", "target")},
+    **{
+        name: name
+        for name in (
+            *("artefact", "blackout", "campaign", "cluster", "join_token", "node", "run", "schedule", "series"),
+            "target",
+        )
+    },
     "order": "node_order",
     "user": "user_account",
 }
@@ -77,6 +83,11 @@ def site(postgres_server: PrivatePostgres) -> Iterator[Site]:
         patch.setattr(live, "STREAM_SECONDS", 0.01)
         submitted = client.post(f"{API}/campaigns", json=ready.plan(), headers=admin.headers)
         assert submitted.status_code == 201, submitted.text
+        schedule = {"name": "nightly", "plan": ready.plan(), "cron": "30 2 * * *", "time_zone": "Europe/Zurich"}
+        blackout = {"starts_at": "2999-01-01T00:00:00Z", "ends_at": "2999-01-02T00:00:00Z", "reason": "firmware"}
+        for path, body in (("schedules", schedule), (f"clusters/{ready.cluster.id}/blackouts", blackout)):
+            made = client.post(f"{API}/{path}", json=body, headers=admin.headers)
+            assert made.status_code == 201, made.text
         yield Site(rows(database), admin.headers)
     postgres_server.drop_database("generated_input")
 

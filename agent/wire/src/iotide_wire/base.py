@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 
 class Message(BaseModel):
@@ -25,6 +25,18 @@ def _to_utc(value: datetime) -> datetime:
 
 UtcTime = Annotated[datetime, AfterValidator(_to_utc)]
 """An absolute time; naive ones are refused, others are turned into UTC."""
+
+
+def _refuse_number(given: object) -> object:
+    is_number = isinstance(given, int | float) or (isinstance(given, str) and not set(given) & set("-:"))
+    if is_number:
+        message = "a time is written with date and zone, for instance 2026-11-21T10:00:00Z"
+        raise ValueError(message)
+    return given
+
+
+WrittenTime = Annotated[UtcTime, BeforeValidator(_refuse_number)]
+"""A time as a person writes it; a number of seconds is no such thing."""
 
 Fence = Annotated[int, Field(ge=1, le=2**63 - 1)]
 """A random number that names one attempt of a run; compared for equality, never for order."""

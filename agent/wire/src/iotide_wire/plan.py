@@ -8,6 +8,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictInt
 from iotide_wire.base import Message, Name, Text
 from iotide_wire.catalogue import WorkloadName
 from iotide_wire.units import parse_seconds
+from iotide_wire.window import Window
 
 
 class Exclusivity(StrEnum):
@@ -45,7 +46,8 @@ to see how a file system bears more and more clients.
 """
 
 
-def _seconds(given: object) -> object:
+def seconds_of(given: object) -> object:
+    """A duration as a number or as text with a unit, `30 s`, in seconds."""
     return parse_seconds(given) if isinstance(given, str) else given
 
 
@@ -99,6 +101,7 @@ class CampaignPlan(Message):
         cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
             write `cool_down: 30 s`.
         stages: the whole matrix is run in each, one after another; none: it is run once.
+        window: the hours of a day in which its runs may start and by their time limit end; None: all.
     """
 
     name: Name
@@ -113,10 +116,11 @@ class CampaignPlan(Message):
     cache: CachePolicy = CachePolicy.DROP
     cool_down_seconds: Annotated[
         float,
-        BeforeValidator(_seconds),
+        BeforeValidator(seconds_of),
         Field(ge=0, le=86_400, validation_alias=AliasChoices("cool_down_seconds", "cool_down")),
     ] = 0.0
     time_limit_seconds: Annotated[float, Field(gt=0, le=30 * 86_400)] = 3_600.0
+    window: Window | None = None
     stages: Annotated[list[PlannedStage], Field(max_length=50)] = Field(default_factory=list)
     attempts_allowed: Annotated[int, Field(ge=1, le=10)] = 2
     priority: Annotated[int, Field(ge=0, le=9)] = 0

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -79,6 +80,18 @@ def by_session_cookie(session: Session, secret: str, address: str | None, now: d
 def user_principal(session: Session, user: User, address: str | None) -> Principal:
     """The principal of a person in a browser."""
     return Principal(PrincipalKind.USER, user.id, user.name, address, user.id, _grants(session, user))
+
+
+def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal | None:
+    """The principal of a person for whom the server acts; None when they are gone or shut out.
+
+    Args:
+        why: shown beside their name in the audit: `schedule nightly`.
+    """
+    user = session.get(User, user_id) if user_id is not None else None
+    if user is None or user.disabled_at is not None:
+        return None
+    return replace(user_principal(session, user, None), name=f"{user.name} ({why})")
 
 
 def _grants(session: Session, user: User) -> dict[int | None, Role]:

@@ -1,6 +1,7 @@
 """What can go wrong with campaigns."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from iotide_wire.expressions import MEMORY_FACTOR
@@ -287,4 +288,18 @@ class IdempotencyKeyReusedError(ConflictError):
             field="Idempotency-Key",
             value=key,
             remedy="make a new key for each campaign",
+        )
+
+
+class RunLongerThanWindowError(InvalidInputError):
+    """By its time limit no run could end in the window."""
+
+    code = "run_longer_than_window"
+
+    def __init__(self, time_limit_seconds: float, window: str, longest: timedelta) -> None:
+        super().__init__(
+            f"time_limit_seconds: a run of {time_limit_seconds:.0f} s cannot end in the window {window}",
+            field="time_limit_seconds",
+            value=time_limit_seconds,
+            remedy=f"take a time limit below {longest.total_seconds():.0f} s, or a longer window",
         )

@@ -64,6 +64,29 @@ class CampaignStage(Base):
     )
 
 
+class CampaignWindow(Base):
+    """Whether the window of a campaign's plan is open; a campaign without a window has no row.
+
+    Attributes:
+        is_open: its waiting runs stand in their lines; while it is closed, none does.
+        opens_at, start_by: of the present opening or, while it is closed, of the next one: no run starts at `start_by`
+            or later, since it could not end in the window.
+        turns_at: when `is_open` is to be looked at again; None where no run of the campaign waits or is active.
+    """
+
+    __tablename__ = "campaign_window"
+
+    campaign_id: Mapped[int] = mapped_column(
+        ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    is_open: Mapped[bool]
+    opens_at: Mapped[datetime]
+    start_by: Mapped[datetime]
+    turns_at: Mapped[datetime | None]
+
+    __table_args__ = (Index("ix_campaign_window_turns_at", "turns_at", postgresql_where=text("turns_at IS NOT NULL")),)
+
+
 class Cell(Identified, Base):
     """One combination of the matrix.
 

@@ -31,7 +31,9 @@ from iotide_server.campaigns.expansion import (
     target_sets,
     targets_of,
 )
+from iotide_server.campaigns.openings import check_window
 from iotide_server.clusters import service as clusters
+from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
@@ -202,6 +204,7 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
         IotideError: of one class for each thing that can be wrong, naming the field of the plan.
     """
     check_matrix(plan)
+    check_window(plan, START_TAKES)
     cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")

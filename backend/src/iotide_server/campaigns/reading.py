@@ -58,6 +58,8 @@ def _shown(session: Session, row: AnyRow, now: datetime) -> Campaign:
         cluster_id=row.cluster_id,
         cluster_name=row.cluster_name,
         owner=row.owner,
+        schedule_id=row.schedule_id,
+        schedule_name=row.schedule_name,
         plan=row.plan,
         state=state,
         created_at=row.created_at,

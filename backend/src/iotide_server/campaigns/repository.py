@@ -3,12 +3,13 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Row, Select, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.models import Campaign, CampaignStage, Cell, CellNode, CellTarget
+from iotide_server.campaigns.models import Campaign, CampaignStage, CampaignWindow, Cell, CellNode, CellTarget
 from iotide_server.campaigns.planning import PlannedCell
 from iotide_server.campaigns.schemas import CampaignFilter
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -17,7 +18,7 @@ AnyRow = Row[Any]
 
 _DESCRIBED: Final = """
     SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name, user_account.name AS owner,
-           campaign.plan, campaign.created_at, counted.*,
+           campaign.plan, campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
            ARRAY(SELECT jsonb_build_object('ordinal', ordinal, 'variant', variant, 'pause', pause, 'state', state,
                         'paused_at', paused_at, 'opened_at', opened_at, 'confirmed_by', confirmed_by,
                         'runs', of_stage.runs, 'ended', of_stage.ended)
@@ -38,6 +39,8 @@ _DESCRIBED: Final = """
     FROM campaign
     JOIN cluster ON cluster.id = campaign.cluster_id
     LEFT JOIN user_account ON user_account.id = campaign.owner_id
+    LEFT JOIN firing ON firing.campaign_id = campaign.id
+    LEFT JOIN schedule ON schedule.id = firing.schedule_id
     JOIN LATERAL (
         SELECT count(*) FILTER (WHERE run.state = 'waiting') AS waiting,
                count(*) FILTER (WHERE run.state = 'active') AS active,
@@ -175,6 +178,26 @@ def lock_stages_due(session: Session) -> list[tuple[CampaignStage, int]]:
 
 def _cluster_of(session: Session, campaign_id: int) -> int:
     return session.scalars(select(Campaign.cluster_id).where(Campaign.id == campaign_id)).one()
+
+
+def lock_windows_due(session: Session, now: datetime) -> list[tuple[CampaignWindow, Campaign]]:
+    """The windows that are to be looked at, locked against runs that join the lines meanwhile."""
+    statement = (
+        select(CampaignWindow, Campaign)
+        .join(Campaign, Campaign.id == CampaignWindow.campaign_id)
+        .where(CampaignWindow.turns_at <= now)
+        .order_by(CampaignWindow.campaign_id)
+        .with_for_update(of=CampaignWindow, skip_locked=True)
+    )
+    return [(window, campaign) for window, campaign in session.execute(statement)]
+
+
+def has_open_runs(session: Session, campaign_id: int) -> bool:
+    """Whether a run of the campaign waits or is active."""
+    statement = text(
+        "SELECT EXISTS (SELECT FROM run WHERE campaign_id = :campaign_id AND state IN ('waiting', 'active'))"
+    )
+    return bool(session.scalar(statement, {"campaign_id": campaign_id}))
 
 
 def paused_stage(session: Session, campaign_id: int) -> CampaignStage | None:

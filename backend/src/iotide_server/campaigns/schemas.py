@@ -83,6 +83,8 @@ class Campaign(Output):
     cluster_id: int
     cluster_name: str
     owner: Annotated[str | None, Field(description="Who submitted it; null when that person is gone")]
+    schedule_id: Annotated[int | None, Field(description="The schedule that submitted it; null: a person did")]
+    schedule_name: str | None
     plan: CampaignPlan
     state: CampaignState
     created_at: datetime

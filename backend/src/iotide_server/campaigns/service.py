@@ -11,7 +11,7 @@ from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
-from iotide_server.campaigns import repository, stages
+from iotide_server.campaigns import repository, stages, windows
 from iotide_server.campaigns.errors import CampaignEndedError, IdempotencyKeyReusedError
 from iotide_server.campaigns.expansion import run_count
 from iotide_server.campaigns.models import Campaign
@@ -71,6 +71,7 @@ def submit(
         return repeated
     repository.insert_cells(session, campaign.id, planned.cells)
     runs_repository.insert_runs(session, _new_runs(campaign, plan, now))
+    windows.add_window(session, campaign.id, plan, now)
     stages.add_stages(session, campaign.id, plan, now)
     after = {"name": plan.name, "runs": run_count(plan)}
     audit.record(

@@ -184,3 +184,26 @@ class AgentSupersededError(ConflictError):
 
     def __init__(self, node: str) -> None:
         super().__init__(f"another agent of {node} has taken over", field="agent_instance", remedy="stop this agent")
+
+
+class BlackoutNotFoundError(NotFoundError):
+    """No such blackout, or none that the caller may see."""
+
+    code = "blackout_not_found"
+
+    def __init__(self, blackout_id: int) -> None:
+        super().__init__(f"there is no blackout {blackout_id}", field="blackout_id", value=blackout_id)
+
+
+class BlackoutOverError(ConflictError):
+    """It would be over already."""
+
+    code = "blackout_over"
+
+    def __init__(self, ends_at: datetime) -> None:
+        super().__init__(
+            f"ends_at: the blackout would have ended at {ends_at:%Y-%m-%d %H:%M:%S} UTC",
+            field="ends_at",
+            value=ends_at.isoformat(),
+            remedy="give a time to come",
+        )

@@ -141,3 +141,21 @@ class JoinToken(Identified, Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (CheckConstraint("uses_left >= 0", name="uses_left"),)
+
+
+class Blackout(Identified, Base):
+    """A maintenance of a cluster: no run starts in it, nor one that by its time limit could not end before it."""
+
+    __tablename__ = "blackout"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    reason: Mapped[str]
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    __table_args__ = (
+        CheckConstraint("starts_at < ends_at", name="ends_at"),
+        Index("ix_blackout_cluster_id_ends_at", "cluster_id", "ends_at"),
+    )

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Row, select, text, update
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.models import Cluster, JoinToken, Node, NodeBeat
+from iotide_server.clusters.models import Blackout, Cluster, JoinToken, Node, NodeBeat
 from iotide_server.clusters.views import SILENT_AFTER, ActiveOrder, NodeState, NodeWorkload
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
@@ -30,6 +30,12 @@ def cluster_names(session: Session, visible: frozenset[int] | None) -> set[str]:
     """The names of the visible clusters (None: all)."""
     statement = select(Cluster.name)
     return set(session.scalars(statement if visible is None else statement.where(Cluster.id.in_(visible))))
+
+
+def blackouts(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[Blackout]:
+    """The cluster's blackouts that are not over, newest first."""
+    statement = select(Blackout).where(Blackout.cluster_id == cluster_id, Blackout.ends_at > now)
+    return newest_first(session, statement, Blackout.id, paging)
 
 
 def join_tokens(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[JoinToken]:
@@ -194,9 +200,10 @@ def heard_of_between(session: Session, start: datetime, end: datetime) -> list[R
 
 
 def runs_that_need(session: Session, node_id: int) -> int:
-    """How many runs wait in the node's line or have an order there that has not ended."""
+    """How many runs wait for the node, in its line or not yet, or have an order there that has not ended."""
     statement = text(
-        "SELECT (SELECT count(*) FROM line_place WHERE node_id = :node_id)"
+        "SELECT (SELECT count(*) FROM run JOIN cell_node USING (cell_id)"
+        " WHERE cell_node.node_id = :node_id AND run.state = 'waiting')"
         " + (SELECT count(*) FROM node_order WHERE node_id = :node_id AND state <> 'ended')"
     )
     run_count: int = session.scalars(statement, {"node_id": node_id}).one()

@@ -6,10 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from iotide_server.accounts.rules import Admin, Operator, Viewer
-from iotide_server.clusters import drains, enrolment, service
+from iotide_server.clusters import blackouts, drains, enrolment, service
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.drain_schemas import Drain, DrainInput, NamedDrain
 from iotide_server.clusters.schemas import (
+    Blackout,
+    BlackoutInput,
     Cluster,
     ClusterInput,
     ClusterPatch,
@@ -52,6 +54,36 @@ def change_cluster(principal: Admin, session: Tx, cluster_id: Id, body: ClusterP
     changes = body.model_dump(exclude_none=True)
     changed = service.change_cluster(session, principal, cluster_id, changes)
     return Cluster.of(service.cluster_view(session, changed))
+
+
+@router.get("/clusters/{cluster_id}/blackouts", tags=["clusters"], summary="List blackouts", responses=errors(404))
+def list_blackouts(principal: Viewer, session: Tx, now: Now, cluster_id: Id, paging: Paging) -> Page[Blackout]:
+    """The cluster's maintenance days that are not over, the last entered first."""
+    return blackouts.list_blackouts(session, principal, cluster_id, paging, now).page(Blackout.of)
+
+
+@router.post(
+    "/clusters/{cluster_id}/blackouts",
+    tags=["clusters"],
+    summary="Create a blackout",
+    status_code=201,
+    responses=errors(404, 409),
+)
+def create_blackout(principal: Operator, session: Tx, now: Now, cluster_id: Id, body: BlackoutInput) -> Blackout:
+    """Nothing starts in it, nor what could not end before it; what runs when it begins goes on."""
+    return Blackout.of(blackouts.create_blackout(session, principal, cluster_id, body.row(), now))
+
+
+@router.delete(
+    "/blackouts/{blackout_id}",
+    tags=["clusters"],
+    summary="Remove a blackout",
+    status_code=204,
+    responses=errors(404),
+)
+def remove_blackout(principal: Operator, session: Tx, blackout_id: Id) -> None:
+    """Before it, or to end it early: what waits for its end may start."""
+    blackouts.remove_blackout(session, principal, blackout_id)
 
 
 @router.get("/clusters/{cluster_id}/join-tokens", tags=["nodes"], summary="List join tokens", responses=errors(404))

@@ -9,7 +9,7 @@ from iotide_server.clusters import models
 from iotide_server.clusters.drain_schemas import Drain
 from iotide_server.clusters.views import ClusterView, NodeState, NodeView
 from iotide_server.kit.web import Input, Output
-from iotide_wire.base import Name
+from iotide_wire.base import Name, WrittenTime
 from iotide_wire.facts import Facts, MountFacts
 from iotide_wire.messages import NodeRole
 
@@ -52,6 +52,34 @@ class Cluster(Output):
             created_at=row.created_at,
             drain=None if view.drain is None else Drain.model_validate(view.drain),
         )
+
+
+class BlackoutInput(Input):
+    """A new blackout."""
+
+    starts_at: Annotated[WrittenTime, Field(examples=["2026-12-01T07:00:00Z"])]
+    ends_at: Annotated[WrittenTime, Field(examples=["2026-12-01T17:00:00Z"])]
+    reason: Annotated[str, Field(min_length=1, max_length=200, examples=["new firmware on the switches"])]
+
+    def row(self) -> models.Blackout:
+        """What it asks for, of no cluster yet."""
+        return models.Blackout(starts_at=self.starts_at, ends_at=self.ends_at, reason=self.reason)
+
+
+class Blackout(Output):
+    """A maintenance of a cluster: no run starts in it, nor one that by its time limit could not end before it."""
+
+    id: int
+    cluster_id: int
+    starts_at: datetime
+    ends_at: datetime
+    reason: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, row: models.Blackout) -> "Blackout":
+        """As the API shows the row."""
+        return cls.model_validate(row)
 
 
 class JoinTokenInput(Input):

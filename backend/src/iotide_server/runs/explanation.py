@@ -55,6 +55,23 @@ class Drained:
 
 
 @dataclass(frozen=True, slots=True)
+class ClosedWindow:
+    """The window of the run's campaign, in words, and when it opens."""
+
+    hours: str
+    opens_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """A blackout of the run's cluster, which is not over: it may be to come."""
+
+    starts_at: datetime
+    ends_at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """What is known of a waiting run.
 
@@ -63,6 +80,8 @@ class Wait:
         not_before: after a declined attempt it waits until then, because of `last_reason`.
         stage: why its campaign's stage keeps it from starting, whatever else there is; None where it does not.
         ahead: runs that stand before it in its nodes' lines.
+        window: None where it is open, or there is none.
+        maintenance: before which it could not end, or which is on; None where there is none.
     """
 
     wanted: Sequence[Wanted]
@@ -72,13 +91,15 @@ class Wait:
     ahead: int
     stage: str | None = None
     drained: Sequence[Drained] = ()
+    window: ClosedWindow | None = None
+    maintenance: Maintenance | None = None
 
 
 def waiting_because(wait: Wait, now: datetime) -> str:
     """One sentence with everything that keeps the run from starting now."""
     if wait.stage is not None:
         return wait.stage
-    reasons = [_drain(drained) for drained in wait.drained]
+    reasons = [_drain(drained) for drained in wait.drained] + _by_the_calendar(wait, now)
     reasons += [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
     reasons += [f"target {mount.target} on node {mount.node}: {mount.problem}" for mount in wait.mount_problems]
     if wait.not_before is not None and wait.not_before > now:
@@ -101,6 +122,20 @@ def stage_obstacle(ordinal: int | None, variant: str, state: str | None, pause: 
 def _drain(drained: Drained) -> str:
     end = "until it is resumed" if drained.until is None else f"until {_clock(drained.until)}"
     return f"{drained.what} is drained by {drained.by} {end}: {drained.reason}"
+
+
+def _by_the_calendar(wait: Wait, now: datetime) -> list[str]:
+    reasons = []
+    if wait.window is not None:
+        reasons.append(f"its window, {wait.window.hours}, opens at {_clock(wait.window.opens_at)}")
+    if wait.maintenance is not None:
+        starts_at, ends_at = wait.maintenance.starts_at, wait.maintenance.ends_at
+        if starts_at <= now:
+            reasons.append(f"the cluster is in maintenance until {_clock(ends_at)}: {wait.maintenance.reason}")
+        else:
+            until = f"from {_clock(starts_at)} to {_clock(ends_at)}: {wait.maintenance.reason}"
+            reasons.append(f"by its time limit it could not end before the cluster's maintenance {until}")
+    return reasons
 
 
 def _obstacle(wanted: Wanted, now: datetime) -> str | None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs.explanation import Drained, MountProblem
@@ -130,6 +132,23 @@ _AHEAD = text(
     """
 )
 
+_CALENDAR = text(
+    """
+    SELECT campaign.plan -> 'window' AS hours, closed.opens_at,
+           blackout.starts_at, blackout.ends_at, blackout.reason
+    FROM run JOIN campaign ON campaign.id = run.campaign_id
+    LEFT JOIN campaign_window AS closed
+        ON closed.campaign_id = run.campaign_id AND NOT closed.is_open AND closed.opens_at > :now
+    LEFT JOIN LATERAL (
+        SELECT starts_at, ends_at, reason FROM blackout
+        WHERE blackout.cluster_id = run.cluster_id AND blackout.ends_at > :now
+          AND blackout.starts_at <= :now + (run.time_limit_seconds + :start_seconds) * interval '1 s'
+        ORDER BY starts_at LIMIT 1
+    ) AS blackout ON true
+    WHERE run.id = :run_id
+    """
+)
+
 
 def described_run(session: Session, run_id: int) -> AnyRow | None:
     """A run with its names, its progress and what it does now."""
@@ -176,6 +195,12 @@ def wanted_resources(session: Session, run_id: int) -> Sequence[AnyRow]:
 def mount_problems(session: Session, run_id: int) -> list[MountProblem]:
     """What is wrong with the run's targets on its nodes."""
     return [MountProblem(*row) for row in session.execute(_MOUNT_PROBLEMS, {"run_id": run_id})]
+
+
+def calendar(session: Session, run_id: int, now: datetime) -> AnyRow:
+    """The hours of the run's window with its next opening if it is closed, and the blackout in the run's way."""
+    values = {"run_id": run_id, "now": now, "start_seconds": START_TAKES.total_seconds()}
+    return session.execute(_CALENDAR, values).one()
 
 
 def runs_ahead(session: Session, run_id: int) -> int:

@@ -9,10 +9,18 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
+from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import queries
 from iotide_server.runs.errors import RunNotFoundError
-from iotide_server.runs.explanation import Wait, Wanted, stage_obstacle, waiting_because
+from iotide_server.runs.explanation import (
+    ClosedWindow,
+    Maintenance,
+    Wait,
+    Wanted,
+    stage_obstacle,
+    waiting_because,
+)
 from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, RunEvent
 from iotide_server.runs.queries import AnyRow
@@ -20,6 +28,7 @@ from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind
 from iotide_server.runs.schemas import Attempt, Queue, QueuedRun, RunFilter, RunOrder
 from iotide_wire.messages import OrderRole
 from iotide_wire.plan import Exclusivity
+from iotide_wire.window import Window
 
 
 def run(session: Session, principal: Principal, run_id: int) -> AnyRow:
@@ -93,6 +102,7 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     wanted = needs(
         Exclusivity(found.exclusive), by_kind[ResourceKind.NODE], by_kind[ResourceKind.TARGET], found.cluster_id
     )
+    calendar = queries.calendar(session, found.id, now)
     wait = Wait(
         wanted=[_wanted(need, rows[need.resource], now) for need in wanted],
         mount_problems=queries.mount_problems(session, found.id),
@@ -101,6 +111,10 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
         ahead=queries.runs_ahead(session, found.id),
         stage=stage_obstacle(found.stage, found.variant, found.stage_state, found.pause),
         drained=queries.drains(session, found.id),
+        window=None if calendar.opens_at is None else ClosedWindow(_hours(calendar.hours), calendar.opens_at),
+        maintenance=None
+        if calendar.starts_at is None
+        else Maintenance(calendar.starts_at, calendar.ends_at, calendar.reason),
     )
     return waiting_because(wait, now)
 
@@ -130,6 +144,10 @@ def _queued(session: Session, row: AnyRow, now: datetime) -> QueuedRun:
         created_at=row.created_at,
         waiting_because=why_waiting(session, row, now) or "",
     )
+
+
+def _hours(window: Json) -> str:
+    return str(Window.model_validate(window))
 
 
 def _wanted(need: Need, row: AnyRow, now: datetime) -> Wanted:

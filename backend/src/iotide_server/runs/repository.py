@@ -53,6 +53,7 @@ def insert_runs(session: Session, new: NewRuns) -> None:
 
 def open_stage(session: Session, campaign_id: int, stage: int) -> None:
     """Let the waiting runs of a campaign's stage (1 where it has none) stand in the lines of their nodes."""
+    _hold_window(session, [campaign_id])
     run_ids = session.scalars(
         text(
             "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id WHERE run.campaign_id = :campaign_id"
@@ -83,7 +84,11 @@ def is_in_current_stage(session: Session, run_id: int) -> bool:
 
 
 def join_lines(session: Session, run_ids: Sequence[int]) -> None:
-    """Let waiting runs stand in the line of each of their nodes."""
+    """Let waiting runs stand in the line of each of their nodes, but for those of campaigns whose window is closed."""
+    campaign_ids = session.scalars(
+        text("SELECT DISTINCT campaign_id FROM run WHERE id = ANY(:run_ids)"), {"run_ids": list(run_ids)}
+    ).all()
+    _hold_window(session, campaign_ids)
     session.execute(
         text(
             "INSERT INTO line_place (node_id, run_id, sort_key, not_before, shared_target_ids, private_target_ids)"
@@ -92,10 +97,49 @@ def join_lines(session: Session, run_ids: Sequence[int]) -> None:
             "  SELECT coalesce(array_agg(id ORDER BY id) FILTER (WHERE scope = 'shared'), '{}') AS shared,"
             "   coalesce(array_agg(id ORDER BY id) FILTER (WHERE scope = 'node'), '{}') AS private"
             "  FROM cell_target JOIN target ON target.id = target_id WHERE cell_target.cell_id = run.cell_id"
-            " ) AS loaded WHERE run.id = ANY(:run_ids)"
+            " ) AS loaded LEFT JOIN campaign_window USING (campaign_id)"
+            " WHERE run.id = ANY(:run_ids) AND campaign_window.is_open IS NOT FALSE"
         ),
         {"run_ids": list(run_ids)},
     )
+
+
+def _hold_window(session: Session, campaign_ids: Sequence[int]) -> None:
+    """Keep these campaigns' windows as they are while the transaction lasts; one that was at rest is looked at soon."""
+    values = {"campaign_ids": list(campaign_ids)}
+    at_rest = (
+        "UPDATE campaign_window SET turns_at = opens_at WHERE campaign_id = ANY(:campaign_ids) AND turns_at IS NULL"
+    )
+    session.execute(text(at_rest), values)
+    held = "SELECT FROM campaign_window WHERE campaign_id = ANY(:campaign_ids) ORDER BY campaign_id FOR SHARE"
+    session.execute(text(held), values)
+
+
+def open_lines(session: Session, campaign_id: int) -> None:
+    """Let the waiting runs of the campaign's open stages stand in their lines; its window, which is locked, opens."""
+    join_lines(session, _lock_waiting(session, campaign_id))
+
+
+def leave_lines(session: Session, campaign_id: int) -> None:
+    """Take the campaign's waiting runs out of their lines; its window, which is locked, closes."""
+    session.execute(
+        text("DELETE FROM line_place WHERE run_id = ANY(:run_ids)"),
+        {"run_ids": list(_lock_waiting(session, campaign_id))},
+    )
+
+
+def _lock_waiting(session: Session, campaign_id: int) -> Sequence[int]:
+    """The ids of the waiting runs of stages that are open, locked as `lock_run` does."""
+    return session.scalars(
+        text(
+            "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id"
+            " LEFT JOIN campaign_stage ON campaign_stage.campaign_id = run.campaign_id"
+            "  AND campaign_stage.ordinal = cell.stage"
+            " WHERE run.campaign_id = :campaign_id AND run.state = 'waiting'"
+            " AND coalesce(campaign_stage.state, 'open') = 'open' ORDER BY run.id FOR NO KEY UPDATE OF run"
+        ),
+        {"campaign_id": campaign_id},
+    ).all()
 
 
 def variant_of(session: Session, cell_id: int) -> str:

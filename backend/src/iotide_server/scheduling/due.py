@@ -19,7 +19,10 @@ _NEXT: Final = text(
                  (SELECT min(cooling_until) FROM node WHERE cooling_until > :now),
                  (SELECT min(cooling_until) FROM target WHERE cooling_until > :now),
                  (SELECT min(cooling_until) FROM cluster WHERE cooling_until > :now),
-                 (SELECT min(until) FROM drain)) AS retry_at
+                 (SELECT min(until) FROM drain),
+                 (SELECT min(turns_at) FROM campaign_window),
+                 (SELECT min(ends_at) FROM blackout WHERE ends_at > :now)) AS retry_at,
+           (SELECT min(due_at) FROM schedule WHERE state = 'active') AS firing_at
     """
 )
 _OFFERS: Final = text(
@@ -95,9 +98,10 @@ _OVERDUE: Final = text(
 
 
 def next_moments(session: Session, now: datetime) -> Row[Any]:
-    """When the next offer, the next work, and the next run that waits for a time are due.
+    """When the next offer, the next work, the next run that waits for a time, and the next firing are due.
 
-    A run waits for its own time, for what cools down or for the end of a drain. None for what there is not.
+    A run waits for its own time, for what cools down, for its window, or for the end of a drain or of a blackout. None
+    for what there is not.
     """
     return session.execute(_NEXT, {"now": now}).one()
 

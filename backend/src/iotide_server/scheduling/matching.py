@@ -15,6 +15,7 @@ class Waiting:
         sort_key: the lower, the earlier it is served; `run_id` decides between equals.
         time_limit_seconds: the node ends it then.
         cool_down_seconds: what it takes stays idle for so long after it.
+        start_by: at that moment or later it does not start, or it would not end in its window or before a blackout.
     """
 
     run_id: int
@@ -22,6 +23,7 @@ class Waiting:
     time_limit_seconds: float
     cool_down_seconds: float
     needs: tuple[Need, ...]
+    start_by: datetime | None = None
 
     @property
     def place(self) -> tuple[float, int]:
@@ -32,6 +34,10 @@ class Waiting:
     def occupies(self) -> timedelta:
         """For how long at the latest what it takes is not free."""
         return timedelta(seconds=self.time_limit_seconds + self.cool_down_seconds)
+
+    def is_too_late_at(self, moment: datetime) -> bool:
+        """Whether it may not start then any more."""
+        return self.start_by is not None and moment >= self.start_by
 
 
 def contested(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy]) -> frozenset[Resource]:
@@ -47,7 +53,8 @@ def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], no
     Each takes all that it needs or nothing. One that has room on a node and waits for something else keeps what it
     needs for itself from the moment at which the rest is free at the latest; a later run may use that only if its
     time limit ends before (EASY backfill). One order over all lines and bounded runs: no deadlock and no starvation. A
-    run that waits for something whose end nobody knows keeps nothing, or one dead node would stop the cluster.
+    run that waits for something whose end nobody knows keeps nothing, or one dead node would stop the cluster; nor does
+    one whose window or whose time before a blackout will be over by then, or nodes would idle for what never starts.
     """
     board = _Board(dict(occupied), now)
     return [run for run in sorted(waiting, key=lambda run: run.place) if board.start_or_keep(run)]
@@ -71,7 +78,7 @@ class _Board:
     kept: dict[Resource, _Kept] = field(default_factory=dict)
 
     def start_or_keep(self, run: Waiting) -> bool:
-        if not all(self.occupied[need.resource].usable for need in run.needs):
+        if not all(self.occupied[need.resource].usable for need in run.needs) or run.is_too_late_at(self.now):
             return False
         taken = [need.resource for need in run.needs if not self.occupied[need.resource].admits(need.mode)]
         kept = [self.kept[need.resource].start for need in run.needs if self._is_kept(need)]
@@ -116,6 +123,8 @@ class _Board:
         if len(known) < len(ends):
             return
         start = max([self.now, *known, *kept])
+        if run.is_too_late_at(start):
+            return
         for need in run.needs:
             mine = self.kept.setdefault(need.resource, _Kept(start))
             mine.start = min(mine.start, start)

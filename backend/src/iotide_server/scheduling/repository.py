@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
+from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.wake import DRAIN_LOCK
 from iotide_server.live import service as live
@@ -19,10 +20,13 @@ FIRST_REPEAT_AFTER = timedelta(seconds=1)
 
 _CANDIDATES = text(
     # A line is read up to its first few runs that could start, so that a pass mostly costs what is free and not what
-    # waits; those that cannot, for a while or for a target that is locked, drained or wrongly mounted, or for another
-    # node that is drained or away, hide none behind them.
+    # waits; those that cannot, for a while, for a target that is locked, drained or wrongly mounted, for another node
+    # that is drained or away or for a blackout before which they could not end, hide none behind them.
     """
-    WITH drained AS (
+    WITH blackouts AS MATERIALIZED (
+        SELECT cluster_id, min(starts_at) AS starts_at FROM blackout WHERE ends_at > :now GROUP BY cluster_id
+    ),
+    drained AS (
         SELECT array_agg(subject_id) FILTER (WHERE kind = 'target') AS target_ids,
                array_agg(subject_id) FILTER (WHERE kind = 'cluster') AS cluster_ids,
                coalesce(bool_or(kind = 'all'), false) AS is_everything
@@ -45,6 +49,7 @@ _CANDIDATES = text(
         FROM node
         JOIN cluster ON cluster.id = node.cluster_id AND cluster.exclusive_leases = 0
              AND (cluster.cooling_until IS NULL OR cluster.cooling_until <= :now)
+        LEFT JOIN blackouts ON blackouts.cluster_id = cluster.id
         JOIN node_beat ON node_beat.node_id = node.id AND node_beat.seen_at >= :heard_after
         CROSS JOIN drained CROSS JOIN locked
         CROSS JOIN LATERAL (
@@ -58,6 +63,9 @@ _CANDIDATES = text(
                   JOIN broken USING (node_id, target_id) WHERE run.id = place.run_id))
               AND (NOT EXISTS (SELECT FROM away) OR NOT EXISTS (
                   SELECT FROM line_place AS beside JOIN away USING (node_id) WHERE beside.run_id = place.run_id))
+              AND (blackouts.starts_at IS NULL OR EXISTS (
+                  SELECT FROM run WHERE run.id = place.run_id
+                  AND :now + (run.time_limit_seconds + :start_seconds) * interval '1 s' < blackouts.starts_at))
             ORDER BY place.sort_key, place.run_id LIMIT 4
         ) AS first
         WHERE node.retired_at IS NULL AND node.problem IS NULL
@@ -66,9 +74,13 @@ _CANDIDATES = text(
           AND NOT drained.is_everything
           AND (drained.cluster_ids IS NULL OR node.cluster_id <> ALL(drained.cluster_ids))
           AND node.id NOT IN (SELECT node_id FROM away)
+          AND (blackouts.starts_at IS NULL OR blackouts.starts_at > :now)
     )
     SELECT run.id, run.cluster_id, run.exclusive, run.sort_key, run.time_limit_seconds, run.cool_down_seconds,
-           array_agg(line_place.node_id) AS node_ids, min(line_place.shared_target_ids) AS target_ids
+           array_agg(line_place.node_id) AS node_ids, min(line_place.shared_target_ids) AS target_ids,
+           least((SELECT start_by FROM campaign_window WHERE campaign_window.campaign_id = run.campaign_id),
+                 (SELECT starts_at - (run.time_limit_seconds + :start_seconds) * interval '1 s' FROM blackouts
+                  WHERE blackouts.cluster_id = run.cluster_id)) AS start_by
     FROM head JOIN run ON run.id = head.run_id JOIN line_place ON line_place.run_id = run.id
     WHERE run.state = 'waiting' GROUP BY run.id
     """
@@ -116,7 +128,8 @@ _FREE_FROM = text(
 
 def candidates(session: Session, now: datetime) -> list[Waiting]:
     """The runs at the heads of the lines of nodes that have room."""
-    rows = session.execute(_CANDIDATES, {"now": now, "heard_after": now - SILENT_AFTER})
+    values = {"now": now, "heard_after": now - SILENT_AFTER, "start_seconds": START_TAKES.total_seconds()}
+    rows = session.execute(_CANDIDATES, values)
     return [
         Waiting(
             run_id=row.id,
@@ -124,6 +137,7 @@ def candidates(session: Session, now: datetime) -> list[Waiting]:
             time_limit_seconds=row.time_limit_seconds,
             cool_down_seconds=row.cool_down_seconds,
             needs=needs(Exclusivity(row.exclusive), row.node_ids, row.target_ids, row.cluster_id),
+            start_by=row.start_by,
         )
         for row in rows
     ]

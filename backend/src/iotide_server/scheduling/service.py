@@ -8,6 +8,7 @@ from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
+from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling import due, offers, watch
 from iotide_server.scheduling.starting import start_what_can
 
@@ -49,6 +50,7 @@ class Scheduler:
         """
         now = self._clock()
         self._pass_wanted |= bool(set(reasons) - WORK_ONLY) or (self._retry_at is not None and self._retry_at <= now)
+        self._pass_wanted |= fire_due(self._database, now)
         if self._pass_wanted and now >= self._pass_after:
             self._pass(now)
         reached = offers.send_due_work(self._database, self._broker, now)
@@ -87,7 +89,7 @@ class Scheduler:
         with self._database.transaction() as session:
             known = due.next_moments(session, now)
         self._retry_at = known.retry_at
-        moments = [known.offer_at, known.work_at, known.retry_at, self._watched_at + WATCH_EVERY]
+        moments = [known.offer_at, known.work_at, known.retry_at, known.firing_at, self._watched_at + WATCH_EVERY]
         if self._pass_wanted:
             moments.append(self._pass_after)
         soonest: datetime = min(moment for moment in moments if moment is not None)

@@ -8,7 +8,7 @@ from datetime import datetime
 import structlog
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from iotide_server.campaigns import stages
+from iotide_server.campaigns import stages, windows
 from iotide_server.clusters import drains
 from iotide_server.kit.db import Database
 from iotide_server.runs.resources import Occupancy, Resource
@@ -33,6 +33,7 @@ def _decide(database: Database, now: datetime) -> list[Waiting]:
     with database.transaction() as session:
         drains.resume_due(session, now)
         stages.advance(session, now)
+        windows.turn(session, now)
         waiting = repository.candidates(session, now)
         if not waiting:
             return []

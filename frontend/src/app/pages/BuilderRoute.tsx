@@ -12,8 +12,10 @@ import { OptionTitles } from "@/components/optionTitles";
 import { Page } from "@/components/Page";
 import { usePrincipal } from "@/components/session";
 import { CampaignBuilder } from "@/features/campaigns/builder/CampaignBuilder";
+import { repeatOf, type StoredSchedule } from "@/features/campaigns/builder/calendar";
 import { draftKey, readKept } from "@/features/campaigns/builder/keptDraft";
 import { campaignQuery } from "@/features/campaigns/queries";
+import { scheduleQuery } from "@/features/campaigns/schedules/queries";
 import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
 import { workloadsQuery } from "@/features/workloads/queries";
@@ -23,11 +25,11 @@ import { NoCluster } from "./NoCluster";
 const route = getRouteApi("/shell/campaigns/new");
 
 export default function BuilderRoute() {
-  const { cluster: wanted, from } = route.useSearch();
-  const key = draftKey(usePrincipal(), from);
+  const { cluster: wanted, from, schedule: scheduleId } = route.useSearch();
+  const key = draftKey(usePrincipal(), from, scheduleId);
   const clusters = useQuery(clustersQuery);
-  const original = useQuery({ ...campaignQuery(from ?? 0), enabled: from !== undefined });
-  const chosenId = wanted ?? readKept(key)?.clusterId;
+  const original = useOriginal(from, scheduleId);
+  const chosenId = wanted ?? readKept(key)?.clusterId ?? original.data?.cluster_id;
   const chosen = clusters.data?.find(({ id }) => id === chosenId) ?? clusters.data?.[0];
   const plan = original.data?.plan;
   return (
@@ -37,26 +39,40 @@ export default function BuilderRoute() {
           <DraftCluster clusters={clusters.data ?? []} current={chosen} draftKey={key} original={plan} />
         )
       }
-      title="New campaign"
+      title={scheduleId === undefined ? "New campaign" : "Schedule"}
       trail={
-        <TextLink to="/campaigns" underline="always">
-          Campaigns
+        <TextLink to={scheduleId === undefined ? "/campaigns" : "/schedules"} underline="always">
+          {scheduleId === undefined ? "Campaigns" : "Schedules"}
         </TextLink>
       }
     >
       <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} query={clusters}>
         {() =>
           chosen &&
-          (from === undefined || !original.isPending) && (
+          !original.isLoading && (
             <>
               {original.isLoadingError && <ErrorNotice error={original.error} />}
-              <Builder cluster={chosen} draftKey={key} key={`${chosen.id} ${from}`} original={plan} />
+              <Builder
+                cluster={chosen}
+                draftKey={key}
+                key={`${chosen.id} ${from} ${scheduleId}`}
+                original={plan}
+                schedule={original.schedule}
+              />
             </>
           )
         }
       </Loaded>
     </Page>
   );
+}
+
+/** The campaign or the schedule that the draft begins as, if any. */
+function useOriginal(from: number | undefined, scheduleId: number | undefined) {
+  const campaign = useQuery({ ...campaignQuery(from ?? 0), enabled: from !== undefined });
+  const stored = useQuery({ ...scheduleQuery(scheduleId ?? 0), enabled: scheduleId !== undefined });
+  const schedule = stored.data && { ...stored.data, repeat: repeatOf(stored.data) };
+  return scheduleId === undefined ? { ...campaign, schedule: undefined } : { ...stored, schedule };
 }
 
 interface DraftClusterProps {
@@ -98,6 +114,7 @@ function DraftCluster({ clusters, current, draftKey, original }: DraftClusterPro
 interface BuilderProps {
   readonly cluster: Cluster;
   readonly original: CampaignPlan | undefined;
+  readonly schedule: StoredSchedule | undefined;
   readonly draftKey: string;
 }
 
@@ -119,6 +136,7 @@ function Builder({ cluster, ...props }: BuilderProps) {
             {...found}
             {...props}
             cluster={cluster}
+            onScheduled={() => void navigate({ to: "/schedules" })}
             onSubmitted={({ id }) =>
               void navigate({ to: "/campaigns/$campaignId", params: { campaignId: id } })
             }

@@ -106,3 +106,31 @@ it("offers no form for a cluster to those who may not make one", async () => {
   expect(await screen.findByText(/An admin makes one/)).toBeInTheDocument();
   expect(screen.queryByRole("form", { name: "New cluster" })).not.toBeInTheDocument();
 });
+
+it("shows the maintenance days of a cluster, and enters and removes them", async () => {
+  const blackouts: { id: number }[] = [];
+  server.use(
+    http.get("*/api/v1/clusters/1/blackouts", () => listOf(blackouts)),
+    http.post("*/api/v1/clusters/1/blackouts", async ({ request }) => {
+      blackouts.push({ id: 3, ...((await request.json()) as object) });
+      return HttpResponse.json(blackouts[0], { status: 201 });
+    }),
+    http.delete("*/api/v1/blackouts/3", () => {
+      blackouts.pop();
+      return new HttpResponse(null, { status: 204 });
+    }),
+  );
+  const { user } = openDashboard("/");
+  expect(await screen.findByText("None is planned.")).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Add a blackout" }));
+  await user.type(await screen.findByLabelText(/^From/), "2026-12-01T08:00");
+  await user.type(screen.getByLabelText(/^Until/), "2026-12-01T18:00");
+  await user.type(screen.getByRole("textbox", { name: /^Reason/ }), "new firmware");
+  await user.click(screen.getByRole("button", { name: "Enter blackout" }));
+  const table = within(await screen.findByRole("table", { name: "Blackouts" }));
+  expect(table.getByText("new firmware")).toBeInTheDocument();
+  expect(blackouts).toMatchObject([{ starts_at: new Date("2026-12-01T08:00").toISOString() }]);
+  await user.click(table.getByRole("button", { name: "Remove the blackout for new firmware" }));
+  await user.click(await screen.findByRole("button", { name: "Remove it" }));
+  expect(await screen.findByText("None is planned.")).toBeInTheDocument();
+});

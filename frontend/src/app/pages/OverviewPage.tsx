@@ -18,6 +18,7 @@ import { NodesPanel } from "@/features/clusters/NodesPanel";
 import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
 import { TargetsPanel } from "@/features/targets/TargetsPanel";
 
+const BlackoutsPanel = lazy(() => import("@/features/clusters/BlackoutsPanel"));
 const CreateCluster = lazy(() => import("@/features/clusters/CreateCluster"));
 
 const route = getRouteApi("/shell/");
@@ -153,6 +154,10 @@ function ClusterSection({ cluster }: { cluster: Cluster }) {
         />
         <Divider />
         <TargetsPanel clusterId={cluster.id} hasNodes={(nodes.data ?? []).length > 0} />
+        <Divider />
+        <Suspense>
+          <BlackoutsPanel clusterId={cluster.id} />
+        </Suspense>
       </Stack>
     </Section>
   );

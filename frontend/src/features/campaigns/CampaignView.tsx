@@ -96,6 +96,15 @@ function Trail({ campaign }: { campaign: Campaign }) {
         Campaigns
       </TextLink>{" "}
       · {campaign.cluster_name} · submitted by {campaign.owner} <When at={campaign.created_at} />
+      {campaign.schedule_id !== null && (
+        <>
+          {" "}
+          · schedule{" "}
+          <TextLink search={{ schedule: campaign.schedule_id }} to="/campaigns/new" underline="always">
+            {campaign.schedule_name}
+          </TextLink>
+        </>
+      )}
     </>
   );
 }

@@ -48,6 +48,46 @@ export const createJoinToken = mutationOptions({
     ),
 });
 
+/** The maintenance days of a cluster that are not over, the next one first. */
+export function blackoutsQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: ["cluster", clusterId, "blackouts"],
+    queryFn: async ({ signal }) => {
+      const path = { cluster_id: clusterId };
+      const blackouts = await everyItem((query) =>
+        answer(api.GET("/api/v1/clusters/{cluster_id}/blackouts", { params: { path, query }, signal })),
+      );
+      return blackouts.sort((a, b) => Date.parse(a.starts_at) - Date.parse(b.starts_at));
+    },
+  });
+}
+
+interface NewBlackout {
+  readonly clusterId: number;
+  readonly starts_at: string;
+  readonly ends_at: string;
+  readonly reason: string;
+}
+
+export const createBlackout = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ clusterId, ...body }: NewBlackout) =>
+    answer(
+      api.POST("/api/v1/clusters/{cluster_id}/blackouts", {
+        params: { path: { cluster_id: clusterId } },
+        body,
+      }),
+    ),
+  onSuccess: (_blackout, { clusterId }, _result, { client }) =>
+    client.invalidateQueries({ queryKey: ["cluster", clusterId] }),
+});
+
+export const removeBlackout = mutationOptions({
+  mutationFn: (blackoutId: number) =>
+    answer(api.DELETE("/api/v1/blackouts/{blackout_id}", { params: { path: { blackout_id: blackoutId } } })),
+  onSuccess: (_done, _id, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
+});
+
 export const retireNode = mutationOptions({
   mutationFn: (nodeId: number) =>
     answer(api.DELETE("/api/v1/nodes/{node_id}", { params: { path: { node_id: nodeId } } })),

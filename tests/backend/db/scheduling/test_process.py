@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from factories.plans import add_schedule, firings, operator
 from factories.site import BrokerView, Site
 from pydantic import SecretStr
 from sqlalchemy import text
@@ -84,6 +85,19 @@ def test_each_notification_becomes_a_message(
         submit(site)
         wait_for(lambda: in_redis.take(f"node.{site.node_ids[0]}"))
         agent.finish(agent.claim_offer())
+
+
+def test_it_fires_a_schedule_when_it_is_due_though_nobody_wakes_it(
+    site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]]
+) -> None:
+    site.clock.now = datetime.now(UTC)
+    schedule_id = add_schedule(site, operator(site.database, site.clock()))
+    start_scheduler()
+    wait_for(lambda: elected(site))
+    site.change("UPDATE schedule SET due_at = now() + interval '100 ms' WHERE id = :id", id=schedule_id)
+    site.change("UPDATE schedule SET planned_at = due_at WHERE id = :id", id=schedule_id)
+    wait_for(lambda: firings(site))
+    assert [firing.problem for firing in firings(site)] == [None]
 
 
 def test_of_two_schedulers_one_works_and_the_other_takes_over_when_it_is_killed(

@@ -3,7 +3,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.runs.explanation import Drained, MountProblem, Wait, Wanted, waiting_because
+from iotide_server.runs.explanation import (
+    ClosedWindow,
+    Drained,
+    Maintenance,
+    MountProblem,
+    Wait,
+    Wanted,
+    waiting_because,
+)
 from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -71,3 +79,22 @@ def test_what_is_drained_is_named_with_reason_who_and_until_when(drained: Draine
 
 def test_a_pause_that_is_over_is_no_reason() -> None:
     assert waiting_because(Wait([NODE], [], NOW, "no space left", 0), NOW) == "it is about to start"
+
+
+def test_a_closed_window_says_when_it_opens() -> None:
+    closed = ClosedWindow("22:00 to 05:00 Europe/Zurich", NOW + timedelta(hours=11))
+    assert waiting_because(Wait([NODE], [], None, None, 0, window=closed), NOW) == (
+        "its window, 22:00 to 05:00 Europe/Zurich, opens at 2026-11-21 21:00:00 UTC"
+    )
+
+
+def test_a_maintenance_says_until_when_nothing_starts() -> None:
+    soon = Maintenance(NOW + timedelta(hours=1), NOW + timedelta(hours=8), "new firmware")
+    assert waiting_because(Wait([NODE], [], None, None, 0, maintenance=soon), NOW) == (
+        "by its time limit it could not end before the cluster's maintenance from 2026-11-21 11:00:00 UTC to"
+        " 2026-11-21 18:00:00 UTC: new firmware"
+    )
+    now = replace(soon, starts_at=NOW)
+    assert waiting_because(Wait([NODE], [], None, None, 0, maintenance=now), NOW) == (
+        "the cluster is in maintenance until 2026-11-21 18:00:00 UTC: new firmware"
+    )

@@ -30,8 +30,9 @@ def run(
     exclusive: Exclusivity = Exclusivity.NODE,
     limit: float = HOUR,
     cool_down: float = 0.0,
+    start_by: datetime | None = None,
 ) -> Waiting:
-    return Waiting(number, 0.0, limit, cool_down, needs(exclusive, nodes, targets, CLUSTER))
+    return Waiting(number, 0.0, limit, cool_down, needs(exclusive, nodes, targets, CLUSTER), start_by)
 
 
 def board(**taken: Occupancy) -> dict[Resource, Occupancy]:
@@ -227,3 +228,17 @@ def test_a_gang_gets_its_nodes_in_the_face_of_an_endless_stream_of_single_runs(
         clock += timedelta(minutes=15)
     assert any(one.run_id == 1 for one in begun)
     assert clock <= NOW + timedelta(hours=1, minutes=15)
+
+
+def test_a_run_starts_before_its_last_moment_and_not_at_it() -> None:
+    assert started([run(1, [1], start_by=NOW + timedelta(seconds=1))], board()) == [1]
+    assert started([run(1, [1], start_by=NOW), run(2, [1])], board()) == [2]
+
+
+def test_a_run_keeps_nothing_for_a_moment_that_is_too_late_for_it() -> None:
+    loaded = board(node2=busy(until=NOW + timedelta(hours=1)))
+    long = run(2, [1], limit=9 * HOUR)
+    in_time = run(1, [1, 2], start_by=NOW + timedelta(hours=1, seconds=1))
+    too_late = run(1, [1, 2], start_by=NOW + timedelta(hours=1))
+    assert started([in_time, long], loaded) == []
+    assert started([too_late, long], loaded) == [2]

@@ -98,6 +98,37 @@ class Campaign(Answer):
     seconds_remaining_estimated: float | None
 
 
+class PlannedFiring(Answer):
+    """A firing to come."""
+
+    planned_at: datetime
+    fires_at: datetime
+
+
+class Firing(Answer):
+    """What a firing came to; `missed` firings that nobody was there for stand behind it."""
+
+    fired_at: datetime
+    outcome: str
+    campaign_id: int | None
+    problem: str | None
+    missed: int
+
+
+class Schedule(Answer):
+    """A plan that is submitted by a calendar; `words` say it as a sentence."""
+
+    id: int
+    name: str
+    cluster_name: str
+    owner: str | None
+    state: str
+    words: str
+    time_zone: str
+    next_firings: list[PlannedFiring]
+    last_firing: Firing | None
+
+
 class Result(Answer):
     """What the runs of a cell say about one metric, in its base unit."""
 

@@ -8,7 +8,18 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
-from iotide_agent.cli.answers import Campaign, Cell, DeathStatement, Drain, Pause, Preview, Run, RunDetail
+from iotide_agent.cli.answers import (
+    Campaign,
+    Cell,
+    DeathStatement,
+    Drain,
+    Firing,
+    Pause,
+    Preview,
+    Run,
+    RunDetail,
+    Schedule,
+)
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
 from iotide_wire.messages import Flag
@@ -45,6 +56,42 @@ def campaign_table(campaigns: Iterable[Campaign]) -> Table:
             f"{campaign.created_at:%Y-%m-%d %H:%M} UTC",
         )
     return table
+
+
+def schedule_table(schedules: Iterable[Schedule]) -> Table:
+    """One schedule a row."""
+    table = _table("id", "name", "cluster", "owner", "state", "calendar", "next", "last")
+    for schedule in schedules:
+        table.add_row(
+            str(schedule.id),
+            schedule.name,
+            schedule.cluster_name,
+            schedule.owner or "",
+            schedule.state,
+            f"{schedule.words} {schedule.time_zone}",
+            _minute(schedule.next_firings[0].fires_at) if schedule.next_firings else "",
+            fired_line(schedule.last_firing) if schedule.last_firing else "",
+        )
+    return table
+
+
+def firing_lines(schedule: Schedule) -> list[str]:
+    """When a schedule fires next, a firing a line."""
+    if not schedule.next_firings:
+        return [f"it is {schedule.state} and fires no more"]
+    return [f"fires {_minute(firing.fires_at)}" for firing in schedule.next_firings]
+
+
+def fired_line(firing: Firing) -> str:
+    """What a firing came to."""
+    came_to = firing.outcome if firing.campaign_id is None else f"campaign {firing.campaign_id}"
+    problem = f": {firing.problem}" if firing.problem else ""
+    missed = f", {firing.missed} missed" if firing.missed else ""
+    return f"{_minute(firing.fired_at)} {came_to}{missed}{problem}"
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def stage_lines(campaign: Campaign) -> list[str]:

@@ -16,6 +16,7 @@ from iotide_agent.cli.problems import Problem, RefusedError
 PIPE_COLUMNS: Final = 240
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print what the server answered, as JSON.")]
+Limit = Annotated[int, typer.Option(min=1, max=10_000, help="How many at most, the newest first.")]
 
 
 @dataclass(frozen=True, slots=True)

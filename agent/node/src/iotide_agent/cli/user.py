@@ -20,7 +20,8 @@ from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
-from iotide_agent.cli.server import AsJson, Server, console, is_confirmed, opened, print_json
+from iotide_agent.cli.schedules import schedule_app
+from iotide_agent.cli.server import AsJson, Limit, Server, console, is_confirmed, opened, print_json
 from iotide_agent.cli.watch import look, watch
 
 DONE: Final = 0
@@ -34,12 +35,12 @@ run_app = typer.Typer(no_args_is_help=True, help="Look into single runs.")
 app.add_typer(campaign_app, name="campaign")
 app.add_typer(run_app, name="run")
 control.add_to(app, campaign_app)
+app.add_typer(schedule_app, name="schedule")
 
 CampaignId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")]
 RunId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the run.")]
 PlanFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The campaign; see examples/.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Follow it to its end; status 1 if a run failed.")]
-Limit = Annotated[int, typer.Option(min=1, max=10_000, help="How many at most, the newest first.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")]
 
 

@@ -12,11 +12,14 @@ import { Section } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { previewQuery, submitCampaign } from "../queries";
 import { ConditionsSection } from "./ConditionsSection";
+import { calendarOf, type Repeat, type StoredSchedule } from "./calendar";
 import { type Draft, draftOf, EMPTY_DRAFT, missingParts, planOf, refusedOption } from "./draft";
 import { ExportSection } from "./ExportSection";
 import { useKeptDraft } from "./keptDraft";
 import { PlacesSection } from "./PlacesSection";
 import { PreviewPanel } from "./PreviewPanel";
+import { RepeatSection } from "./RepeatSection";
+import { ScheduleSubmit } from "./ScheduleSubmit";
 import { StagesSection } from "./StagesSection";
 import { WorkloadsSection } from "./WorkloadsSection";
 
@@ -29,16 +32,18 @@ interface CampaignBuilderProps {
   readonly workloads: readonly Workload[];
   /** The plan to start from, when a campaign is duplicated. */
   readonly original: CampaignPlan | undefined;
+  readonly schedule: StoredSchedule | undefined;
   /** Where the draft is kept. */
   readonly draftKey: string;
   readonly onSubmitted: (campaign: Campaign) => void;
+  readonly onScheduled: () => void;
 }
 
 export function CampaignBuilder({ cluster, original, draftKey, ...props }: CampaignBuilderProps) {
   const { draft, change, forget, isKept } = useKeptDraft({
     key: draftKey,
     clusterId: cluster.id,
-    start: original ? draftOf(original) : EMPTY_DRAFT,
+    start: original ? draftOf(original, props.schedule?.repeat) : EMPTY_DRAFT,
     nodes: props.nodes,
     targets: props.targets,
   });
@@ -59,6 +64,7 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
           />
           <ConditionsSection draft={draft} onChange={change} />
           <StagesSection draft={draft} onChange={change} />
+          <RepeatSection onChange={(repeat) => change({ ...draft, repeat })} repeat={draft.repeat} />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, lg: 5 }}>
@@ -69,18 +75,46 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
             missing={missing}
             preview={preview.data}
           />
-          <SubmitSection
-            clusterId={cluster.id}
-            onSubmitted={(campaign) => {
-              forget();
-              props.onSubmitted(campaign);
-            }}
-            plan={plan}
-          />
+          <Submits {...props} clusterId={cluster.id} forget={forget} plan={plan} repeat={draft.repeat} />
           {isKept && <DiscardButton onDiscard={forget} />}
         </Stack>
       </Grid.Col>
     </Grid>
+  );
+}
+
+interface SubmitsProps extends Pick<CampaignBuilderProps, "schedule" | "onSubmitted" | "onScheduled"> {
+  readonly clusterId: number;
+  readonly plan: CampaignPlan | undefined;
+  readonly repeat: Repeat;
+  readonly forget: () => void;
+}
+
+/** The button for now, or that for a calendar. */
+function Submits({ clusterId, plan, repeat, forget, ...props }: SubmitsProps) {
+  function done(tell: () => void): void {
+    forget();
+    tell();
+  }
+  if (repeat.when === "now")
+    return (
+      <SubmitSection
+        clusterId={clusterId}
+        onSubmitted={(campaign) => done(() => props.onSubmitted(campaign))}
+        plan={plan}
+      />
+    );
+  const calendar = calendarOf(repeat);
+  return (
+    <ScheduleSubmit
+      body={
+        plan &&
+        calendar && { name: props.schedule?.name ?? plan.name, ...calendar, missed: repeat.missed, plan }
+      }
+      clusterId={clusterId}
+      onSaved={() => done(props.onScheduled)}
+      scheduleId={props.schedule?.id}
+    />
   );
 }
 

@@ -3,7 +3,9 @@
 import { NumberInput, Select, SimpleGrid, Textarea, TextInput } from "@mantine/core";
 import type { CampaignPlan } from "@/api/types";
 import { Section } from "@/components/Page";
-import { type Count, coolDownProblem, type Draft, timeLimitProblem } from "./draft";
+import type { Count } from "./calendar";
+import { coolDownProblem, type Draft, timeLimitProblem } from "./draft";
+import { WindowInputs } from "./WindowInputs";
 
 const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
   { value: "node", label: "Alone on the node" },
@@ -39,6 +41,7 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
         <ExclusivitySelect draft={draft} onChange={onChange} />
         <CacheSelect draft={draft} onChange={onChange} />
         <DurationInputs draft={draft} onChange={onChange} />
+        <WindowInputs onChange={(window) => onChange({ ...draft, window })} window={draft.window} />
         <CountInput
           description="After a lost or declined attempt."
           label="Attempts allowed"

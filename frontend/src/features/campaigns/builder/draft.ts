@@ -4,6 +4,17 @@ import type { CampaignPlan, Workload } from "@/api/types";
 import { readFields } from "@/components/schema-form/schema";
 import { type FormValue, problemsOf, toPlan } from "@/components/schema-form/values";
 import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
+import {
+  ANY_HOUR,
+  type Count,
+  type DraftWindow,
+  NOW,
+  planWindow,
+  type Repeat,
+  repeatProblem,
+  windowOf,
+  windowProblem,
+} from "./calendar";
 
 export interface Choice extends FormValue {
   /** Stays with the choice while others are added and removed. */
@@ -33,9 +44,6 @@ export interface DraftStage {
   readonly pause: string;
 }
 
-/** A number, or nothing while it is being typed anew. */
-export type Count = number | "";
-
 export interface Draft {
   readonly name: string;
   readonly nodes: readonly string[];
@@ -52,6 +60,8 @@ export interface Draft {
   readonly attemptsAllowed: Count;
   readonly priority: Count;
   readonly note: string;
+  readonly window: DraftWindow;
+  readonly repeat: Repeat;
 }
 
 const LONGEST_COOL_DOWN = 86_400;
@@ -72,10 +82,12 @@ export const EMPTY_DRAFT: Draft = {
   attemptsAllowed: 2,
   priority: 0,
   note: "",
+  window: ANY_HOUR,
+  repeat: NOW,
 };
 
 /** A draft that repeats an earlier plan. */
-export function draftOf(plan: CampaignPlan): Draft {
+export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
   const stages = (plan.stages ?? []).map(({ variant, pause }, key) => ({ key, variant, pause: pause ?? "" }));
   return {
     name: plan.name,
@@ -99,6 +111,8 @@ export function draftOf(plan: CampaignPlan): Draft {
     attemptsAllowed: plan.attempts_allowed,
     priority: plan.priority,
     note: plan.note,
+    window: windowOf(plan),
+    repeat,
   };
 }
 
@@ -191,6 +205,8 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
     [timeLimitProblem(draft) !== null, "Correct the time limit."],
     [draft.stages.some(({ variant }) => variant.trim() === ""), "Name each stage."],
     [coolDownProblem(draft) !== null, "Correct the cool-down."],
+    [windowProblem(draft.window) !== null, "Correct the hours in which runs start."],
+    [repeatProblem(draft.repeat) !== null, repeatProblem(draft.repeat) ?? ""],
     [
       draft.choices.some((choice) => hasNoPlace(draft, choice)),
       "A workload of its own nodes, targets or stages has none left: choose one again, or let it run as the campaign.",
@@ -257,6 +273,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     time_limit_seconds: parseSeconds(draft.timeLimit),
     attempts_allowed: Number(draft.attemptsAllowed),
     priority: Number(draft.priority),
+    window: planWindow(draft.window),
     note: draft.note,
   };
 }

@@ -1,18 +1,35 @@
 /** The plan as a file for the iotide command and as a request for curl. */
 
-import type { CampaignPlan } from "@/api/types";
+import type { CampaignPlan, SchedulePlan } from "@/api/types";
 import { toYaml } from "@/lib/yaml";
 
 export function planAsYaml(plan: CampaignPlan): string {
+  return toYaml(written(plan));
+}
+
+/** The schedule as a file, its plan inside. */
+export function scheduleAsYaml({ plan, ...schedule }: SchedulePlan): string {
+  const given = Object.entries(schedule).filter(([, value]) => value !== null);
+  return toYaml({ ...Object.fromEntries(given), plan: written(plan) });
+}
+
+/** The plan without what it leaves open. */
+function written(plan: CampaignPlan): object {
   const workloads = plan.workloads.map(({ workload, options = {}, sweep = {}, ...places }) => ({
     workload,
     ...Object.fromEntries(Object.entries(places).filter(([, value]) => value !== null)),
     ...(Object.keys(options).length > 0 && { options }),
     ...(Object.keys(sweep).length > 0 && { sweep }),
   }));
-  const { note, stages, ...rest } = plan;
+  const { note, stages, window, ...rest } = plan;
   const named = stages?.map(({ variant, pause }) => ({ variant, ...(pause && { pause }) })) ?? [];
-  return toYaml({ ...rest, ...(named.length > 0 && { stages: named }), workloads, ...(note && { note }) });
+  return {
+    ...rest,
+    ...(window && { window }),
+    ...(named.length > 0 && { stages: named }),
+    workloads,
+    ...(note && { note }),
+  };
 }
 
 /** A command that submits the plan; the token comes from the environment and is not written down. */

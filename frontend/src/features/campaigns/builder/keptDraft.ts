@@ -3,6 +3,7 @@
 import { useState } from "react";
 import * as z from "zod/mini";
 import type { Principal } from "@/api/types";
+import { ANY_HOUR, NOW } from "./calendar";
 import { type Draft, placesOf } from "./draft";
 
 const Count = z.union([z.number(), z.literal("")]);
@@ -15,6 +16,19 @@ const KeptPlaces = z.object({
   targets_at_once: z.optional(z.nullable(z.boolean())),
   variants: z.optional(z.nullable(z.array(z.string()))),
   stages: z.optional(z.nullable(z.array(z.number()))),
+});
+const Window = z.object({ from: z.string(), until: z.string(), timeZone: z.string() });
+const Repeat = z.object({
+  when: z.enum(["now", "cron", "monthly"]),
+  cron: z.string(),
+  place: z.string(),
+  weekday: z.string(),
+  at: z.string(),
+  timeZone: z.string(),
+  randomOffset: z.string(),
+  endsAt: z.string(),
+  maxFirings: Count,
+  missed: z.enum(["skip", "run_once"]),
 });
 const Kept = z.object({
   clusterId: z.number(),
@@ -42,12 +56,15 @@ const Kept = z.object({
     attemptsAllowed: Count,
     priority: Count,
     note: z.string(),
+    window: z._default(Window, ANY_HOUR),
+    repeat: z._default(Repeat, NOW),
   }),
 });
 
-/** Where a person's draft lies: one for a new campaign, and one for each campaign that is being duplicated. */
-export function draftKey({ kind, id }: Principal, from: number | undefined): string {
-  return `iotide draft of ${kind} ${id}, ${from === undefined ? "new" : `from ${from}`}`;
+/** Where a person's draft lies: one for a new campaign, one for each that is duplicated or schedule that is changed. */
+export function draftKey({ kind, id }: Principal, from?: number, schedule?: number): string {
+  const origin = from === undefined ? "new" : `from ${from}`;
+  return `iotide draft of ${kind} ${id}, ${schedule === undefined ? origin : `schedule ${schedule}`}`;
 }
 
 /** The draft that was left there, or null; also where an earlier release wrote what this one cannot read. */

@@ -1,0 +1,112 @@
+"""The commands `iotide schedule`: plans that the server submits by a calendar."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from iotide_agent.cli import display
+from iotide_agent.cli.answers import Firing, Schedule
+from iotide_agent.cli.plan_file import read_schedule
+from iotide_agent.cli.server import AsJson, Limit, console, is_confirmed, opened, print_json
+
+NOT_DONE: Final = 2
+
+schedule_app = typer.Typer(no_args_is_help=True, help="Submit plans again and again, by a calendar.")
+
+ScheduleId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the schedule.")]
+ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The schedule; see examples/.")]
+
+
+@schedule_app.command("submit")
+def submit_schedule(context: typer.Context, file: ScheduleFile, *, as_json: AsJson = False) -> None:
+    """Make a schedule of a file, and show when it fires."""
+    schedule = read_schedule(file)
+    with opened(context) as api:
+        answer = api.post("/schedules", schedule.model_dump(mode="json"))
+    if as_json:
+        print_json(answer)
+        return
+    made = Schedule.of(answer)
+    typer.echo(f"schedule {made.id} ({made.name}) made")
+    typer.echo("\n".join(display.firing_lines(made)))
+
+
+@schedule_app.command("list")
+def list_schedules(
+    context: typer.Context,
+    *,
+    cluster_id: Annotated[int | None, typer.Option(min=1, help="Of this cluster only.")] = None,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List schedules, the newest first."""
+    filters = {} if cluster_id is None else {"cluster_id": cluster_id}
+    with opened(context) as api:
+        answers = list(api.items("/schedules", filters, limit))
+    if as_json:
+        print_json(answers)
+    else:
+        console().print(display.schedule_table(map(Schedule.of, answers)))
+
+
+@schedule_app.command("show")
+def show_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJson = False) -> None:
+    """Show a schedule with its next firings, and what the last ones came to."""
+    with opened(context) as api:
+        answer = api.get(f"/schedules/{schedule}")
+        firings = list(api.items(f"/schedules/{schedule}/firings", {}, 20))
+    if as_json:
+        print_json(answer | {"firings": firings})
+        return
+    shown = Schedule.of(answer)
+    console().print(display.schedule_table([shown]))
+    typer.echo("\n".join([*display.firing_lines(shown), *map(display.fired_line, map(Firing.of, firings))]))
+
+
+@schedule_app.command("pause")
+def pause_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJson = False) -> None:
+    """Fire no more until it is resumed; what comes meanwhile is not made good."""
+    _step(context, schedule, "pause", as_json=as_json)
+
+
+@schedule_app.command("resume")
+def resume_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJson = False) -> None:
+    """Fire again, from the next firing on."""
+    _step(context, schedule, "resume", as_json=as_json)
+
+
+@schedule_app.command("run")
+def run_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJson = False) -> None:
+    """Submit its plan now, in your name; its calendar goes on as it was."""
+    with opened(context) as api:
+        answer = api.post(f"/schedules/{schedule}/run")
+    if as_json:
+        print_json(answer)
+    else:
+        typer.echo(f"campaign {Firing.of(answer).campaign_id} accepted")
+
+
+@schedule_app.command("remove")
+def remove_schedule(
+    context: typer.Context,
+    schedule: ScheduleId,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove a schedule; the campaigns that it made stay, and go on."""
+    with opened(context) as api:
+        found = Schedule.of(api.get(f"/schedules/{schedule}"))
+        if not (yes or is_confirmed(f"Remove schedule {found.id} ({found.name})?", remedy="give --yes")):
+            raise typer.Exit(NOT_DONE)
+        api.delete(f"/schedules/{schedule}")
+    typer.echo(f"schedule {found.id} ({found.name}) removed")
+
+
+def _step(context: typer.Context, schedule: int, step: str, *, as_json: bool) -> None:
+    with opened(context) as api:
+        answer = api.post(f"/schedules/{schedule}/{step}")
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(display.schedule_table([Schedule.of(answer)]))

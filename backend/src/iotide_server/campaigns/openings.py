@@ -1,0 +1,72 @@
+"""When a plan's window is open, and until when a run may start in it so that it ends in it: pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from itertools import count
+
+from iotide_server.campaigns.errors import RunLongerThanWindowError
+from iotide_server.kit.zones import first_moment, zone_named
+from iotide_wire.plan import CampaignPlan
+from iotide_wire.window import Window
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """One day's window: runs may start from `opens_at` on and before `start_by`."""
+
+    opens_at: datetime
+    start_by: datetime
+
+
+def check_window(plan: CampaignPlan, start_takes: timedelta) -> None:
+    """Make sure that a run of the plan fits into its window.
+
+    Args:
+        start_takes: from the decision to start a run until its load starts.
+
+    Raises:
+        TimeZoneUnknownError: the window's is none.
+        RunLongerThanWindowError: no run could end in it.
+    """
+    if plan.window is None:
+        return
+    zone_named(plan.window.time_zone, field="window.time_zone")
+    longest = _length(plan.window) - start_takes
+    if timedelta(seconds=plan.time_limit_seconds) >= longest:
+        raise RunLongerThanWindowError(plan.time_limit_seconds, str(plan.window), longest)
+
+
+def opening_at(window: Window, needed: timedelta, now: datetime) -> Opening:
+    """The opening in which runs may start now, else the next one.
+
+    Args:
+        needed: from the decision to start a run until it has ended at the latest. A night that is too short for it,
+            since the clocks go forward, has no opening.
+    """
+    return next(
+        opening
+        for opening in _openings(window, needed, now)
+        if now < opening.start_by and opening.opens_at < opening.start_by
+    )
+
+
+def _openings(window: Window, needed: timedelta, now: datetime) -> Iterator[Opening]:
+    zone = zone_named(window.time_zone, field="window.time_zone")
+    opens, closes = time.fromisoformat(window.from_), time.fromisoformat(window.until)
+    yesterday = now.astimezone(zone).date() - _DAY
+    for days in count():
+        day = yesterday + days * _DAY
+        last = day if opens < closes else day + _DAY
+        yield Opening(first_moment(day, opens, zone), first_moment(last, closes, zone) - needed)
+
+
+def _length(window: Window) -> timedelta:
+    """By the clock, as on every day on which it does not change."""
+    opens, closes = (
+        timedelta(hours=clock.hour, minutes=clock.minute)
+        for clock in (time.fromisoformat(window.from_), time.fromisoformat(window.until))
+    )
+    return closes - opens if opens < closes else closes - opens + _DAY

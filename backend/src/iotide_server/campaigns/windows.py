@@ -1,0 +1,51 @@
+"""The windows of campaigns as time goes on: their runs step into the lines when they open, and out when they close."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns import repository
+from iotide_server.campaigns.models import CampaignWindow
+from iotide_server.campaigns.openings import Opening, opening_at
+from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.live import service as live
+from iotide_server.runs import repository as runs
+from iotide_wire.plan import CampaignPlan
+from iotide_wire.window import Window
+
+
+def add_window(session: Session, campaign_id: int, plan: CampaignPlan, now: datetime) -> None:
+    """The window of a new campaign, before its runs step into any line."""
+    if plan.window is None:
+        return
+    row = CampaignWindow(campaign_id=campaign_id)
+    _set(row, _opening(plan.window, plan.time_limit_seconds, now), now)
+    session.add(row)
+    session.flush()
+
+
+def turn(session: Session, now: datetime) -> None:
+    """Open every window whose time has come, and close those in which no run could end any more."""
+    for row, campaign in repository.lock_windows_due(session, now):
+        if not repository.has_open_runs(session, campaign.id):
+            row.is_open, row.turns_at = False, None
+            continue
+        window = Window.model_validate(campaign.plan["window"])
+        was_open = row.is_open
+        _set(row, _opening(window, campaign.plan["time_limit_seconds"], now), now)
+        session.flush()
+        if row.is_open and not was_open:
+            runs.open_lines(session, campaign.id)
+        elif was_open and not row.is_open:
+            runs.leave_lines(session, campaign.id)
+        live.publish(session, "campaign", campaign.id, campaign.cluster_id)
+
+
+def _opening(window: Window, time_limit_seconds: float, now: datetime) -> Opening:
+    return opening_at(window, START_TAKES + timedelta(seconds=time_limit_seconds), now)
+
+
+def _set(row: CampaignWindow, opening: Opening, now: datetime) -> None:
+    row.opens_at, row.start_by = opening.opens_at, opening.start_by
+    row.is_open = opening.opens_at <= now
+    row.turns_at = opening.start_by if row.is_open else opening.opens_at

@@ -1,0 +1,102 @@
+"""Blackouts: the maintenance days of a cluster, around which the scheduler plans."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import repository, service
+from iotide_server.clusters.errors import BlackoutNotFoundError, BlackoutOverError
+from iotide_server.clusters.models import Blackout
+from iotide_server.kit.db import Json
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.wake import wake_scheduler
+from iotide_server.live import service as live
+
+START_TAKES: Final = timedelta(minutes=2)
+"""From the decision to start a run until its load starts: an offer may be repeated, and a gang wait for its last node.
+
+What has to end by some hour is given so much more than its time limit.
+"""
+
+
+def list_blackouts(
+    session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
+) -> Slice[Blackout]:
+    """Those of the cluster that are not over, the last entered first.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+    """
+    service.cluster(session, principal, cluster_id)
+    return repository.blackouts(session, cluster_id, now, paging)
+
+
+def create_blackout(
+    session: Session, principal: Principal, cluster_id: int, wanted: Blackout, now: datetime
+) -> Blackout:
+    """A new one; what runs when it begins goes on, unless somebody cancels it.
+
+    Args:
+        wanted: when and why.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+        InvalidInputError: it ends before it starts.
+        BlackoutOverError: it ends before now.
+    """
+    service.cluster(session, principal, cluster_id, Role.OPERATOR)
+    if wanted.ends_at <= wanted.starts_at:
+        raise InvalidInputError(
+            "ends_at: the blackout ends before it starts",
+            field="ends_at",
+            value=wanted.ends_at.isoformat(),
+            remedy=f"give a time after {wanted.starts_at:%Y-%m-%d %H:%M:%S} UTC",
+        )
+    if wanted.ends_at <= now:
+        raise BlackoutOverError(wanted.ends_at)
+    wanted.cluster_id, wanted.owner_id, wanted.created_at = cluster_id, principal.user_id, now
+    session.add(wanted)
+    session.flush()
+    _announce(session, principal, wanted, "blackout_created", after=_summary(wanted))
+    return wanted
+
+
+def remove_blackout(session: Session, principal: Principal, blackout_id: int) -> None:
+    """Runs start again as if it had never been.
+
+    Raises:
+        BlackoutNotFoundError: there is none that the caller may see.
+    """
+    missing = BlackoutNotFoundError(blackout_id)
+    found = session.get(Blackout, blackout_id)
+    if found is None:
+        raise missing
+    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    session.delete(found)
+    session.flush()
+    _announce(session, principal, found, "blackout_removed", before=_summary(found))
+
+
+def _announce(session: Session, principal: Principal, blackout: Blackout, name: str, **changes: Json) -> None:
+    """Write down what was done, tell browsers and have the scheduler look.
+
+    Args:
+        changes: `before` or `after`, for the audit.
+    """
+    audit.record(session, principal, Action(name, "blackout", blackout.id, blackout.cluster_id, **changes))
+    live.publish(session, "cluster", blackout.cluster_id, blackout.cluster_id)
+    wake_scheduler(session, "blackout")
+
+
+def _summary(blackout: Blackout) -> Json:
+    return {
+        "starts_at": blackout.starts_at.isoformat(),
+        "ends_at": blackout.ends_at.isoformat(),
+        "reason": blackout.reason,
+    }

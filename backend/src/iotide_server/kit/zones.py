@@ -1,0 +1,64 @@
+"""Wall clocks of the world: which time zones there are, and at which moment a clock there first reads something."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from difflib import get_close_matches
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from iotide_server.kit.errors import InvalidInputError
+
+_SECOND = timedelta(seconds=1)
+
+
+class TimeZoneUnknownError(InvalidInputError):
+    """No time zone has the name."""
+
+    code = "time_zone_unknown"
+
+    def __init__(self, name: str, *, field: str) -> None:
+        close = get_close_matches(name, _names(), n=1)
+        super().__init__(
+            f"{field}: there is no time zone {name}",
+            field=field,
+            value=name,
+            remedy=f"did you mean {close[0]}?" if close else "write an IANA name, for instance Europe/Zurich or UTC",
+        )
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def zone_named(name: str, *, field: str) -> ZoneInfo:
+    """The time zone of that name.
+
+    Args:
+        field: where it stands in the request, for the error.
+
+    Raises:
+        TimeZoneUnknownError: there is none.
+    """
+    if name not in _names():
+        raise TimeZoneUnknownError(name, field=field)
+    return ZoneInfo(name)
+
+
+def first_moment(day: date, clock: time, zone: ZoneInfo) -> datetime:
+    """When the wall clock first reads that on the day, in UTC; where it skips it, when it jumps past it."""
+    wall = datetime.combine(day, clock)
+    moment = wall.replace(tzinfo=zone).astimezone(UTC)
+    if _read(moment, zone) == wall:
+        return moment
+    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)  # in a gap the later offset lies before it
+    while moment - before > _SECOND:
+        middle = before + (moment - before) // 2
+        if _read(middle, zone) < wall:
+            before = middle
+        else:
+            moment = middle
+    return moment.replace(microsecond=0)
+
+
+def _read(moment: datetime, zone: ZoneInfo) -> datetime:
+    return moment.astimezone(zone).replace(tzinfo=None)

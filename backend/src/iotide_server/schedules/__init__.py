@@ -1,0 +1,1 @@
+"""Plans that become campaigns by a calendar."""

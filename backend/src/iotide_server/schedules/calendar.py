@@ -1,0 +1,139 @@
+"""The calendar of a schedule: its next firings, those that went by, and how much later each comes. Pure."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from iotide_server.kit.zones import zone_named
+from iotide_server.schedules.errors import CalendarUnclearError, CronRefusedError, MonthlyRefusedError
+from iotide_wire import schedule as wire
+
+LATE_AFTER: Final = timedelta(minutes=5)
+"""A firing that comes so much later was missed; a scheduler that is started anew is back sooner."""
+
+_MOST_COUNTED: Final = 1000
+_FIELDS: Final = 5
+_WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+_PLACES: Final = {"first": "#1", "second": "#2", "third": "#3", "fourth": "#4", "last": "L"}
+_MONTHLY: Final = re.compile(
+    rf"(?P<place>{'|'.join(_PLACES)}) (?P<weekday>{'|'.join(_WEEKDAYS)})(?: of each month)?"
+    r" at (?P<hour>[01][0-9]|2[0-3]):(?P<minute>[0-5][0-9])",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Planned firings that are due.
+
+    Attributes:
+        last: the last of them.
+        count: how many, `last` included; of more than a thousand, at least so many.
+        following: planned after them; None where the calendar has ended.
+    """
+
+    last: datetime
+    count: int
+    following: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """When a schedule fires: `cron` by the clocks of `zone`, up to `offset_seconds` later, none after `ends_at`.
+
+    What the clocks skip in spring fires when they jump; what they repeat in autumn fires the first time.
+    """
+
+    cron: str
+    zone: ZoneInfo
+    offset_seconds: float
+    ends_at: datetime | None
+
+    @classmethod
+    def of(cls, given: wire.Calendar) -> "Calendar":
+        """What a person wrote.
+
+        Raises:
+            TimeZoneUnknownError: there is no such zone.
+            CalendarUnclearError: it has both a cron expression and a monthly rule, or neither.
+            CronRefusedError, MonthlyRefusedError: that cannot be read.
+        """
+        zone = zone_named(given.time_zone, field="time_zone")
+        if (given.cron is None) == (given.monthly is None):
+            raise CalendarUnclearError
+        cron = given.cron if given.cron is not None else cron_of(given.monthly or "")
+        made = cls(cron, zone, given.random_offset_seconds, given.ends_at)
+        _read(cron, datetime(2000, 1, 1, tzinfo=zone))
+        return made
+
+    @property
+    def words(self) -> str:
+        """The cron expression as a sentence."""
+        return _read(self.cron, datetime(2000, 1, 1, tzinfo=self.zone)).explain()
+
+    def after(self, moment: datetime) -> datetime | None:
+        """The first firing that is planned after the moment; None where there is none any more."""
+        return next(self.firings(moment), None)
+
+    def next_firings(self, moment: datetime, count: int) -> list[datetime]:
+        """The first firings that are planned after the moment, as many as there are."""
+        return list(islice(self.firings(moment), count))
+
+    def firings(self, moment: datetime) -> Iterator[datetime]:
+        """All that are planned after the moment, in UTC."""
+        local = moment.astimezone(self.zone)
+        latest = moment
+        for planned in _read(self.cron, local):
+            at = planned.astimezone(UTC)
+            if self.ends_at is not None and at > self.ends_at:
+                return
+            # cronsim starts over with the hour that the clocks repeat, and may name one firing twice in a gap.
+            if at > latest:
+                latest = at
+                yield at
+
+    def due(self, schedule_id: int, planned_at: datetime) -> datetime:
+        """When what is planned then really fires: drawn from both, so that whoever asks again gets the same."""
+        drawn = hashlib.sha256(f"{schedule_id} {planned_at.astimezone(UTC).isoformat()}".encode()).digest()
+        fraction = int.from_bytes(drawn[:8]) / 2**64
+        return planned_at + timedelta(seconds=int(fraction * (self.offset_seconds + 1)))
+
+    def passed(self, schedule_id: int, first: datetime, now: datetime) -> Passed:
+        """What is due by now of the firings from `first` on, which is due."""
+        last, count = first, 1
+        following = self.after(first)
+        while following is not None and self.due(schedule_id, following) <= now:
+            last, count = following, count + 1
+            # Each minute of a year need not be counted to know the last one.
+            skipped = max(last, now - timedelta(days=2)) if count >= _MOST_COUNTED else last
+            following = self.after(skipped)
+        return Passed(last, count, following)
+
+
+def cron_of(monthly: str) -> str:
+    """The cron expression of a rule such as `first sunday at 02:30`.
+
+    Raises:
+        MonthlyRefusedError: it is no such rule.
+    """
+    rule = _MONTHLY.fullmatch(" ".join(monthly.split()))
+    if rule is None:
+        raise MonthlyRefusedError(monthly)
+    weekday = _WEEKDAYS.index(rule["weekday"].lower())
+    return f"{int(rule['minute'])} {int(rule['hour'])} * * {weekday}{_PLACES[rule['place'].lower()]}"
+
+
+def _read(cron: str, after: datetime) -> CronSim:
+    if len(cron.split()) != _FIELDS:
+        raise CronRefusedError(cron, f"it has {len(cron.split())} fields")
+    try:
+        return CronSim(cron, after)
+    except CronSimError as error:
+        raise CronRefusedError(cron, str(error).replace("Bad", "cannot read the").lower()) from error

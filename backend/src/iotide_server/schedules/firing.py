@@ -1,0 +1,105 @@
+"""Firings: what is due becomes a campaign in its owner's name, each in a transaction of its own."""
+
+from datetime import datetime
+
+import structlog
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import authentication
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns import service as campaigns
+from iotide_server.kit.db import Database
+from iotide_server.kit.errors import IotideError
+from iotide_server.kit.zones import zone_named
+from iotide_server.live import service as live
+from iotide_server.schedules import repository
+from iotide_server.schedules.calendar import LATE_AFTER, Calendar
+from iotide_server.schedules.models import Firing, Schedule
+from iotide_wire.plan import CampaignPlan
+from iotide_wire.schedule import MissedFirings
+
+_log = structlog.get_logger(__name__)
+
+
+def calendar_of(schedule: Schedule) -> Calendar:
+    """The calendar of a stored schedule."""
+    zone = zone_named(schedule.time_zone, field="time_zone")
+    return Calendar(schedule.cron, zone, schedule.random_offset_seconds, schedule.ends_at)
+
+
+def fire_due(database: Database, now: datetime) -> bool:
+    """Fire every schedule that is due.
+
+    Returns:
+        Whether there was any.
+    """
+    has_fired = False
+    while _fire_one(database, now):
+        has_fired = True
+    return has_fired
+
+
+def _fire_one(database: Database, now: datetime) -> bool:
+    with database.transaction() as session:
+        schedule = repository.lock_due(session, now)
+        if schedule is None or schedule.planned_at is None:
+            return False
+        calendar = calendar_of(schedule)
+        passed = calendar.passed(schedule.id, schedule.planned_at, now)
+        is_late = now - calendar.due(schedule.id, passed.last) > LATE_AFTER
+        firing = repository.add_firing(session, schedule.id, passed.last, now)
+        if firing is not None:
+            firing.missed = passed.count if is_late else passed.count - 1
+            if not is_late or schedule.missed == MissedFirings.RUN_ONCE:
+                _submit(session, schedule, firing, now)
+                schedule.firings_made += 1
+            _log.info(
+                "schedule_fired",
+                schedule_id=schedule.id,
+                campaign_id=firing.campaign_id,
+                missed=firing.missed,
+                problem=firing.problem,
+            )
+        plan_next(schedule, passed.following)
+        live.publish(session, "schedule", schedule.id, schedule.cluster_id)
+        return True
+
+
+def plan_next(schedule: Schedule, planned_at: datetime | None) -> None:
+    """The schedule with its next firing by the calendar, or at its end."""
+    is_over = schedule.max_firings is not None and schedule.firings_made >= schedule.max_firings
+    if planned_at is None or is_over:
+        schedule.state, schedule.planned_at, schedule.due_at = "ended", None, None
+    else:
+        schedule.state, schedule.planned_at = "active", planned_at
+        schedule.due_at = calendar_of(schedule).due(schedule.id, planned_at)
+
+
+def _submit(session: Session, schedule: Schedule, firing: Firing, now: datetime) -> None:
+    """Submit the plan; what keeps it from that is written down, and the schedule goes on."""
+    why = f"schedule {schedule.name}"
+    owner = authentication.on_behalf_of(session, schedule.owner_id, why)
+    if owner is None:
+        firing.problem = "the person in whose name it submits is gone or shut out; save the schedule as somebody else"
+        return
+    try:
+        with session.begin_nested():
+            firing.campaign_id = submitted(session, schedule, owner, now)
+    except IotideError as error:
+        firing.problem = f"{error.message}; {error.remedy}" if error.remedy else error.message
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        firing.problem = f"plan.{field}: {first['msg']}; save the schedule anew"
+
+
+def submitted(session: Session, schedule: Schedule, principal: Principal, now: datetime) -> int:
+    """The campaign that the plan becomes, in the name of the principal.
+
+    Raises:
+        IotideError: the plan cannot be carried out as things are now.
+        ValidationError: it was stored by a release that took other plans.
+    """
+    plan = CampaignPlan.model_validate(schedule.plan)
+    return campaigns.submit(session, principal, plan, None, now).campaign_id

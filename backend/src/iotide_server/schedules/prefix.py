@@ -1,0 +1,21 @@
+"""Errors about the plan inside a schedule name their field from the schedule on: `plan.targets[0]`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from iotide_server.kit.errors import IotideError
+
+
+@contextmanager
+def within(field: str) -> Iterator[None]:
+    """Let errors about a part of the input name it from the whole on.
+
+    Args:
+        field: where the part stands in the whole.
+    """
+    try:
+        yield
+    except IotideError as error:
+        if error.field is not None:
+            error.field = f"{field}.{error.field}"
+        raise

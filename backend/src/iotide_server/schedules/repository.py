@@ -1,0 +1,85 @@
+"""SQL of schedules and their firings."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import User
+from iotide_server.clusters.models import Cluster
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.schedules.models import Firing, Schedule
+
+
+def page(
+    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
+) -> Slice[Schedule]:
+    """The schedules of the visible clusters (None: all) that were not removed, newest first."""
+    statement = select(Schedule).where(Schedule.removed_at.is_(None))
+    if visible is not None:
+        statement = statement.where(Schedule.cluster_id.in_(visible))
+    if cluster_id is not None:
+        statement = statement.where(Schedule.cluster_id == cluster_id)
+    return newest_first(session, statement, Schedule.id, paging)
+
+
+def locked(session: Session, schedule_id: int) -> Schedule | None:
+    """The schedule, its row locked until the end of the transaction; whoever fires it meanwhile is waited for."""
+    statement = select(Schedule).where(Schedule.id == schedule_id).with_for_update()
+    return session.scalar(statement.execution_options(populate_existing=True))
+
+
+def lock_due(session: Session, now: datetime) -> Schedule | None:
+    """The schedule that has been due for longest, locked; those that another transaction works on are passed over."""
+    return session.scalar(
+        select(Schedule)
+        .where(Schedule.state == "active", Schedule.due_at <= now)
+        .order_by(Schedule.due_at)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+
+
+def names_like(session: Session, cluster_id: int, name: str) -> set[str]:
+    """The names of the cluster's schedules that begin so."""
+    statement = select(Schedule.name).where(
+        Schedule.cluster_id == cluster_id,
+        Schedule.removed_at.is_(None),
+        Schedule.name.startswith(name, autoescape=True),
+    )
+    return set(session.scalars(statement))
+
+
+def add_firing(session: Session, schedule_id: int, planned_at: datetime, now: datetime) -> Firing | None:
+    """A firing that has come to nothing yet; None where there is one of that moment."""
+    statement = insert(Firing).values(schedule_id=schedule_id, planned_at=planned_at, fired_at=now)
+    return session.scalar(statement.on_conflict_do_nothing().returning(Firing))
+
+
+def firing_at(session: Session, schedule_id: int, planned_at: datetime) -> Firing:
+    """The firing of that moment, which there is."""
+    statement = select(Firing).where(Firing.schedule_id == schedule_id, Firing.planned_at == planned_at)
+    return session.scalars(statement).one()
+
+
+def firings(session: Session, schedule_id: int, paging: PageRequest) -> Slice[Firing]:
+    """What the schedule's firings came to, newest first."""
+    return newest_first(session, select(Firing).where(Firing.schedule_id == schedule_id), Firing.id, paging)
+
+
+def last_firings(session: Session, schedule_ids: Collection[int]) -> Mapping[int, Firing]:
+    """By schedule, its last firing; without those that never fired."""
+    last = select(func.max(Firing.id)).where(Firing.schedule_id.in_(schedule_ids)).group_by(Firing.schedule_id)
+    return {firing.schedule_id: firing for firing in session.scalars(select(Firing).where(Firing.id.in_(last)))}
+
+
+def names_of_clusters(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
+    """Names by id."""
+    return {cluster.id: cluster.name for cluster in session.scalars(select(Cluster).where(Cluster.id.in_(cluster_ids)))}
+
+
+def names_of_owners(session: Session, user_ids: Collection[int]) -> Mapping[int, str]:
+    """Names by id."""
+    return {user.id: user.name for user in session.scalars(select(User).where(User.id.in_(user_ids)))}

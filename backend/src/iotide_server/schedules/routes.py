@@ -1,0 +1,91 @@
+"""Routes of schedules."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
+from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.schedules import service
+from iotide_server.schedules.schemas import CalendarPreview, Firing, Schedule, ScheduleInput
+from iotide_wire.schedule import Calendar
+
+router = APIRouter(tags=["schedules"])
+
+
+@router.get("/schedules", summary="List schedules")
+def list_schedules(
+    principal: Viewer,
+    session: Tx,
+    paging: Paging,
+    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only schedules of this cluster")] = None,
+) -> Page[Schedule]:
+    """The schedules that you may see, newest first; what was removed is left out."""
+    return service.list_schedules(session, principal, cluster_id, paging).page(lambda shown: shown)
+
+
+@router.post("/schedules", summary="Create a schedule", status_code=201, responses=errors(404, 409))
+def create_schedule(principal: Operator, session: Tx, now: Now, body: ScheduleInput) -> Schedule:
+    """Each firing submits the plan as it stands, in your name; the plan must be one that could be submitted now."""
+    return service.schedule(session, principal, service.create(session, principal, body, now))
+
+
+@router.post("/schedules/preview", summary="Preview a calendar")
+def preview_schedule(principal: Operator, now: Now, body: Calendar) -> CalendarPreview:
+    """Its next five firings; nothing is stored."""
+    del principal
+    return service.preview(body, now)
+
+
+@router.get("/schedules/{schedule_id}", summary="Show a schedule", responses=errors(404))
+def get_schedule(principal: Viewer, session: Tx, schedule_id: Id) -> Schedule:
+    """Its plan, its next firings and the last one."""
+    return service.schedule(session, principal, schedule_id)
+
+
+@router.put("/schedules/{schedule_id}", summary="Change a schedule", responses=errors(404, 409))
+def change_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id, body: ScheduleInput) -> Schedule:
+    """All of it; it submits in your name from then on. One that is paused stays so, one that has ended begins again."""
+    service.replace(session, principal, schedule_id, body, now)
+    return service.schedule(session, principal, schedule_id)
+
+
+@router.delete("/schedules/{schedule_id}", summary="Remove a schedule", status_code=204, responses=errors(404))
+def remove_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> None:
+    """It fires no more; the campaigns that it made stay, and go on."""
+    service.remove(session, principal, schedule_id, now)
+
+
+@router.get("/schedules/{schedule_id}/firings", summary="List the firings of a schedule", responses=errors(404))
+def list_firings(principal: Viewer, session: Tx, paging: Paging, schedule_id: Id) -> Page[Firing]:
+    """What they came to, newest first."""
+    return service.firings(session, principal, schedule_id, paging).page(Firing.of)
+
+
+@router.post("/schedules/{schedule_id}/pause", summary="Pause a schedule", responses=errors(404, 409))
+def pause_schedule(principal: Operator, session: Tx, schedule_id: Id) -> Schedule:
+    """It fires no more until it is resumed; what comes meanwhile is not made good."""
+    service.pause(session, principal, schedule_id)
+    return service.schedule(session, principal, schedule_id)
+
+
+@router.post("/schedules/{schedule_id}/resume", summary="Resume a schedule", responses=errors(404, 409))
+def resume_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> Schedule:
+    """It fires again, from its next firing on."""
+    service.resume(session, principal, schedule_id, now)
+    return service.schedule(session, principal, schedule_id)
+
+
+@router.post("/schedules/{schedule_id}/run", summary="Run a schedule now", status_code=201, responses=errors(404, 409))
+def run_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> Firing:
+    """Submits its plan at once, in your name; its calendar goes on as it was."""
+    return Firing.of(service.run_now(session, principal, schedule_id, now))
+
+
+@router.post(
+    "/schedules/{schedule_id}/duplicate", summary="Duplicate a schedule", status_code=201, responses=errors(404, 409)
+)
+def duplicate_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> Schedule:
+    """A paused copy under another name, which is yours."""
+    return service.schedule(session, principal, service.duplicate(session, principal, schedule_id, now))

@@ -1,0 +1,111 @@
+"""What the API takes and gives for schedules; what it takes is the wire's `SchedulePlan`, in plain values."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from iotide_server.campaigns.plain import check_plain
+from iotide_server.kit.web import Output
+from iotide_server.schedules import models
+from iotide_server.schedules.prefix import within
+from iotide_wire.plan import CampaignPlan
+from iotide_wire.schedule import MissedFirings, SchedulePlan
+
+
+def _check(given: SchedulePlan) -> SchedulePlan:
+    with within("plan"):
+        check_plain(given.plan)
+    return given
+
+
+ScheduleInput = Annotated[SchedulePlan, AfterValidator(_check)]
+"""A schedule in a request's body."""
+
+
+class ScheduleState(StrEnum):
+    """Whether a schedule fires."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    ENDED = "ended"
+
+
+class FiringOutcome(StrEnum):
+    """What a firing came to."""
+
+    SUBMITTED = "submitted"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class PlannedFiring(Output):
+    """A firing to come: `fires_at` is later than planned by the random offset."""
+
+    planned_at: datetime
+    fires_at: datetime
+
+
+class CalendarPreview(Output):
+    """When a schedule with this calendar would fire; each firing up to its random offset later."""
+
+    cron: Annotated[str, Field(examples=["30 2 * * 0#1"])]
+    words: Annotated[str, Field(examples=["At 02:30 on the first Sunday of the month"])]
+    firings: Annotated[list[datetime], Field(description="The next five, or as many as there are")]
+
+
+class Firing(Output):
+    """What a firing came to.
+
+    `problem` says why a failed one has no campaign. `missed` counts firings that came while no scheduler was there, for
+    which this one stands. `asked_by` is the person who asked for it by hand.
+    """
+
+    id: int
+    planned_at: datetime
+    fired_at: datetime
+    outcome: FiringOutcome
+    campaign_id: int | None
+    problem: str | None
+    missed: int
+    asked_by: str | None
+
+    @classmethod
+    def of(cls, row: models.Firing) -> "Firing":
+        """As the API shows the row."""
+        outcome = FiringOutcome.SKIPPED
+        if row.campaign_id is not None:
+            outcome = FiringOutcome.SUBMITTED
+        elif row.problem is not None:
+            outcome = FiringOutcome.FAILED
+        own = {name: getattr(row, name) for name in cls.model_fields if name != "outcome"}
+        return cls(outcome=outcome, **own)
+
+
+class Schedule(Output):
+    """A plan that is submitted by a calendar.
+
+    `cron` is complete, also where it was made of the rule `monthly`; `firings_made` leaves out what was skipped or
+    asked for by hand.
+    """
+
+    id: int
+    name: Annotated[str, Field(examples=["nightly-scratch"])]
+    cluster_id: int
+    cluster_name: str
+    owner: Annotated[str | None, Field(description="In whose name it submits; null when that person is gone")]
+    state: ScheduleState
+    plan: CampaignPlan
+    cron: Annotated[str, Field(examples=["30 2 * * *"])]
+    monthly: Annotated[str | None, Field(examples=["first sunday at 02:30"])]
+    words: Annotated[str, Field(description="`cron` as a sentence", examples=["At 02:30 every day"])]
+    time_zone: Annotated[str, Field(examples=["Europe/Zurich"])]
+    random_offset_seconds: float
+    ends_at: datetime | None
+    max_firings: int | None
+    missed: MissedFirings
+    firings_made: int
+    created_at: datetime
+    next_firings: Annotated[list[PlannedFiring], Field(description="The next five; empty unless it is active")]
+    last_firing: Firing | None

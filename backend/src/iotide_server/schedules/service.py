@@ -1,0 +1,302 @@
+"""Making, changing, pausing and removing schedules, and running them by hand."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns.planning import resolve
+from iotide_server.kit.db import Json
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.wake import wake_scheduler
+from iotide_server.live import service as live
+from iotide_server.schedules import models, repository
+from iotide_server.schedules.calendar import Calendar
+from iotide_server.schedules.errors import (
+    NeverFiresError,
+    ScheduleEndedError,
+    ScheduleNameTakenError,
+    ScheduleNotFoundError,
+)
+from iotide_server.schedules.firing import calendar_of, plan_next, submitted
+from iotide_server.schedules.models import Firing
+from iotide_server.schedules.prefix import within
+from iotide_server.schedules.schemas import CalendarPreview, PlannedFiring, Schedule
+from iotide_server.schedules.schemas import Firing as ShownFiring
+from iotide_wire.plan import CampaignPlan
+from iotide_wire.schedule import Calendar as GivenCalendar
+from iotide_wire.schedule import SchedulePlan
+
+SHOWN_FIRINGS: Final = 5
+
+
+def preview(given: GivenCalendar, now: datetime) -> CalendarPreview:
+    """When a schedule with this calendar would fire.
+
+    Raises:
+        InvalidInputError: of one class for each thing that can be wrong with it.
+    """
+    calendar = Calendar.of(given)
+    count = min(SHOWN_FIRINGS, given.max_firings or SHOWN_FIRINGS)
+    firings = calendar.next_firings(now, count)
+    if not firings:
+        raise NeverFiresError(given.ends_at)
+    return CalendarPreview(cron=calendar.cron, words=calendar.words, firings=firings)
+
+
+def list_schedules(
+    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
+) -> Slice[Schedule]:
+    """The schedules that the caller may see, newest first, without those that were removed."""
+    rows = repository.page(session, principal.visible_clusters(), cluster_id, paging)
+    return Slice(_shown(session, rows.rows), rows.next_cursor)
+
+
+def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedule:
+    """One schedule, also after it was removed: its campaigns lead to it.
+
+    Raises:
+        ScheduleNotFoundError: there is none that the caller may see.
+    """
+    missing = ScheduleNotFoundError(schedule_id)
+    found = session.get(models.Schedule, schedule_id)
+    if found is None:
+        raise missing
+    principal.require(Role.VIEWER, found.cluster_id, missing)
+    return _shown(session, [found])[0]
+
+
+def firings(session: Session, principal: Principal, schedule_id: int, paging: PageRequest) -> Slice[Firing]:
+    """What the schedule's firings came to, newest first.
+
+    Raises:
+        ScheduleNotFoundError: there is none that the caller may see.
+    """
+    schedule(session, principal, schedule_id)
+    return repository.firings(session, schedule_id, paging)
+
+
+def create(session: Session, principal: Principal, given: SchedulePlan, now: datetime) -> int:
+    """A new schedule, active from now on; its id.
+
+    Raises:
+        InvalidInputError: its calendar cannot be read, or never fires.
+        ScheduleNameTakenError: the name is in use.
+        IotideError: the plan cannot be carried out, see `planning.resolve`; its field begins with `plan.`.
+    """
+    made = models.Schedule(created_at=now, firings_made=0)
+    _write(session, principal, made, given, now)
+    _insert(session, made)
+    plan_next(made, made.planned_at)
+    _announce(session, principal, made, "schedule_created", after=_summary(made))
+    return made.id
+
+
+def replace(session: Session, principal: Principal, schedule_id: int, given: SchedulePlan, now: datetime) -> None:
+    """Another plan, calendar or name; it submits in the name of who changed it last, and stays paused if it was.
+
+    Raises:
+        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+        IotideError: as `create`.
+    """
+    changed = _own(session, principal, schedule_id)
+    before, was_paused = _summary(changed), changed.state == "paused"
+    _write(session, principal, changed, given, now)
+    try:
+        with session.begin_nested():
+            session.flush()
+    except IntegrityError as error:
+        raise ScheduleNameTakenError(given.name) from error
+    plan_next(changed, changed.planned_at)
+    if was_paused:
+        _rest(changed, "paused")
+    _announce(session, principal, changed, "schedule_changed", before=before, after=_summary(changed))
+
+
+def duplicate(session: Session, principal: Principal, schedule_id: int, now: datetime) -> int:
+    """A paused copy under another name, which belongs to the caller; its id.
+
+    Raises:
+        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+    """
+    original = _own(session, principal, schedule_id)
+    kept = ("cluster_id", "plan", "cron", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings")
+    copy = models.Schedule(
+        name=_free_name(session, original.cluster_id, original.name),
+        owner_id=principal.user_id,
+        missed=original.missed,
+        state="paused",
+        firings_made=0,
+        created_at=now,
+        **{field: getattr(original, field) for field in kept},
+    )
+    _insert(session, copy)
+    _announce(session, principal, copy, "schedule_created", after=_summary(copy))
+    return copy.id
+
+
+def pause(session: Session, principal: Principal, schedule_id: int) -> None:
+    """Fire no more until it is resumed; what comes meanwhile is not missed. Once more changes nothing.
+
+    Raises:
+        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+        ScheduleEndedError: it fires no more anyway.
+    """
+    paused = _own(session, principal, schedule_id)
+    if paused.state == "ended":
+        raise ScheduleEndedError(schedule_id)
+    if paused.state == "active":
+        _rest(paused, "paused")
+        _announce(session, principal, paused, "schedule_paused")
+
+
+def resume(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
+    """Fire again, from the next firing after now on. Once more changes nothing.
+
+    Raises:
+        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+        ScheduleEndedError: it has no firing left.
+    """
+    resumed = _own(session, principal, schedule_id)
+    if resumed.state == "active":
+        return
+    plan_next(resumed, calendar_of(resumed).after(now))
+    if resumed.state != "active":
+        raise ScheduleEndedError(schedule_id)
+    _announce(session, principal, resumed, "schedule_resumed")
+
+
+def run_now(session: Session, principal: Principal, schedule_id: int, now: datetime) -> Firing:
+    """Submit its plan now, in the name of the caller; the calendar goes on as it was, also where it is paused or ended.
+
+    Raises:
+        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+        IotideError: the plan cannot be carried out as things are now.
+    """
+    wanted = _own(session, principal, schedule_id)
+    firing = repository.add_firing(session, schedule_id, now, now)
+    if firing is None:
+        return repository.firing_at(session, schedule_id, now)
+    with within("plan"):
+        firing.campaign_id = submitted(session, wanted, principal, now)
+    firing.asked_by = principal.name
+    session.flush()
+    _announce(session, principal, wanted, "schedule_run", after={"campaign_id": firing.campaign_id})
+    return firing
+
+
+def remove(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
+    """It fires no more and is in no list; its campaigns stay and go on.
+
+    Raises:
+        ScheduleNotFoundError: there is none that the caller may see, or it was removed.
+    """
+    removed = _own(session, principal, schedule_id)
+    _rest(removed, "ended")
+    removed.removed_at = now
+    _announce(session, principal, removed, "schedule_removed", before=_summary(removed))
+
+
+def _own(session: Session, principal: Principal, schedule_id: int) -> models.Schedule:
+    missing = ScheduleNotFoundError(schedule_id)
+    found = repository.locked(session, schedule_id)
+    if found is None or found.removed_at is not None:
+        raise missing
+    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    return found
+
+
+def _write(session: Session, principal: Principal, row: models.Schedule, given: SchedulePlan, now: datetime) -> None:
+    """What was given into the row, once all of it is found to be right."""
+    calendar = Calendar.of(given)
+    with within("plan"):
+        planned = resolve(session, principal, given.plan)
+    first = calendar.after(now)
+    if first is None:
+        raise NeverFiresError(given.ends_at)
+    row.cluster_id, row.owner_id = planned.cluster.id, principal.user_id
+    row.plan = given.plan.model_dump(mode="json")
+    row.cron, row.state = calendar.cron, "active"
+    row.planned_at = row.due_at = first
+    for field in ("name", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings", "missed"):
+        setattr(row, field, getattr(given, field))
+
+
+def _insert(session: Session, row: models.Schedule) -> None:
+    try:
+        with session.begin_nested():
+            session.add(row)
+    except IntegrityError as error:
+        raise ScheduleNameTakenError(row.name) from error
+
+
+def _rest(row: models.Schedule, state: str) -> None:
+    row.state, row.planned_at, row.due_at = state, None, None
+
+
+def _free_name(session: Session, cluster_id: int, name: str) -> str:
+    base = name[:58]  # a name has 63 characters at most
+    taken = repository.names_like(session, cluster_id, base)
+    return next(free for number in range(2, len(taken) + 3) if (free := f"{base}-{number}") not in taken)
+
+
+def _announce(session: Session, principal: Principal, row: models.Schedule, name: str, **changes: Json) -> None:
+    """Write down what was done, tell browsers and have the scheduler look.
+
+    Args:
+        changes: `before` and `after`, for the audit.
+    """
+    session.flush()
+    audit.record(session, principal, Action(name, "schedule", row.id, row.cluster_id, **changes))
+    live.publish(session, "schedule", row.id, row.cluster_id)
+    wake_scheduler(session, "schedule")
+
+
+def _summary(row: models.Schedule) -> Json:
+    return {"name": row.name, "cron": row.cron, "time_zone": row.time_zone, "campaign": row.plan["name"]}
+
+
+def _shown(session: Session, rows: Sequence[models.Schedule]) -> list[Schedule]:
+    clusters = repository.names_of_clusters(session, {row.cluster_id for row in rows})
+    owners = repository.names_of_owners(session, {row.owner_id for row in rows if row.owner_id is not None})
+    last = repository.last_firings(session, [row.id for row in rows])
+    return [
+        Schedule(
+            id=row.id,
+            name=row.name,
+            cluster_id=row.cluster_id,
+            cluster_name=clusters[row.cluster_id],
+            owner=owners.get(row.owner_id) if row.owner_id is not None else None,
+            state=row.state,
+            plan=CampaignPlan.model_validate(row.plan),
+            cron=row.cron,
+            monthly=row.monthly,
+            words=calendar_of(row).words,
+            time_zone=row.time_zone,
+            random_offset_seconds=row.random_offset_seconds,
+            ends_at=row.ends_at,
+            max_firings=row.max_firings,
+            missed=row.missed,
+            firings_made=row.firings_made,
+            created_at=row.created_at,
+            next_firings=_next_firings(row),
+            last_firing=ShownFiring.of(last[row.id]) if row.id in last else None,
+        )
+        for row in rows
+    ]
+
+
+def _next_firings(row: models.Schedule) -> list[PlannedFiring]:
+    """The one that is planned, and what the calendar says after it."""
+    if row.planned_at is None:
+        return []
+    calendar = calendar_of(row)
+    left = SHOWN_FIRINGS if row.max_firings is None else min(SHOWN_FIRINGS, row.max_firings - row.firings_made)
+    planned = [row.planned_at, *calendar.next_firings(row.planned_at, SHOWN_FIRINGS - 1)][:left]
+    return [PlannedFiring(planned_at=at, fires_at=calendar.due(row.id, at)) for at in planned]

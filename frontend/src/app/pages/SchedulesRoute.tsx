@@ -1,0 +1,3 @@
+/** /schedules */
+
+export { SchedulesPage as default } from "@/features/campaigns/schedules/SchedulesPage";

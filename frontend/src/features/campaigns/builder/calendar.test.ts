@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import type { Schedule } from "@/api/types";
+import { ANY_HOUR, calendarOf, NOW, planWindow, repeatOf, repeatProblem, windowProblem } from "./calendar";
+import { scheduleAsYaml } from "./export";
+
+const nightly = { ...NOW, when: "cron", timeZone: "Europe/Zurich" } as const;
+
+describe("calendarOf", () => {
+  it("is none for a plan that is submitted now", () => {
+    expect(calendarOf(NOW)).toBeUndefined();
+  });
+
+  it("is a cron expression with its zone, and no limits where none are given", () => {
+    expect(calendarOf(nightly)).toEqual({
+      cron: "30 2 * * *",
+      time_zone: "Europe/Zurich",
+      random_offset_seconds: 0,
+      ends_at: null,
+      max_firings: null,
+    });
+  });
+
+  it("is one day a month in words, with an offset and an end", () => {
+    const repeat = { ...nightly, when: "monthly", randomOffset: "30 min", maxFirings: 12 } as const;
+    expect(calendarOf(repeat)).toMatchObject({
+      monthly: "first sunday at 02:30",
+      random_offset_seconds: 1800,
+      max_firings: 12,
+    });
+  });
+
+  it.each(["soon", "2 d", ""])("waits while the random offset is %j", (randomOffset) => {
+    expect(calendarOf({ ...nightly, randomOffset })).toBeUndefined();
+    expect(repeatProblem({ ...nightly, randomOffset })).toBe("Correct the random offset.");
+  });
+});
+
+it("opens a stored schedule again as it was", () => {
+  const stored = {
+    cron: "0 22 * * 5L",
+    monthly: "Last Friday at 22:00",
+    time_zone: "America/New_York",
+    random_offset_seconds: 90,
+    ends_at: "2026-12-31T23:00:00Z",
+    max_firings: 3,
+    missed: "run_once",
+  } as Schedule;
+  expect(calendarOf(repeatOf(stored))).toEqual({
+    monthly: "last friday at 22:00",
+    time_zone: "America/New_York",
+    random_offset_seconds: 90,
+    ends_at: "2026-12-31T23:00:00.000Z",
+    max_firings: 3,
+  });
+  expect(repeatOf(stored).missed).toBe("run_once");
+});
+
+describe("the hours in which runs start", () => {
+  it("are all where none are given", () => {
+    expect([planWindow(ANY_HOUR), windowProblem(ANY_HOUR)]).toEqual([null, null]);
+  });
+
+  it.each([
+    ["22:00", "", "Give both hours, or none."],
+    ["", "05:00", "Give both hours, or none."],
+    ["22:00", "22:00", "Give two different hours."],
+    ["22:00", "05:00", null],
+  ])("from %j until %j", (from, until, problem) => {
+    expect(windowProblem({ ...ANY_HOUR, from, until })).toBe(problem);
+  });
+});
+
+it("writes a schedule as a file with its plan inside and without what it leaves open", () => {
+  const plan = {
+    name: "nightly",
+    window: { from: "22:00", until: "05:00", time_zone: "Europe/Zurich" },
+    workloads: [{ workload: "dd" }],
+  };
+  const body = { name: "nightly", cron: "30 2 * * *", time_zone: "Europe/Zurich", ends_at: null, plan };
+  expect(scheduleAsYaml(body as unknown as Parameters<typeof scheduleAsYaml>[0])).toBe(`name: nightly
+cron: "30 2 * * *"
+time_zone: Europe/Zurich
+plan:
+  name: nightly
+  workloads:
+    - workload: dd
+  window:
+    from: "22:00"
+    until: "05:00"
+    time_zone: Europe/Zurich
+`);
+});

@@ -1,0 +1,31 @@
+"""The commands `iotide` against a server on paper."""
+
+from collections.abc import Iterator
+
+import pytest
+from factories.commands import Ended, Hurried, Iotide
+from factories.fake_server import FakeServer, fake_server
+
+from iotide_agent.cli import user
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    with fake_server() as fake:
+        monkeypatch.setenv("IOTIDE_URL", fake.url)
+        monkeypatch.setenv("IOTIDE_TOKEN", "iot_test")
+        monkeypatch.delenv("IOTIDE_CA", raising=False)
+        yield fake
+
+
+@pytest.fixture
+def iotide(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iotide:
+    monkeypatch.setattr(user, "time", Hurried)
+
+    def run(*arguments: str) -> Ended:
+        with pytest.raises(SystemExit) as ended:
+            user.main(list(arguments))
+        out, err = capfd.readouterr()
+        return Ended(int(str(ended.value.code or 0)), out, err)
+
+    return run
