@@ -58,9 +58,9 @@ def kind_of(file: Path) -> type[Message]:
 
 
 def facet(message: dict[str, Any]) -> tuple[str, ...]:
-    """What makes a message worth keeping beside others of its kind: states, words and outcome in it."""
+    """What makes a message worth keeping beside others of its kind: role, states, words and outcome in it."""
     parts = [message, *(part for part in message.get("orders", []) if isinstance(part, dict))]
-    return tuple(str(part[name]) for part in parts for name in ("state", "word", "outcome") if name in part)
+    return tuple(str(part[name]) for part in parts for name in ("role", "state", "word", "outcome") if name in part)
 
 
 def record(found: Iterator[tuple[type[Message], Any]]) -> list[Path]:

@@ -22,7 +22,7 @@ from iotide_agent.probes.reader import SystemReader
 from iotide_agent.workloads.registry import announcements
 from iotide_server.embedded.acl import NodeAccess, grant_node, node_queue, node_username
 from iotide_server.embedded.redis import PrivateRedis
-from iotide_wire.messages import BrokerAccess, OrderTarget
+from iotide_wire.messages import BrokerAccess, OrderRole, OrderTarget
 
 JOIN_TOKEN = "0123456789abcdef.-"
 PASSWORD = "node-password"
@@ -125,6 +125,14 @@ class AgentRig:
             **changes,
         )
         self.gateway.orders[number] = OrderRecord(order)
+        return number
+
+    def offer_to_observe(self) -> int:
+        """An order that was offered, to sample the node alone."""
+        number = next(_numbers)
+        order = make_order(number, fence=10**18 + number, role=OrderRole.OBSERVE, targets=())
+        self.gateway.orders[number] = OrderRecord(order)
+        self.wake(number)
         return number
 
     def wake(self, order_id: int, fence: int | None = None) -> None:

@@ -54,6 +54,40 @@ def test_progress_and_curves_are_told_while_the_load_runs(agent: AgentRig) -> No
     assert max(sampler.values) < 0.1
 
 
+def test_an_order_that_observes_goes_on_beside_a_load_until_the_server_says_that_the_loads_have_ended(
+    agent: AgentRig,
+) -> None:
+    load_id = agent.offer("fio", FIO | {"runtime_seconds": 3})
+    agent.gateway.until_running(load_id)
+    observer_id = agent.offer_to_observe()
+    agent.gateway.until_running(observer_id)
+    assert agent.gateway.result(load_id).outcome is Outcome.FINISHED
+    record = agent.gateway.orders[observer_id]
+    assert record.results == []
+    assert {beat.state for beat in record.beats} <= {OrderState.READY, OrderState.RUNNING}
+
+    record.is_cancelled = True
+    agent.wake(observer_id)
+    result = agent.gateway.result(observer_id)
+    assert (result.outcome, result.reason_code) == (Outcome.FINISHED, "loads_ended")
+    assert (result.samples, result.steps, result.artefacts) == ((), (), ())
+    assert result.environment["memory.total_bytes"]
+    assert "cpu_user_ratio" in {curve.counter for curve in result.curves}
+    assert "write_bytes_per_second" not in {curve.counter for curve in result.curves}
+    agent.until_order_gone(observer_id)
+
+
+def test_an_observing_runner_outlives_its_agent_and_is_adopted(own_agent: AgentRig) -> None:
+    order_id = own_agent.offer_to_observe()
+    own_agent.gateway.until_running(order_id)
+    (runner,) = own_agent.runner_pids()
+    own_agent.kill()
+    own_agent.start()
+    assert own_agent.runner_pids() == [runner]
+    own_agent.gateway.orders[order_id].is_cancelled = True
+    assert own_agent.gateway.result(order_id).outcome is Outcome.FINISHED
+
+
 def test_forged_and_repeated_wake_ups_have_no_effect(agent: AgentRig) -> None:
     order_id = agent.order("dd", DD)
     agent.wake(order_id, fence=666)

@@ -18,7 +18,7 @@ from pydantic import BaseModel, model_validator
 
 from iotide_agent.executor import DeclinedError
 from iotide_agent.probes.condition import Condition
-from iotide_agent.protocol import Prepared, Recovered, ResultReady, RunnerEnded, Stage
+from iotide_agent.protocol import Event, LoadStarted, Prepared, Recovered, ResultReady, RunnerEnded, Stage
 from iotide_agent.reading import Verdict
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import read_card
@@ -26,7 +26,7 @@ from iotide_agent.runner.mounts import mount_of
 from iotide_agent.runner.workspace import make_place
 from iotide_agent.workloads.base import Before, PlanRefusedError
 from iotide_agent.workloads.dd import DdWorkload
-from iotide_wire.messages import OrderTarget, Outcome
+from iotide_wire.messages import OrderRole, OrderTarget, Outcome
 from iotide_wire.plan import CachePolicy
 
 
@@ -158,6 +158,30 @@ def test_a_run_can_be_cancelled_though_the_agents_disk_is_full(node: Node, monke
     node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
     node.until(lambda: RunnerEnded(1) in node.events)
     assert list(node.target.iterdir()) == []
+
+
+def test_several_orders_observe_at_once_on_a_node_that_a_load_holds(node: Node) -> None:
+    loading = node.spool.lock_node("exclusive")
+    for order_id in (1, 2):
+        order = make_order(order_id, role=OrderRole.OBSERVE, targets=())
+        node.spool.keep_order(order)
+        node.runs.begin(order)
+    node.until(lambda: _looked(node) == [LoadStarted(1), LoadStarted(2)])
+    os.close(loading)
+    for order_id in (1, 2):
+        node.runs.cancel(order_id, Verdict(Outcome.CANCELLED, "cancelled", "cancelled by the server's word"))
+    node.until(lambda: {RunnerEnded(1), RunnerEnded(2)} <= set(node.events))
+    node.runs.collect(1)
+    result = node.spool.result(1)
+    assert (result.outcome, result.reason_code) == (Outcome.FINISHED, "loads_ended")
+    assert result.environment == node.executor.inventory.facts
+    node.runs.forget(1)
+    assert node.spool.leftovers() == []
+
+
+def _looked(node: Node) -> list[Event]:
+    node.runs.look()
+    return node.events
 
 
 class _Raising(BaseModel):

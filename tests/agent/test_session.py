@@ -122,6 +122,17 @@ def test_a_hello_without_answer_is_repeated_ever_more_slowly() -> None:
     assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
 
 
+def test_an_order_that_observes_waits_for_no_leave_and_ends_with_the_word_cancel() -> None:
+    talk = Talk().greeted()
+    talk.answer()
+    talk.say(OfferSeen(1, 10))
+    observing = make_order(role="observe", targets=())
+    assert talk.say(Claimed(observing)) == [Prepare(observing), DropOffer(1, 10)]
+    assert talk.say(LoadStarted(1)) == [Beat(2, ((1, 10, Stage.RUNNING),))]
+    assert talk.answer(word(Word.CANCEL)) == [Cancel(1, "cancelled by the server's word")]
+    assert talk.say(RunnerEnded(1)) == [Collect(1)]
+
+
 def test_an_order_goes_from_offer_to_forgotten() -> None:
     talk = Talk().greeted()
     talk.answer()

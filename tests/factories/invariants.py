@@ -30,9 +30,15 @@ _VIOLATIONS: Final = {
     "a run is active without an open attempt, or has one without being active": """
         SELECT run.id FROM run WHERE (run.state = 'active') <>
             EXISTS (SELECT FROM attempt WHERE run_id = run.id AND state = 'open')""",
-    "an open attempt has no order left, or an ended one has": """
-        SELECT attempt.id FROM attempt WHERE (state = 'open') <>
-            EXISTS (SELECT FROM node_order WHERE attempt_id = attempt.id AND state <> 'ended')""",
+    "an open attempt has no load left, or an ended one has": """
+        SELECT attempt.id FROM attempt WHERE (state = 'open') <> EXISTS (
+            SELECT FROM node_order WHERE attempt_id = attempt.id AND role = 'load' AND state <> 'ended')""",
+    "an order that only observes has a lease": """
+        SELECT lease.id FROM lease JOIN node_order ON node_order.id = lease.order_id WHERE role = 'observe'""",
+    "an observer of an ended attempt was not told": """
+        SELECT node_order.id FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id
+        WHERE role = 'observe' AND node_order.state <> 'ended' AND attempt.state <> 'open'
+        AND cancel_wanted_at IS NULL""",
     "an attempt has not an order on each node of its run": """
         SELECT attempt.id FROM attempt JOIN run ON run.id = attempt.run_id
         WHERE (SELECT count(*) FROM node_order WHERE attempt_id = attempt.id AND role = 'load')

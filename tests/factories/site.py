@@ -15,7 +15,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from iotide_agent.workloads.registry import announcements
-from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellObserver, CellTarget
 from iotide_server.clusters import agents
 from iotide_server.clusters.models import Node
 from iotide_server.gateway import beats, service
@@ -92,6 +92,7 @@ class Site:
         cool_down: float = 0.0,
         attempts: int = 2,
         limit: float = 60.0,
+        observers: Collection[int] = (),
     ) -> list[int]:
         """A campaign with a cell for each set of nodes (numbers from 1); the ids of its waiting runs in line order."""
         with self.database.transaction() as session:
@@ -118,6 +119,7 @@ class Site:
                 session.add(cell)
                 session.flush()
                 session.add_all(CellNode(cell_id=cell.id, node_id=self.node_ids[node - 1]) for node in nodes)
+                session.add_all(CellObserver(cell_id=cell.id, node_id=self.node_ids[node - 1]) for node in observers)
                 session.add(CellTarget(cell_id=cell.id, target_id=self.target_ids[target]))
             session.flush()
             insert_runs(

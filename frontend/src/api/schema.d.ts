@@ -2013,6 +2013,8 @@ export interface components {
          *         cluster: name of the cluster.
          *         nodes: names of its nodes; each is measured on its own, unless `nodes_at_once`.
          *         nodes_at_once: which of them load together, as one gang whose loads start at the same moment.
+         *         observers: names of nodes, such as the storage servers, whose agents sample their processors, disks and network
+         *             during each run in which they do not load themselves; they are neither locked nor waited for.
          *         targets: names of the targets; each is measured on its own, unless `targets_at_once`.
          *         targets_at_once: each run loads all the targets together.
          *         repeats: how often each cell is run.
@@ -2036,6 +2038,8 @@ export interface components {
              * @default false
              */
             nodes_at_once: boolean | number[];
+            /** Observers */
+            observers?: string[];
             /** Targets */
             targets: string[];
             /**
@@ -3304,6 +3308,25 @@ export interface components {
             value: number;
         };
         /**
+         * Observation
+         * @description What a node that only observed an attempt said of itself; its curves are among the run's.
+         */
+        Observation: {
+            /** Order Id */
+            order_id: number;
+            /** Node Name */
+            node_name: string;
+            /**
+             * Environment
+             * @example {
+             *       "kernel.release": "6.1.0-30-amd64"
+             *     }
+             */
+            environment: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * Operation
          * @description An operator over its arguments, from left to right.
          *
@@ -3341,6 +3364,10 @@ export interface components {
         /**
          * Order
          * @description All that a node needs to do its part of an attempt.
+         *
+         *     Attributes:
+         *         targets: what it loads; none of one that only observes, which touches no target and holds no node.
+         *         time_limit_seconds: of a load from its start; one that observes ends by itself after so long.
          */
         Order: {
             /** Order Id */
@@ -3426,7 +3453,7 @@ export interface components {
         };
         /**
          * OrderRole
-         * @description What a node does in an attempt.
+         * @description What a node does in an attempt: load the targets, or only sample itself while others do.
          * @enum {string}
          */
         OrderRole: "load" | "observe";
@@ -3472,7 +3499,8 @@ export interface components {
          * @description The server's word on one order.
          *
          *     Attributes:
-         *         word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it.
+         *         word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it;
+         *             `cancel` tells an observer that the loads have ended, which is its normal end.
          *         go_at: with `go`, the moment at which every node of the attempt starts its load.
          */
         OrderWord: {
@@ -3836,6 +3864,11 @@ export interface components {
              */
             node_names: string[];
             /**
+             * Observer Names
+             * @description They only watch
+             */
+            observer_names: string[];
+            /**
              * Target Names
              * @description They are loaded together
              */
@@ -4191,6 +4224,8 @@ export interface components {
             environment: {
                 [key: string]: unknown;
             };
+            /** Observations */
+            observations: components["schemas"]["Observation"][];
             /** Samples */
             samples: components["schemas"]["Sample"][];
             /** Readings */
@@ -5106,6 +5141,7 @@ export interface components {
          *         nodes: names of those of the plan's nodes that run it; None is all of them.
          *         targets: names of those of the plan's targets that it loads; None is all of them.
          *         nodes_at_once, targets_at_once: as in the plan, which says it where this is None.
+         *         observers: names of those of the plan's observers that watch its runs; None is all of them.
          *         variants: of the stages in which it is run; None is all of them.
          */
         WorkloadChoice: {
@@ -5123,6 +5159,8 @@ export interface components {
             nodes?: string[] | null;
             /** Nodes At Once */
             nodes_at_once?: boolean | number[] | null;
+            /** Observers */
+            observers?: string[] | null;
             /** Targets */
             targets?: string[] | null;
             /** Targets At Once */
@@ -13424,6 +13462,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -13435,6 +13476,7 @@ export interface operations {
                      *                 "sweep": {},
                      *                 "nodes": [],
                      *                 "nodes_at_once": true,
+                     *                 "observers": [],
                      *                 "targets": [],
                      *                 "targets_at_once": true,
                      *                 "variants": []
@@ -13615,6 +13657,9 @@ export interface operations {
                  *         "text"
                  *       ],
                  *       "nodes_at_once": true,
+                 *       "observers": [
+                 *         "text"
+                 *       ],
                  *       "targets": [
                  *         "text"
                  *       ],
@@ -13628,6 +13673,9 @@ export interface operations {
                  *             "text"
                  *           ],
                  *           "nodes_at_once": true,
+                 *           "observers": [
+                 *             "text"
+                 *           ],
                  *           "targets": [
                  *             "text"
                  *           ],
@@ -13684,6 +13732,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -13697,6 +13748,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -13778,6 +13832,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -13791,6 +13848,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -14065,6 +14125,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -14078,6 +14141,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -14301,6 +14367,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -14314,6 +14383,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -14999,6 +15071,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -15012,6 +15087,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -15286,6 +15364,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -15299,6 +15380,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -15497,6 +15581,9 @@ export interface operations {
                  *         "text"
                  *       ],
                  *       "nodes_at_once": true,
+                 *       "observers": [
+                 *         "text"
+                 *       ],
                  *       "targets": [
                  *         "text"
                  *       ],
@@ -15510,6 +15597,9 @@ export interface operations {
                  *             "text"
                  *           ],
                  *           "nodes_at_once": true,
+                 *           "observers": [
+                 *             "text"
+                 *           ],
                  *           "targets": [
                  *             "text"
                  *           ],
@@ -15558,6 +15648,9 @@ export interface operations {
                      *           "stage": 1,
                      *           "variant": "ext3 data=journal",
                      *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "observer_names": [
                      *             "text"
                      *           ],
                      *           "target_names": [
@@ -16506,6 +16599,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -16517,6 +16613,7 @@ export interface operations {
                      *                 "sweep": {},
                      *                 "nodes": [],
                      *                 "nodes_at_once": true,
+                     *                 "observers": [],
                      *                 "targets": [],
                      *                 "targets_at_once": true,
                      *                 "variants": []
@@ -16703,6 +16800,9 @@ export interface operations {
                  *           "text"
                  *         ],
                  *         "nodes_at_once": true,
+                 *         "observers": [
+                 *           "text"
+                 *         ],
                  *         "targets": [
                  *           "text"
                  *         ],
@@ -16716,6 +16816,9 @@ export interface operations {
                  *               "text"
                  *             ],
                  *             "nodes_at_once": true,
+                 *             "observers": [
+                 *               "text"
+                 *             ],
                  *             "targets": [
                  *               "text"
                  *             ],
@@ -16773,6 +16876,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -16786,6 +16892,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -17243,6 +17352,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -17256,6 +17368,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -17465,6 +17580,9 @@ export interface operations {
                  *           "text"
                  *         ],
                  *         "nodes_at_once": true,
+                 *         "observers": [
+                 *           "text"
+                 *         ],
                  *         "targets": [
                  *           "text"
                  *         ],
@@ -17478,6 +17596,9 @@ export interface operations {
                  *               "text"
                  *             ],
                  *             "nodes_at_once": true,
+                 *             "observers": [
+                 *               "text"
+                 *             ],
                  *             "targets": [
                  *               "text"
                  *             ],
@@ -17535,6 +17656,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -17548,6 +17672,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -18126,6 +18253,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -18139,6 +18269,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -18373,6 +18506,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -18386,6 +18522,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -18794,6 +18933,9 @@ export interface operations {
                      *           "text"
                      *         ],
                      *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
                      *         "targets": [
                      *           "text"
                      *         ],
@@ -18807,6 +18949,9 @@ export interface operations {
                      *               "text"
                      *             ],
                      *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
                      *             "targets": [
                      *               "text"
                      *             ],
@@ -20959,6 +21104,15 @@ export interface operations {
                      *       "environment": {
                      *         "kernel.release": "6.1.0-30-amd64"
                      *       },
+                     *       "observations": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "node_name": "text",
+                     *           "environment": {
+                     *             "kernel.release": "6.1.0-30-amd64"
+                     *           }
+                     *         }
+                     *       ],
                      *       "samples": [
                      *         {
                      *           "id": 1,
@@ -21570,6 +21724,15 @@ export interface operations {
                      *       "environment": {
                      *         "kernel.release": "6.1.0-30-amd64"
                      *       },
+                     *       "observations": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "node_name": "text",
+                     *           "environment": {
+                     *             "kernel.release": "6.1.0-30-amd64"
+                     *           }
+                     *         }
+                     *       ],
                      *       "samples": [
                      *         {
                      *           "id": 1,

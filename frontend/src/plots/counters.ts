@@ -134,7 +134,7 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     panels: [
       {
         title: "Disk",
-        says: "The block device below the target, all programs together. More than the load moved is foreign.",
+        says: "The block device below the target, all programs together. More than the load moved is foreign. Of a watched node, all its disks.",
         lines: { disk_write_bytes_per_second: "write", disk_read_bytes_per_second: "read" },
       },
       {

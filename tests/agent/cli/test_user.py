@@ -296,12 +296,14 @@ def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide:
     step = {"name": "write", "phase": "p", "argv": ["dd", "of=/x [y]"], "target_id": 1, "writer": None}
     step |= {"started_at": "2026-11-21T10:00:00Z", "wall_seconds": 1.0, "user_seconds": 0.1, "system_seconds": 0.1}
     step |= {"max_rss_bytes": 1, "exit_status": 0, "signal": None}
-    order = {"id": 3, "node_name": "n1", "state": "ended", "steps": [step]}
-    attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [order]}
+    order = {"id": 3, "node_name": "n1", "role": "load", "state": "ended", "outcome": "finished", "steps": [step]}
+    observer = {"id": 4, "node_name": "s1", "role": "observe", "state": "running", "outcome": None, "steps": []}
+    attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [order, observer]}
     detail = RUN | {"attempts": [attempt], "samples": [RATE | {"value": 1.2e8}], "waiting_because": None}
     server.on("GET /runs/11", (200, detail))
     shown = iotide("run", "show", "11").out
     assert "  $ dd of=/x [y]" in shown
+    assert "attempt 1 observed by s1: running" in shown
     assert "120 MB/s" in shown
     assert "FSYNC (rejected): page cache; limit fsync" in shown
 

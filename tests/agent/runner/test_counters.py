@@ -161,6 +161,25 @@ def test_a_target_on_no_block_device_has_no_disk(tree: Tree) -> None:
             Disks(tree.sys, [target])
 
 
+def test_without_a_target_all_disks_with_hardware_below_them_are_one(tree: Tree) -> None:
+    for name, number in (("sda", "8:0"), ("nvme0n1", "259:0"), ("nvme0c0n1", "259:1"), ("md0", "9:0")):
+        tree.disk(name, number, (0, 0), 0)
+    for name, hidden in (("sda", "0"), ("nvme0n1", "0"), ("nvme0c0n1", "1")):
+        (tree.sys / "block" / name / "device").mkdir()
+        tree.write(f"sys/block/{name}/hidden", f"{hidden}\n")
+    disks = Disks(tree.sys, [])
+    before = disks.read()
+    for name, number in (("sda", "8:0"), ("nvme0n1", "259:0"), ("nvme0c0n1", "259:1"), ("md0", "9:0")):
+        tree.disk(name, number, (0, 1000), 500)
+    assert rates(disks, before)["disk_write_bytes_per_second"] == 2 * 1000 * 512 / 2
+
+
+def test_a_node_without_a_disk_has_none(tree: Tree) -> None:
+    tree.disk("loop0", "7:0", (0, 0), 0)
+    with pytest.raises(FileNotFoundError):
+        Disks(tree.sys, [])
+
+
 def test_the_network_is_its_hardware_and_the_fullest_link(tree: Tree) -> None:
     tree.interface("eth0", type="1", speed="10000")
     tree.interface("ib0", type="32", dev_port="0", speed="-1")

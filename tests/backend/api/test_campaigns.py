@@ -94,6 +94,54 @@ def test_nodes_at_once_are_one_run_each_with_an_order_for_every_node(
     assert count(database, "line_place") == 2 * (1 + 2 + 3)
 
 
+def test_observers_are_previewed_and_stored_with_each_cell_in_which_they_do_not_load(
+    client: TestClient, admin: Person, database: Database, clock: Clock
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock(), node_count=2)
+        ready.add_node("server")  # on which no target is
+    plan = ready.plan(nodes=["n1", "n2"], observers=["server", "n2"])
+    preview = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).json()
+    observed = [(cell["node_names"], cell["observer_names"]) for cell in preview["cells"]]
+    assert observed == [(["n1"], ["server", "n2"]), (["n2"], ["server"])]
+
+    campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
+    assert campaign["plan"]["observers"] == ["server", "n2"]
+    assert count(database, "cell_observer") == 3
+    assert count(database, "cell_node") == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code", "field"),
+    [
+        ({"observers": ["nobody"]}, 404, "node_not_found", "observers[0]"),
+        ({"observers": ["n1"]}, 422, "observer_loads", "observers[0]"),
+        (
+            {"workloads": [{"workload": "dd", "observers": ["n1"]}]},
+            422,
+            "observer_not_in_plan",
+            "workloads[0].observers[0]",
+        ),
+    ],
+)
+def test_an_observer_that_cannot_observe_is_refused_by_name(
+    client: TestClient,
+    admin: Person,
+    database: Database,
+    clock: Clock,
+    changes: dict[str, object],
+    status: int,
+    code: str,
+    field: str,
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock())
+    refused = client.post(CAMPAIGNS, json=ready.plan(**changes), headers=admin.headers)
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], error["field"]) == (status, code, field)
+    assert error["remedy"]
+
+
 def test_nodes_at_once_need_their_room_together_on_a_shared_target_and_each_its_own_elsewhere(
     client: TestClient, admin: Person, database: Database, clock: Clock
 ) -> None:

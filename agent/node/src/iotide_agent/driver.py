@@ -179,7 +179,7 @@ class Driver:
 
     def _claim(self, order_id: int, fence: int) -> Event:
         claimed = self._speaker.claim(order_id, fence)
-        if isinstance(claimed, Claimed):
+        if isinstance(claimed, Claimed) and claimed.order.targets:
             try:
                 self._executor.look_at_targets(claimed.order)
             except (MountsUnknownError, MountinfoError):

@@ -86,13 +86,16 @@ class Executor:
         """Checks what can be checked without touching a target, takes the node and starts the runner.
 
         Args:
-            active_orders: how many others run here now.
+            active_orders: how many others load here now.
 
         Raises:
             DeclinedError: says why not.
         """
+        if order.role is OrderRole.OBSERVE:
+            return self._begin_observing(order)
         work = self._work_here(order)
-        self._check_room(active_orders)
+        self._check_slots(active_orders)
+        self._check_spool()
         card = self._card(order, work)
         try:
             lock = self._spool.lock_node(order.node_mode)
@@ -107,6 +110,16 @@ class Executor:
         finally:
             # The runner and its load hold the lock from here on, so that it outlives this agent.
             os.close(lock)
+
+    def _begin_observing(self, order: Order) -> RunnerProcess:
+        """Starts a runner that only samples: it takes no lock, so it may stand beside a load and beside others."""
+        self._check_spool()
+        directory = self._spool.files(order.order_id).directory
+        try:
+            write_card(directory, self._observer_card(order))
+            return _start(directory, (), ())
+        except OSError as error:
+            raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
 
     def plan(self, order: Order) -> Plan:
         """The steps for the places that the runner made.
@@ -227,8 +240,6 @@ class Executor:
         return tuple(dict.fromkeys((*self._config.approved_directories, *self.inventory.approved_directories)))
 
     def _work_here(self, order: Order) -> Work:
-        if order.role is not OrderRole.LOAD:
-            raise DeclinedError("role_not_supported", f"this agent cannot {order.role}; upgrade it")
         work = self.work(order)
         announced = self.inventory.workloads[order.workload]
         if announced.schema_sha256 != order.schema_sha256:
@@ -240,10 +251,12 @@ class Executor:
             raise DeclinedError("tool_missing", announced.unavailable_because or f"{announced.tool} is missing")
         return work
 
-    def _check_room(self, active_orders: int) -> None:
+    def _check_slots(self, active_orders: int) -> None:
         if self._config.slots is not None and active_orders >= self._config.slots:
             reason = f"{active_orders} orders run here already; agent.toml allows {self._config.slots} slots"
             raise DeclinedError("node_busy_locally", reason)
+
+    def _check_spool(self) -> None:
         used_bytes = self._spool.used_bytes()
         if used_bytes > self._config.spool_limit_bytes:
             raise DeclinedError(
@@ -293,6 +306,24 @@ class Executor:
                 f"{target.path} stands on another file system from {target.source}, {identity}, but the target is "
                 f"{target.identity}; mount that one, or accept on the target's page what is mounted now",
             )
+
+    def _observer_card(self, order: Order) -> Card:
+        return Card(
+            order_id=order.order_id,
+            fence=order.fence,
+            directory_name="",
+            targets=(),
+            approved=(),
+            agent_bell=str(self._spool.wake_bell),
+            environment={},
+            drop_caches=False,
+            drop_command=(),
+            time_limit_seconds=order.time_limit_seconds,
+            output_limit_bytes=0,
+            patience_seconds=PATIENCE_SECONDS,
+            agent=self._agent,
+            observes=True,
+        )
 
     def _card(self, order: Order, work: Work) -> Card:
         return Card(

@@ -4,6 +4,7 @@ import json
 import logging
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -20,8 +21,6 @@ from iotide_wire.messages import CurvePiece
 
 _STATE: Final = frozenset({"step", "step_written_bytes", "step_read_bytes", "step_seconds", "still_seconds", "waits"})
 """What a row says besides its counters."""
-_EVERY_ROW: Final = "write_bytes_per_second"
-"""A counter that no row lacks."""
 STEP_SECONDS: Final = 1.0
 _logger = logging.getLogger(__name__)
 PIECE_ENDS: Final = tuple(accumulate(chain(repeat(10, 60), repeat(60, 50), repeat(300, 108), repeat(600, 7200))))
@@ -58,11 +57,16 @@ class RunWatch:
 
     def look(self, plan: Plan, workload: Workload[Any] | None) -> None:
         """Reads what was sampled since the last look; without its workload a run has curves but no progress."""
+        last = self.read()
+        if last is not None:
+            self._judge(last, plan, workload)
+
+    def read(self) -> dict[str, Any] | None:
+        """Reads what was sampled since the last time, and gives the last row of it; one that observes has no more."""
         last: dict[str, Any] | None = None
         for last in self._new_rows():
             self._keep(last)
-        if last is not None:
-            self._judge(last, plan, workload)
+        return last
 
     def pieces(self, started_at: datetime) -> list[CurvePiece]:
         """Pieces that were not acknowledged, oldest first, as many as a beat may hold.
@@ -97,7 +101,11 @@ class RunWatch:
 
     def acknowledge(self, pieces: Iterable[CurvePiece]) -> None:
         """The server has these; they are not sent again."""
-        self._acknowledged_rows += sum(len(piece.values) for piece in pieces if piece.counter == _EVERY_ROW)
+        told: Counter[str] = Counter()
+        for piece in pieces:
+            told[piece.counter] += len(piece.values)
+        # Some counter is in every row, and none in more.
+        self._acknowledged_rows += max(told.values(), default=0)
 
     def _keep(self, row: dict[str, Any]) -> None:
         for name in row.keys() - _STATE - self._values.keys():

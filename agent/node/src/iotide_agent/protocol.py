@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from iotide_wire.messages import BeatReply, Order, OrderState
+from iotide_wire.messages import BeatReply, Order, OrderRole, OrderState
 
 
 class Stage(StrEnum):
@@ -27,6 +27,11 @@ WIRE_STATES = {
     Stage.UPLOADING: OrderState.UPLOADING,
 }
 """What a beat calls each stage."""
+
+
+def first_stage(order: Order) -> Stage:
+    """Of an order that was just claimed; one that only observes needs neither a place nor leave to start."""
+    return Stage.RELEASED if order.role is OrderRole.OBSERVE else Stage.PREPARING
 
 
 @dataclass(frozen=True, slots=True)

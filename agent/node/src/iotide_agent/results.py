@@ -72,6 +72,30 @@ def refusal(order: Order, instance: str, verdict: Verdict, artefacts: tuple[Arte
     )
 
 
+def observed(
+    order: Order, instance: str, ended: dict[str, Any], environment: Facts, curves: Sequence[CurvePiece]
+) -> FinishRequest:
+    """The result of an order that only observed: curves, and what the node says of itself."""
+    return _sealed(
+        FinishRequest(
+            fence=order.fence,
+            agent_instance=instance,
+            digest=_NO_DIGEST,
+            outcome=Outcome(ended["outcome"]),
+            reason_code=ended["code"],
+            reason=_text(ended["reason"]),
+            started_at=read_started_at(ended),
+            ended_at=datetime.fromtimestamp(ended["ended_at_epoch_seconds"], UTC),
+            steps=(),
+            samples=(),
+            flags=(),
+            environment=environment,
+            artefacts=(),
+            curves=tuple(curves),
+        )
+    )
+
+
 def environment_of(plan: Plan | None, order: Order, tool_version: str | None) -> Facts:
     """What a run's numbers depend on besides its options; a fact that changes is an event on their series."""
     facts: Facts = {

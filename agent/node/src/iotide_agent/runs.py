@@ -21,9 +21,10 @@ from iotide_agent.protocol import (
     ResultReady,
     RunnerEnded,
     Stage,
+    first_stage,
 )
 from iotide_agent.reading import RunReader, Verdict
-from iotide_agent.results import Collector, environment_of, keep_artefacts, refusal
+from iotide_agent.results import Collector, environment_of, keep_artefacts, observed, refusal
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import read_card
 from iotide_agent.runner.doorbell import ring
@@ -34,9 +35,10 @@ from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, wr
 from iotide_agent.spool import OrderFiles, Spool
 from iotide_agent.witness import begin_witness, end_witness
 from iotide_agent.workloads.base import Workload
-from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, OrderBeat, Outcome
+from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, OrderBeat, OrderRole, Outcome
 
 _MAX_AFTERMATHS: Final = 3
+_LOADS_ENDED: Final = Verdict(Outcome.FINISHED, "loads_ended", "the loads of its run have ended")
 _logger = logging.getLogger(__name__)
 
 
@@ -56,6 +58,11 @@ class ActiveRun:
     plan: Plan | None = None
     was_started: bool = False
     aftermaths: int = 0
+
+    @property
+    def observes(self) -> bool:
+        """Whether it only samples the node."""
+        return self.order.role is OrderRole.OBSERVE
 
     def phase(self) -> dict[str, Any]:
         """What the runner noted last."""
@@ -96,7 +103,7 @@ class Runs:
         """Starts the runner of a claimed order, or makes the result that says why not."""
         self._leftovers.stop_search()
         run = self._add(order)
-        others = sum(other.process is not None for other in self._active.values())
+        others = sum(other.process is not None and not other.observes for other in self._active.values())
         try:
             self._watch(run, self._executor.begin(order, others))
         except DeclinedError as error:
@@ -115,7 +122,7 @@ class Runs:
             phase = run.phase()
             if run.plan is None and phase.get("phase") == "ready":
                 self._plan(run)
-            if phase.get("loads") or phase.get("steps"):
+            if phase.get("loads") or phase.get("steps") or (run.observes and phase.get("phase") == "running"):
                 run.was_started = True
                 self._emit(LoadStarted(run.order.order_id))
 
@@ -131,7 +138,12 @@ class Runs:
             self.cancel(order_id, Verdict(Outcome.FAILED, "agent_fault", reason))
 
     def cancel(self, order_id: int, verdict: Verdict) -> None:
-        """Ends a run with that verdict, or with the runner's own where the disk has no room to say which."""
+        """Ends a run with that verdict, or with the runner's own where the disk has no room to say which.
+
+        One that only observes has then done all that it was to do.
+        """
+        if verdict.outcome is Outcome.CANCELLED and self._active[order_id].observes:
+            verdict = _LOADS_ENDED
         try:
             self._executor.cancel(order_id, verdict)
         except OSError:
@@ -220,7 +232,7 @@ class Runs:
             return None
         if is_unfinished and not files.card.exists():
             self.begin(order)  # the agent died before it could start a runner
-            return Recovered(order.order_id, order.fence, Stage.PREPARING)
+            return Recovered(order.order_id, order.fence, first_stage(order))
         return self._adopt(self._add(order), phase)
 
     def _adopt(self, run: ActiveRun, phase: dict[str, Any]) -> Recovered:
@@ -281,8 +293,8 @@ class Runs:
     def _order_beat(self, run: ActiveRun, stage: Stage) -> OrderBeat:
         started_at = None
         curves: list[CurvePiece] = []
-        if stage is Stage.RUNNING and run.plan is not None:
-            run.watch.look(run.plan, self._workload(run))
+        if stage is Stage.RUNNING and (run.plan is not None or run.observes):
+            self._look_at(run)
             started_at = read_started_at(run.phase())
             if started_at is not None:
                 curves = run.watch.pieces(started_at)
@@ -296,6 +308,13 @@ class Runs:
             curves=tuple(curves),
         )
 
+    def _look_at(self, run: ActiveRun) -> None:
+        if run.plan is not None:
+            run.watch.look(run.plan, self._workload(run))
+        else:
+            run.watch.read()
+            run.watch.phase = "observing"
+
     def _workload(self, run: ActiveRun) -> Workload[Any] | None:
         try:
             return self._executor.work(run.order).workload
@@ -304,6 +323,8 @@ class Runs:
 
     def _result(self, run: ActiveRun) -> FinishRequest:
         ended: dict[str, Any] = read_json(run.files.exit) or {}
+        if run.observes:
+            return self._observed(run, ended)
         plan = run.plan
         if plan is None and ended.get("steps"):
             raise ValueError("the stored plan cannot be read; it may be of another version of the agent")
@@ -319,6 +340,12 @@ class Runs:
         collector = Collector(run.files, reader, end_witness(run.files, ended, plan))
         return collector.result(run.order, self._instance, environment, curves)
 
+    def _observed(self, run: ActiveRun, ended: dict[str, Any]) -> FinishRequest:
+        started_at = read_started_at(ended)
+        run.watch.read()
+        curves = run.watch.rest(started_at) if started_at is not None else []
+        return observed(run.order, self._instance, ended, self._executor.inventory.facts, curves)
+
 
 def _stage(run: ActiveRun, phase: dict[str, Any]) -> Stage:
     if run.files.result.exists():
@@ -326,7 +353,7 @@ def _stage(run: ActiveRun, phase: dict[str, Any]) -> Stage:
     if run.files.exit.exists() or phase.get("phase") in {"running", "settling"}:
         return Stage.RUNNING
     if run.plan is None:
-        return Stage.PREPARING
+        return first_stage(run.order)
     return Stage.RELEASED if run.files.go.exists() else Stage.READY
 
 

@@ -47,6 +47,7 @@ from iotide_agent.protocol import (
     Upload,
     UploadFailed,
     WorkerEnded,
+    first_stage,
 )
 from iotide_wire.messages import BeatReply, Order, OrderWord, Word
 
@@ -253,7 +254,7 @@ class Session:
         self._offers.pop(key, None)
         if order.order_id in self._held or key in self._done:
             return
-        self._held[order.order_id] = _Held(order.fence, Stage.PREPARING)
+        self._held[order.order_id] = _Held(order.fence, first_stage(order))
         yield Prepare(order)
         yield DropOffer(*key)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from iotide_wire.base import Fence, Message, Name, Text, UtcTime
 from iotide_wire.catalogue import LabelName, WorkloadAnnouncement, WorkloadName
@@ -28,7 +28,7 @@ class NodeRole(StrEnum):
 
 
 class OrderRole(StrEnum):
-    """What a node does in an attempt."""
+    """What a node does in an attempt: load the targets, or only sample itself while others do."""
 
     LOAD = "load"
     OBSERVE = "observe"
@@ -164,7 +164,12 @@ class OrderTarget(Message):
 
 
 class Order(Message):
-    """All that a node needs to do its part of an attempt."""
+    """All that a node needs to do its part of an attempt.
+
+    Attributes:
+        targets: what it loads; none of one that only observes, which touches no target and holds no node.
+        time_limit_seconds: of a load from its start; one that observes ends by itself after so long.
+    """
 
     order_id: int
     run_id: int
@@ -177,10 +182,17 @@ class Order(Message):
     workload_revision: int
     schema_sha256: Digest
     options: dict[str, Any]
-    targets: Annotated[tuple[OrderTarget, ...], Field(min_length=1)]
+    targets: tuple[OrderTarget, ...]
     node_mode: Literal["shared", "exclusive"]
     time_limit_seconds: float
     cache: CachePolicy = CachePolicy.DROP
+
+    @model_validator(mode="after")
+    def _has_targets(self) -> Self:
+        if self.role is OrderRole.LOAD and not self.targets:
+            message = "a load needs at least one target"
+            raise ValueError(message)
+        return self
 
 
 class CurvePiece(Message):
@@ -235,7 +247,8 @@ class OrderWord(Message):
     """The server's word on one order.
 
     Attributes:
-        word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it.
+        word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it;
+            `cancel` tells an observer that the loads have ended, which is its normal end.
         go_at: with `go`, the moment at which every node of the attempt starts its load.
     """
 

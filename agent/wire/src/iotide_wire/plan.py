@@ -60,6 +60,7 @@ class WorkloadChoice(Message):
         nodes: names of those of the plan's nodes that run it; None is all of them.
         targets: names of those of the plan's targets that it loads; None is all of them.
         nodes_at_once, targets_at_once: as in the plan, which says it where this is None.
+        observers: names of those of the plan's observers that watch its runs; None is all of them.
         variants: of the stages in which it is run; None is all of them.
     """
 
@@ -68,6 +69,7 @@ class WorkloadChoice(Message):
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = Field(default_factory=dict)
     nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)] | None = None
     nodes_at_once: NodesAtOnce | None = None
+    observers: Annotated[list[Name], Field(max_length=1_000)] | None = None
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)] | None = None
     targets_at_once: bool | None = None
     variants: Annotated[list[Variant], Field(min_length=1, max_length=50)] | None = None
@@ -92,6 +94,8 @@ class CampaignPlan(Message):
         cluster: name of the cluster.
         nodes: names of its nodes; each is measured on its own, unless `nodes_at_once`.
         nodes_at_once: which of them load together, as one gang whose loads start at the same moment.
+        observers: names of nodes, such as the storage servers, whose agents sample their processors, disks and network
+            during each run in which they do not load themselves; they are neither locked nor waited for.
         targets: names of the targets; each is measured on its own, unless `targets_at_once`.
         targets_at_once: each run loads all the targets together.
         repeats: how often each cell is run.
@@ -108,6 +112,7 @@ class CampaignPlan(Message):
     cluster: Name
     nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
     nodes_at_once: NodesAtOnce = False
+    observers: Annotated[list[Name], Field(max_length=1_000)] = Field(default_factory=list)
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)]
     targets_at_once: bool = False
     workloads: Annotated[list[WorkloadChoice], Field(min_length=1, max_length=100)]

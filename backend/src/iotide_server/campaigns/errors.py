@@ -75,6 +75,34 @@ class NodeNotInPlanError(InvalidInputError):
         )
 
 
+class ObserverNotInPlanError(InvalidInputError):
+    """A workload's runs are to be watched by a node that the plan does not name for that."""
+
+    code = "observer_not_in_plan"
+
+    def __init__(self, field: str, node: str) -> None:
+        super().__init__(
+            f"{field}: {node} is not among the observers of the plan",
+            field=field,
+            value=node,
+            remedy=f"add {node} to observers, or leave it out here",
+        )
+
+
+class ObserverLoadsError(InvalidInputError):
+    """A node is to watch runs in all of which it loads."""
+
+    code = "observer_loads"
+
+    def __init__(self, field: str, node: str) -> None:
+        super().__init__(
+            f"{field}: {node} loads in every run that it is to watch, and what loads is sampled anyway",
+            field=field,
+            value=node,
+            remedy=f"leave {node} out of observers, or name a node that does not load",
+        )
+
+
 class TargetNotInPlanError(InvalidInputError):
     """A workload is to load a target that the plan does not name."""
 
@@ -104,7 +132,7 @@ class StageNotInPlanError(InvalidInputError):
 
 
 class NoWorkloadNamesItError(InvalidInputError):
-    """A plan names a node, a target or a stage that no workload of it is run with."""
+    """A plan names a node, an observer, a target or a stage that no workload of it is run with."""
 
     code = "no_workload_names_it"
 

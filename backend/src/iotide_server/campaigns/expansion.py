@@ -10,6 +10,8 @@ from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
     NodeNotInPlanError,
     NoWorkloadNamesItError,
+    ObserverLoadsError,
+    ObserverNotInPlanError,
     RepeatedEntryError,
     StageNotInPlanError,
     SweptAndSetError,
@@ -28,23 +30,33 @@ ThingT = TypeVar("ThingT")
 
 @dataclass(frozen=True, slots=True)
 class Load(Generic[NodeT, TargetT, OptionSetT]):
-    """An option set with the stages (from 1) that run it, and the sets of nodes and of targets of its runs."""
+    """An option set, the stages (from 1) that run it, the sets of nodes that do so together and those of targets.
+
+    Attributes:
+        observers: nodes that watch each of its runs in which they do not load.
+    """
 
     option_set: OptionSetT
     stages: Sequence[int]
     node_sets: Sequence[tuple[NodeT, ...]]
     target_sets: Sequence[tuple[TargetT, ...]]
+    observers: Sequence[NodeT] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CellDraft(Generic[NodeT, TargetT, OptionSetT]):
-    """One combination of the matrix; `ordinal` and `stage` count from 1, all `nodes` load all `targets`, at once."""
+    """One combination of the matrix; `ordinal` and `stage` count from 1, all `nodes` load all `targets`, at once.
+
+    Attributes:
+        observers: nodes that only watch.
+    """
 
     ordinal: int
     stage: int
     nodes: tuple[NodeT, ...]
     targets: tuple[TargetT, ...]
     option_set: OptionSetT
+    observers: tuple[NodeT, ...] = ()
 
 
 def cell_count(plan: CampaignPlan) -> int:
@@ -78,6 +90,11 @@ def _named_nodes(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
 
 def _nodes_at_once(plan: CampaignPlan, choice: WorkloadChoice) -> NodesAtOnce:
     return plan.nodes_at_once if choice.nodes_at_once is None else choice.nodes_at_once
+
+
+def observers_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
+    """The nodes that watch the runs of this workload in which they do not load themselves."""
+    return plan.observers if choice.observers is None else choice.observers
 
 
 def targets_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
@@ -122,27 +139,32 @@ def check_matrix(plan: CampaignPlan) -> None:
 
     Raises:
         CampaignTooLargeError: it means more than MAX_RUNS runs.
-        RepeatedEntryError: a node, a target or a count of nodes is named twice.
+        RepeatedEntryError: a node, an observer, a target or a count of nodes is named twice.
         TooFewNodesError: more nodes are to load together than there are.
-        NodeNotInPlanError, TargetNotInPlanError, StageNotInPlanError: a workload names what the plan does not.
+        NodeNotInPlanError, ObserverNotInPlanError, TargetNotInPlanError, StageNotInPlanError: a workload names what the
+            plan does not.
         SweptAndSetError: an option is both set and swept.
-        NoWorkloadNamesItError: no workload is run on a node, on a target or in a stage of the plan.
+        NoWorkloadNamesItError: no workload is run on a node, on a target, in a stage or before an observer of the plan.
+        ObserverLoadsError: an observer loads in every run that it is to watch.
     """
     runs = run_count(plan)
     if runs > MAX_RUNS:
         raise CampaignTooLargeError(runs, MAX_RUNS)
     _check_distinct("nodes", plan.nodes)
+    _check_distinct("observers", plan.observers)
     _check_distinct("targets", plan.targets)
     for index, choice in enumerate(plan.workloads):
         _check_own(f"workloads[{index}].nodes", choice.nodes, plan.nodes, NodeNotInPlanError)
         own = "" if choice.nodes_at_once is None else f"workloads[{index}]."
         _check_at_once(f"{own}nodes_at_once", _nodes_at_once(plan, choice), _named_nodes(plan, choice))
+        _check_own(f"workloads[{index}].observers", choice.observers, plan.observers, ObserverNotInPlanError)
         _check_own(f"workloads[{index}].targets", choice.targets, plan.targets, TargetNotInPlanError)
         variants = [stage.variant for stage in plan.stages]
         _check_own(f"workloads[{index}].variants", choice.variants, variants, StageNotInPlanError)
         for name in choice.sweep.keys() & choice.options.keys():
             raise SweptAndSetError(f"workloads[{index}].sweep.{name}", name)
     _check_all_run(plan)
+    _check_all_observe(plan)
 
 
 def _check_all_run(plan: CampaignPlan) -> None:
@@ -160,11 +182,20 @@ def _check_all_run(plan: CampaignPlan) -> None:
             raise NoWorkloadNamesItError(f"stages[{ordinal - 1}].variant", stage.variant, "variants")
 
 
+def _check_all_observe(plan: CampaignPlan) -> None:
+    for index, name in enumerate(plan.observers):
+        watched = [choice for choice in plan.workloads if name in observers_of(plan, choice)]
+        if not watched:
+            raise NoWorkloadNamesItError(f"observers[{index}]", name, "observers")
+        if all(name in nodes for choice in watched for nodes in node_sets(plan, choice)):
+            raise ObserverLoadsError(f"observers[{index}]", name)
+
+
 def _check_own(
     field: str,
     own: Sequence[str] | None,
     planned: Sequence[str],
-    missing: type[NodeNotInPlanError | TargetNotInPlanError | StageNotInPlanError],
+    missing: type[NodeNotInPlanError | ObserverNotInPlanError | TargetNotInPlanError | StageNotInPlanError],
 ) -> None:
     _check_distinct(field, own or ())
     known = set(planned)
@@ -201,13 +232,14 @@ def expand(loads: Sequence[Load[NodeT, TargetT, OptionSetT]]) -> Iterator[CellDr
     nodes_at = _places(nodes for load in loads for nodes in load.node_sets)
     set_at = _places(targets for load in loads for targets in load.target_sets)
     combinations = [
-        (stage, nodes, targets, load.option_set)
+        (stage, nodes, targets, load)
         for load in loads
         for stage, nodes, targets in product(load.stages, load.node_sets, load.target_sets)
     ]
     combinations.sort(key=lambda cell: (cell[0], nodes_at[cell[1]], set_at[cell[2]]))
-    for ordinal, (stage, nodes, targets, option_set) in enumerate(combinations, start=1):
-        yield CellDraft(ordinal, stage, nodes, targets, option_set)
+    for ordinal, (stage, nodes, targets, load) in enumerate(combinations, start=1):
+        observers = tuple(node for node in load.observers if node not in nodes)
+        yield CellDraft(ordinal, stage, nodes, targets, load.option_set, observers)
 
 
 def _places(things: Iterable[ThingT]) -> dict[ThingT, int]:

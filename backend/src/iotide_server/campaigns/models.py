@@ -124,6 +124,17 @@ class CellNode(Base):
     __table_args__ = (Index("ix_cell_node_node_id", "node_id"),)
 
 
+class CellObserver(Base):
+    """A node that only observes the runs of a cell; no part of what its series are known by."""
+
+    __tablename__ = "cell_observer"
+
+    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True)
+    node_id: Mapped[int] = mapped_column(ForeignKey("node.id"), primary_key=True)
+
+    __table_args__ = (Index("ix_cell_observer_node_id", "node_id"),)
+
+
 class CellTarget(Base):
     """A target of a cell."""
 

@@ -26,6 +26,7 @@ from iotide_server.campaigns.expansion import (
     expand,
     node_sets,
     nodes_of,
+    observers_of,
     option_sets,
     stages_of,
     target_sets,
@@ -136,6 +137,7 @@ class PlannedCell:
     """A cell with the nodes and targets that each of its runs loads together; `variant` is its stage's, or empty.
 
     Attributes:
+        observers: nodes that only watch them.
         places: each target on each node.
     """
 
@@ -143,6 +145,7 @@ class PlannedCell:
     stage: int
     variant: str
     nodes: Sequence[Node]
+    observers: Sequence[Node]
     option_set: OptionSet
     places: Sequence[PlannedPlace]
 
@@ -207,9 +210,10 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     check_window(plan, START_TAKES)
     cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
+    observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(plan, nodes, views)
-    loads = list(_loads(session, plan, {node.name: node for node in nodes}))
+    loads = list(_loads(session, plan, {node.name: node for node in [*nodes, *observers]}))
     by_name = {view.target.name: view for view in views}
     mounts = {(on.mount.target_id, on.mount.node_id): on.mount for view in views for on in view.mounts}
     cells = [_foreseen(draft, _variant(plan, draft.stage), by_name, mounts) for draft in expand(loads)]
@@ -255,7 +259,8 @@ def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) ->
             digest = canonical_sha256(workloads.series_options(baseline, options))
             option_set = OptionSet(field, workload, options, digest, needed, moved, seconds)
             sets = [tuple(by_name[name] for name in names) for names in node_sets(plan, choice)]
-            yield Load(option_set, stages_of(plan, choice), sets, target_sets(plan, choice))
+            observers = [by_name[name] for name in observers_of(plan, choice)]
+            yield Load(option_set, stages_of(plan, choice), sets, target_sets(plan, choice), observers)
 
 
 def _variant(plan: CampaignPlan, stage: int) -> str:
@@ -273,7 +278,7 @@ def _foreseen(
         _place(node, draft.option_set, view, mounts[view.target.id, node.id], len(views))
         for node, view in product(draft.nodes, views)
     ]
-    return PlannedCell(draft.ordinal, draft.stage, variant, draft.nodes, draft.option_set, places)
+    return PlannedCell(draft.ordinal, draft.stage, variant, draft.nodes, draft.observers, draft.option_set, places)
 
 
 def _place(node: Node, option_set: OptionSet, view: TargetView, mount: TargetMount, target_count: int) -> PlannedPlace:

@@ -64,7 +64,7 @@ _PROGRESS: Final = text(
     """
     SELECT node_order.run_id, min(coalesce(node_order.progress, 0)) AS progress
     FROM run JOIN attempt ON attempt.run_id = run.id AND attempt.state = 'open'
-    JOIN node_order ON node_order.attempt_id = attempt.id
+    JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
     WHERE run.campaign_id = :campaign_id AND run.state = 'active' GROUP BY node_order.run_id
     """
 )
@@ -89,6 +89,8 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
         "moved": [cell.bytes_moved for cell in cells],
         "node_ordinals": [cell.ordinal for cell in cells for _ in cell.nodes],
         "node_ids": [node.id for cell in cells for node in cell.nodes],
+        "observer_ordinals": [cell.ordinal for cell in cells for _ in cell.observers],
+        "observer_ids": [node.id for cell in cells for node in cell.observers],
         "target_ordinals": [cell.ordinal for cell in cells for _ in cell.targets],
         "target_ids": [view.target.id for cell in cells for view in cell.targets],
     }
@@ -103,6 +105,9 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
             "), loading AS ("
             " SELECT * FROM unnest(CAST(:node_ordinals AS bigint[]), CAST(:node_ids AS bigint[]))"
             " AS loading(ordinal, node_id)"
+            "), observing AS ("
+            " SELECT * FROM unnest(CAST(:observer_ordinals AS bigint[]), CAST(:observer_ids AS bigint[]))"
+            " AS observing(ordinal, node_id)"
             "), loaded AS ("
             " SELECT * FROM unnest(CAST(:target_ordinals AS bigint[]), CAST(:target_ids AS bigint[]))"
             " AS loaded(ordinal, target_id)"
@@ -114,6 +119,9 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
             " RETURNING id, ordinal"
             "), on_nodes AS ("
             " INSERT INTO cell_node (cell_id, node_id) SELECT made.id, node_id FROM made JOIN loading USING (ordinal)"
+            "), observed AS ("
+            " INSERT INTO cell_observer (cell_id, node_id)"
+            " SELECT made.id, node_id FROM made JOIN observing USING (ordinal)"
             ") INSERT INTO cell_target (cell_id, target_id)"
             " SELECT made.id, target_id FROM made JOIN loaded USING (ordinal)"
         ),

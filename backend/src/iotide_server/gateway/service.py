@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Row
 from sqlalchemy.exc import DataError
@@ -25,10 +25,11 @@ from iotide_server.kit.errors import ConflictError, InvalidInputError
 from iotide_server.live import service as live
 from iotide_server.results import service as results
 from iotide_server.runs import service as runs
+from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.models import RunEvent
 from iotide_server.runs.resources import node_mode
-from iotide_server.runs.service import Ending, LockedOrder
+from iotide_server.runs.service import LockedOrder
 from iotide_server.targets import agents as target_mounts
 from iotide_server.workloads import service as workloads
 from iotide_wire.messages import (
@@ -38,9 +39,14 @@ from iotide_wire.messages import (
     HelloReply,
     HelloRequest,
     Order,
+    OrderRole,
     OrderState,
 )
 from iotide_wire.plan import Exclusivity
+
+OBSERVER_SECONDS: Final = 600.0
+"""More than a load has an observer, which begins before it and ends once told: so long may a gang take to come together
+and a target to be cleaned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
     found = _order(session, node_id, order_id)
     if found.fence != request.fence:
         raise StaleFenceError(order_id)
-    if found.state == OrderState.OFFERED and not found.has_workload:
+    if found.state == OrderState.OFFERED and found.role == OrderRole.LOAD and not found.has_workload:
         return _end_changed(session, order_id, found.workload, now)
     if repository.claim(session, node_id, order_id, request, now):
         if not repository.speaks_for_node(session, node_id, request.agent_instance):
@@ -160,6 +166,7 @@ def _withdrawn(order_id: int, ended: Row[Any]) -> ConflictError:
 
 
 def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:
+    loads = found.role == OrderRole.LOAD
     return Order(
         order_id=order_id,
         run_id=found.run_id,
@@ -172,9 +179,9 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
         workload_revision=found.workload_revision,
         schema_sha256=found.schema_sha256,
         options=found.options,
-        targets=tuple(target_mounts.order_targets(session, node_id, found.target_ids)),
+        targets=tuple(target_mounts.order_targets(session, node_id, found.target_ids)) if loads else (),
         node_mode=node_mode(Exclusivity(found.exclusive)).value,
-        time_limit_seconds=found.time_limit_seconds,
+        time_limit_seconds=found.time_limit_seconds + (0.0 if loads else OBSERVER_SECONDS),
         cache=found.cache,
     )
 
@@ -188,8 +195,11 @@ def _store(session: Session, locked: LockedOrder, request: FinishRequest, now: d
     session.flush()
     try:
         with session.begin_nested():
-            order.steps = [step.model_dump(mode="json") for step in request.steps]
-            results.ingest(session, order, request, now)
+            if order.role == OrderRole.OBSERVE:
+                results.ingest_observed(session, order, request)
+            else:
+                order.steps = [step.model_dump(mode="json") for step in request.steps]
+                results.ingest(session, order, request, now)
     except InvalidInputError as error:
         return Ending(OrderEnd.FAILED, now, error.code, f"the result was refused: {error.message}", request.ended_at)
     except DataError:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Query
 from sqlalchemy import text
@@ -65,19 +65,26 @@ _CELLS = text(
 )
 _RUNS = text("SELECT id, cell_id, repeat, started_at FROM run WHERE cell_id = ANY(:cell_ids) ORDER BY cell_id, repeat")
 _CURVE_MEANS = text(
+    # A node that observes does so from before the loads until after them, by its own clock.
     """
-    SELECT run.cell_id, run.id AS run_id, sum(value * step_seconds) / sum(step_seconds) AS mean
+    SELECT run.cell_id, run.id AS run_id, CASE WHEN node_order.role = 'observe' THEN node.name END AS observer,
+           sum(value * step_seconds) / sum(step_seconds) AS mean
     FROM run
     JOIN attempt ON attempt.run_id = run.id AND attempt.state = 'finished'
     JOIN node_order ON node_order.attempt_id = attempt.id
+    JOIN node ON node.id = node_order.node_id
     JOIN curve_chunk ON curve_chunk.order_id = node_order.id
-    CROSS JOIN LATERAL unnest(curve_chunk.values) AS value
+    CROSS JOIN LATERAL unnest(curve_chunk.values) WITH ORDINALITY AS measured (value, place)
     WHERE run.cell_id = ANY(:cell_ids) AND run.state = 'finished' AND run.validity = 'valid'
       AND curve_chunk.counter = :counter
-    GROUP BY run.cell_id, run.id
-    ORDER BY run.id
+      AND (node_order.role = 'load' OR curve_chunk.started_at + (place - 0.5) * step_seconds * interval '1 s'
+           BETWEEN run.started_at AND run.ended_at)
+    GROUP BY run.cell_id, run.id, observer
+    ORDER BY run.id, observer NULLS FIRST
     """
 )
+OBSERVER: Final = "observer"
+"""Label of a counter's mean on a node that only observed; its value is the node."""
 
 _Labels = Mapping[str, Label]
 
@@ -153,7 +160,8 @@ def _metric_numbers(session: Session, cells: Sequence[AnyRow], metric: str | Non
 def _curve_means(session: Session, cell_ids: Sequence[int], counter: str) -> dict[int, list[_Number]]:
     numbers: dict[int, list[_Number]] = defaultdict(list)
     for row in session.execute(_CURVE_MEANS, {"cell_ids": cell_ids, "counter": counter}):
-        numbers[row.cell_id].append(_Number({}, None, row.run_id, frozenset(), row.mean))
+        labels = {} if row.observer is None else {OBSERVER: row.observer}
+        numbers[row.cell_id].append(_Number(labels, None, row.run_id, frozenset(), row.mean))
     return numbers
 
 

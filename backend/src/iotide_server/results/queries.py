@@ -7,11 +7,13 @@ from typing import Any
 from sqlalchemy import Result, Row, Select, select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.curves import Stretch
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Point, Sample, Series
 from iotide_server.results.schemas import SeriesFilter
 from iotide_server.runs.models import Order, Run
+from iotide_wire.messages import OrderRole
 
 AnyRow = Row[Any]
 
@@ -180,6 +182,17 @@ def run_samples(session: Session, run_id: int) -> Sequence[AnyRow]:
 def environment(session: Session, sha256: str) -> Mapping[str, Any] | None:
     """The facts with this digest."""
     return session.scalar(select(Environment.facts).where(Environment.sha256 == sha256))
+
+
+def observations(session: Session, run_id: int) -> Sequence[Row[int, str, Mapping[str, Any]]]:
+    """Of each order of a run that only observed and has delivered: its id, its node and what that said of itself."""
+    statement = (
+        select(Order.id.label("order_id"), Node.name.label("node_name"), Environment.facts.label("environment"))
+        .join(Node, Node.id == Order.node_id)
+        .join(Environment, Environment.sha256 == Order.environment_sha256)
+        .where(Order.run_id == run_id, Order.role == OrderRole.OBSERVE)
+    )
+    return session.execute(statement.order_by(Order.id)).all()
 
 
 def run_counters(session: Session, run_id: int) -> Sequence[str]:

@@ -21,7 +21,17 @@ from iotide_server.results.errors import ArtefactNotFoundError, SeriesNotFoundEr
 from iotide_server.results.models import Artefact, Point
 from iotide_server.results.models import Series as SeriesRow
 from iotide_server.results.queries import AnyRow
-from iotide_server.results.schemas import Cell, CellResult, Curve, Reading, RunDetail, Sample, Series, SeriesFilter
+from iotide_server.results.schemas import (
+    Cell,
+    CellResult,
+    Curve,
+    Observation,
+    Reading,
+    RunDetail,
+    Sample,
+    Series,
+    SeriesFilter,
+)
 from iotide_server.runs import reading as runs
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.models import Run as RunRow
@@ -206,6 +216,7 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
         **Run.model_validate(found).model_dump(),
         attempts=runs.attempts(session, run_id),
         environment=dict(environment(session, found.environment_sha256)),
+        observations=[Observation.model_validate(row) for row in queries.observations(session, run_id)],
         samples=run_samples(session, run_id),
         readings=[Reading.model_validate(row) for row in readings.of_run(session, run_id)],
         waiting_because=runs.why_waiting(session, found, now),

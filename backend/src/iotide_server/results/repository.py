@@ -141,9 +141,12 @@ def others_in_attempt(session: Session, order: Order) -> Sequence[Order]:
 
 
 def earlier_result_in_attempt(session: Session, order: Order) -> bool:
-    """Whether another node of the same attempt has delivered its result."""
+    """Whether another node that loads in the same attempt has delivered its result."""
     statement = select(Order.id).where(
-        Order.attempt_id == order.attempt_id, Order.id != order.id, Order.result_sha256.is_not(None)
+        Order.attempt_id == order.attempt_id,
+        Order.id != order.id,
+        Order.role == OrderRole.LOAD,
+        Order.result_sha256.is_not(None),
     )
     return session.scalar(statement.limit(1)) is not None
 

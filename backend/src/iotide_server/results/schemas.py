@@ -231,11 +231,20 @@ class ReadingDetail(Reading):
     samples: list[FormerSample]
 
 
+class Observation(Output):
+    """What a node that only observed an attempt said of itself; its curves are among the run's."""
+
+    order_id: int
+    node_name: str
+    environment: Annotated[dict[str, Any], Field(examples=[{"kernel.release": "6.1.0-30-amd64"}])]
+
+
 class RunDetail(Run):
     """A run with its attempts, the facts it ran under, its numbers and who read them."""
 
     attempts: list[Attempt]
     environment: Annotated[dict[str, Any], Field(examples=[{"kernel.release": "6.1.0-30-amd64"}])]
+    observations: list[Observation]
     samples: list[Sample]
     readings: list[Reading]
     waiting_because: Annotated[str | None, Field(description="In words; null when it does not wait")]
@@ -256,6 +265,7 @@ class PreviewCell(Output):
     stage: int
     variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
     node_names: Annotated[list[str], Field(description="They load together")]
+    observer_names: Annotated[list[str], Field(description="They only watch")]
     target_names: Annotated[list[str], Field(description="They are loaded together")]
     workload: str
     options: dict[str, Any]

@@ -39,7 +39,7 @@ POINTS = "points"
 
 
 def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime) -> None:
-    """Store the result of an order: samples, flags, environment and curves; its artefacts came before.
+    """Store the result of an order that loads: samples, flags, environment and curves; its artefacts came before.
 
     Asks for the points of the cell to be computed when the run finished. Doing it again changes nothing.
 
@@ -61,6 +61,18 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
         _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
+
+
+def ingest_observed(session: Session, order: Order, finish: FinishRequest) -> None:
+    """Store what a node saw that only observed: its curves, and what it said of itself, which is not the run's own.
+
+    Raises:
+        InvalidInputError: curves that cannot be stored.
+    """
+    store_curves(session, order.id, finish.curves)
+    order.environment_sha256 = canonical_sha256(finish.environment)
+    repository.ensure_environment(session, order.environment_sha256, finish.environment)
+    session.flush()
 
 
 def _note_missing_artefacts(session: Session, order: Order, artefacts: Sequence[ArtefactFact], now: datetime) -> None:

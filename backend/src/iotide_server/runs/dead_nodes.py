@@ -18,8 +18,8 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import death_queries, service
 from iotide_server.runs.death import REASON_CODE, DoomedOrder, following, what_ends, what_may_still_load
+from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import RunState
-from iotide_server.runs.service import Ending
 
 
 @dataclass(frozen=True, slots=True)

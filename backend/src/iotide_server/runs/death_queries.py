@@ -19,11 +19,11 @@ _ORDERS: Final = text(
            workload.name AS workload, run.attempts_made, run.attempts_allowed, run.declines, run.time_limit_seconds,
            attempt.go_at, attempt.reason_code,
            ARRAY(SELECT coalesce(other.outcome, 'cancelled') FROM node_order AS other
-                 WHERE other.attempt_id = own.attempt_id AND other.state IN ('offered', 'ended')
+                 WHERE other.attempt_id = own.attempt_id AND other.role = 'load' AND other.state IN ('offered', 'ended')
                    AND (other.node_id <> own.node_id OR other.state = 'ended')) AS ended,
            ARRAY(SELECT DISTINCT node.name FROM node_order AS other JOIN node ON node.id = other.node_id
-                 WHERE other.attempt_id = own.attempt_id AND other.node_id <> own.node_id
-                   AND other.state NOT IN ('offered', 'ended') ORDER BY node.name) AS others,
+                 WHERE other.attempt_id = own.attempt_id AND other.role = 'load'
+                   AND other.node_id <> own.node_id AND other.state NOT IN ('offered', 'ended') ORDER BY node.name) AS others,
            ARRAY(SELECT jsonb_build_object('name', target.name, 'is_shared', target.scope = 'shared')
                  FROM cell_target JOIN target ON target.id = target_id
                  WHERE cell_target.cell_id = run.cell_id ORDER BY target.name) AS targets,
@@ -39,7 +39,7 @@ _ORDERS: Final = text(
     JOIN campaign ON campaign.id = run.campaign_id
     JOIN cell ON cell.id = run.cell_id
     JOIN workload ON workload.id = cell.workload_id
-    WHERE own.node_id = :node_id AND own.state <> 'ended'
+    WHERE own.node_id = :node_id AND own.role = 'load' AND own.state <> 'ended'
     ORDER BY own.run_id, own.id
     """
 )
@@ -47,7 +47,7 @@ _WAITING: Final = text("SELECT count(*) FROM line_place WHERE node_id = :node_id
 
 
 def doomed_runs(session: Session, node_id: int) -> list[DoomedRun]:
-    """The runs of which the node has orders that have not ended, by id."""
+    """The runs that the node has orders to load for that have not ended, by id; that it observes holds nothing up."""
     rows = session.execute(_ORDERS, {"node_id": node_id}).all()
     return [_doomed(list(orders)) for _, orders in groupby(rows, key=lambda row: row.run_id)]
 

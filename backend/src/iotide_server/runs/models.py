@@ -86,12 +86,14 @@ class Order(Identified, Base):
     """What one node does in an attempt.
 
     Attributes:
+        role: `load`, or `observe`: it only samples itself, holds no lease, and nothing waits for it.
         next_offer_at: when the scheduler wakes the node again, for an offer that nobody claimed or a cancel that
             nobody confirmed; None when the node knows.
         progress: fraction done, 0 to 1; phase: in words.
         silent_since: beats stopped then; a flag that frees nothing.
         result_sha256: digest of the stored result; the same result again changes nothing.
         steps: the commands as they ran (`StepRecord`).
+        environment_sha256: of what a node that observed said of itself, see `environment`; that of loads is the run's.
     """
 
     __tablename__ = "node_order"
@@ -116,6 +118,7 @@ class Order(Identified, Base):
     outcome: Mapped[str | None]
     result_sha256: Mapped[str | None]
     steps: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
+    environment_sha256: Mapped[str | None]
 
     __table_args__ = (
         UniqueConstraint("attempt_id", "node_id", "role"),

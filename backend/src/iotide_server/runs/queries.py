@@ -38,7 +38,7 @@ _DESCRIBED_RUNS: Final = """
         SELECT node_order.progress, coalesce(nullif(node_order.phase, ''), node_order.state) AS phase,
                node_order.started_at
         FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id
-        WHERE node_order.run_id = run.id AND attempt.state = 'open'
+        WHERE node_order.run_id = run.id AND node_order.role = 'load' AND attempt.state = 'open'
         ORDER BY node_order.progress NULLS FIRST LIMIT 1
     ) AS slowest ON true
 """

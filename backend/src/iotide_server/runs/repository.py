@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from iotide_server.clusters.models import Node
 from iotide_server.runs.lifecycle import AttemptState, RunState
 from iotide_server.runs.models import Attempt, Order, Run
-from iotide_wire.messages import OrderState
+from iotide_wire.messages import OrderRole, OrderState
 
 T = TypeVar("T")
 
@@ -246,9 +246,10 @@ def open_attempt(session: Session, run_id: int) -> Attempt:
 
 
 def last_orders(session: Session, run_id: int) -> Sequence[Order]:
-    """The orders of the run's last attempt."""
+    """The orders of the run's last attempt that load."""
     last = select(func.max(Attempt.id)).where(Attempt.run_id == run_id).scalar_subquery()
-    return session.scalars(select(Order).where(Order.attempt_id == last).order_by(Order.id)).all()
+    statement = select(Order).where(Order.attempt_id == last, Order.role == OrderRole.LOAD)
+    return session.scalars(statement.order_by(Order.id)).all()
 
 
 def lock_orders(session: Session, attempt_id: int) -> Sequence[Order]:

@@ -13,6 +13,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import repository
+from iotide_server.runs.endings import Ending, close, loads_of, stop, stop_observers
 from iotide_server.runs.errors import (
     RunEndedError,
     RunNotFoundError,
@@ -32,7 +33,7 @@ from iotide_server.runs.lifecycle import (
     retried,
 )
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
-from iotide_wire.messages import HelloRequest, OrderState
+from iotide_wire.messages import HelloRequest, OrderRole, OrderState
 
 CANCELLED_BY_PERSON = "cancelled_by_person"
 """Reason code of an open attempt that a person wants to end."""
@@ -60,29 +61,18 @@ def lock_order(session: Session, order_id: int) -> LockedOrder | None:
     return LockedOrder(run, order, fence)
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """That an order ended.
-
-    Attributes:
-        at: by the server's clock.
-        code, words: why, for programs and for people; None where there is nothing to explain.
-        ended_at: by the clock of the node, which also says when the load started; None where it says nothing.
-    """
-
-    end: OrderEnd
-    at: datetime
-    code: str | None = None
-    words: str | None = None
-    ended_at: datetime | None = None
-
-
 def end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
     """Write that an order ended, and what follows for the attempt, the run and the leases.
+
+    From the end of one that only observed nothing follows, whenever it comes.
 
     Args:
         run: the order's, from `lock_run` of this transaction.
     """
+    if order.role == OrderRole.OBSERVE:
+        close(session, run, order, ending)
+        live.publish(session, "run", run.id, run.cluster_id)
+        return
     _end_order(session, run, order, ending)
     _free(session, [run.id], ending.at)
 
@@ -93,18 +83,19 @@ def end_orders(session: Session, endings: Sequence[tuple[Order, Ending]], now: d
     for order, ending in endings:
         session.refresh(order)
         if order.run_id in runs and order.state != OrderState.ENDED:
-            _end_order(session, runs[order.run_id], order, ending)
+            end = close if order.role == OrderRole.OBSERVE else _end_order
+            end(session, runs[order.run_id], order, ending)
     _free(session, list(runs), now)
 
 
 def _end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
     attempt = repository.open_attempt(session, run.id)
     orders = repository.lock_orders(session, attempt.id)
-    _close(session, run, order, ending)
+    close(session, run, order, ending)
     if ending.end is not OrderEnd.FINISHED:
         if attempt.reason_code is None or ending.end is OrderEnd.FAILED:
             attempt.reason_code, attempt.reason = ending.code, ending.words
-        _stop(session, run, orders, ending.at)
+        stop(session, run, loads_of(orders), ending.at)
     _settle(session, run, attempt, orders, ending.at)
 
 
@@ -113,41 +104,24 @@ def _free(session: Session, run_ids: Sequence[int], now: datetime) -> None:
     wake_scheduler(session, "freed")
 
 
-def _close(session: Session, run: Run, order: Order, ending: Ending) -> None:
-    order.state, order.outcome, order.ended_at = OrderState.ENDED, ending.end, ending.ended_at or ending.at
-    order.next_offer_at = order.silent_since = None
-    where = repository.node_name(session, order.node_id)
-    words = f"{where}: {ending.end}" + (f": {ending.words}" if ending.words else "")
-    session.add(RunEvent(run_id=run.id, order_id=order.id, at=ending.at, kind=ending.end, text=words))
-    live.publish(session, "node", order.node_id, run.cluster_id)
-
-
-def _stop(session: Session, run: Run, orders: Sequence[Order], now: datetime) -> None:
-    """End what is only offered; have the nodes of the other orders told to cancel."""
-    for order in orders:
-        if order.state == OrderState.OFFERED:
-            _close(session, run, order, Ending(OrderEnd.CANCELLED, now))
-        elif order.state != OrderState.ENDED and order.cancel_wanted_at is None:
-            order.cancel_wanted_at = order.next_offer_at = now
-            order.offers_made = 0
-
-
 def _settle(session: Session, run: Run, attempt: Attempt, orders: Sequence[Order], now: datetime) -> None:
-    """End the attempt when the last of its orders has ended, and move the run on."""
-    if any(order.state != OrderState.ENDED for order in orders):
+    """End the attempt when the last of its loads has ended, and move the run on; it waits for no observer."""
+    loads = loads_of(orders)
+    if any(order.state != OrderState.ENDED for order in loads):
         live.publish(session, "run", run.id, run.cluster_id)
         return
-    ends = {OrderEnd(order.outcome) for order in orders if order.outcome is not None}
+    stop_observers(session, run, orders, now)
+    ends = {OrderEnd(order.outcome) for order in loads if order.outcome is not None}
     ended = end_of_attempt(ends, cancel_wanted=attempt.reason_code == CANCELLED_BY_PERSON)
     if ended is AttemptState.FINISHED:
         attempt.reason_code = attempt.reason = None
     attempt.state, attempt.ended_at = ended, now
     following = after_attempt(ended, Tries(run.attempts_made, run.attempts_allowed, run.declines))
     run.reason_code, run.reason = attempt.reason_code, _explained(attempt, following)
-    run.started_at = min((order.started_at for order in orders if order.started_at), default=None)
+    run.started_at = min((order.started_at for order in loads if order.started_at), default=None)
     _move(session, run, following, now)
     if run.ended_at is not None:
-        run.ended_at = max((order.ended_at for order in orders if order.ended_at), default=now)
+        run.ended_at = max((order.ended_at for order in loads if order.ended_at), default=now)
 
 
 def _explained(attempt: Attempt, following: NextOfRun) -> str | None:
@@ -256,7 +230,7 @@ def _cancel(session: Session, locked_run_ids: Sequence[int], who: str, now: date
         orders = repository.lock_orders(session, attempt.id)
         attempt.reason_code, attempt.reason = reason
         session.add(RunEvent(run_id=run.id, at=now, kind="cancel_wanted", text=reason[1]))
-        _stop(session, run, orders, now)
+        stop(session, run, loads_of(orders), now)
         _settle(session, run, attempt, orders, now)
     _free(session, [run.id for run in active], now)
     return run_count
@@ -278,7 +252,7 @@ def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) ->
 def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
     """End the attempt of a gang that did not come together; the run is tried again as after a decline.
 
-    Every order of it ends here and now, whatever its node does: without a moment to go, none of them starts a load, and
+    Every load of it ends here and now, whatever its node does: without a moment to go, none of them starts a load, and
     none is set any more. A node that holds its order learns by its next beat that there is no such order.
 
     Args:
@@ -297,17 +271,17 @@ def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
     if attempt.go_at is not None:
         return False
     attempt.reason_code, attempt.reason = attempt.reason_code or "not_together", attempt.reason or words
-    for order in orders:
+    for order in loads_of(orders):
         if order.state != OrderState.ENDED:
             is_ready = order.state == OrderState.READY
-            _close(session, run, order, Ending(OrderEnd.CANCELLED if is_ready else OrderEnd.WITHDRAWN, now))
+            close(session, run, order, Ending(OrderEnd.CANCELLED if is_ready else OrderEnd.WITHDRAWN, now))
     _settle(session, run, attempt, orders, now)
     _free(session, [run.id], now)
     return True
 
 
 def last_orders(session: Session, run_id: int) -> Sequence[Order]:
-    """What each node did in the run's last attempt."""
+    """What each node that loads did in the run's last attempt."""
     return repository.last_orders(session, run_id)
 
 

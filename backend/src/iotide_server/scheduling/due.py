@@ -86,11 +86,18 @@ _NOT_TOGETHER: Final = text(
     GROUP BY attempt.id HAVING count(*) > 1 ORDER BY attempt.run_id
     """
 )
+_UNENDED_OBSERVERS: Final = text(
+    """
+    SELECT id FROM node_order
+    WHERE role = 'observe' AND state <> 'ended' AND cancel_wanted_at < :told_before ORDER BY id
+    """
+)
 _OVERDUE: Final = text(
     """
     UPDATE run SET overdue = true
     FROM node_order
-    WHERE node_order.run_id = run.id AND node_order.state <> 'ended' AND run.state = 'active' AND NOT run.overdue
+    WHERE node_order.run_id = run.id AND node_order.role = 'load' AND node_order.state <> 'ended'
+      AND run.state = 'active' AND NOT run.overdue
       AND node_order.started_at + run.time_limit_seconds * interval '1 s' < :limit_before
     RETURNING run.id, run.cluster_id
     """
@@ -141,6 +148,11 @@ def flag_silent_orders(session: Session, heard_before: datetime) -> Sequence[Row
 def runs_not_together(session: Session, opened_before: datetime) -> Sequence[Row[Any]]:
     """The runs of which a gang's attempt was opened before and has no moment to go: ids, and the nodes that lack."""
     return session.execute(_NOT_TOGETHER, {"opened_before": opened_before}).all()
+
+
+def unended_observers(session: Session, told_before: datetime) -> Sequence[int]:
+    """The ids of orders that observe and were told before that the loads have ended."""
+    return session.scalars(_UNENDED_OBSERVERS, {"told_before": told_before}).all()
 
 
 def flag_overdue_runs(session: Session, limit_before: datetime) -> Sequence[Row[Any]]:

@@ -12,6 +12,7 @@ from iotide_server.embedded.acl import node_queue
 from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker, BrokerAwayError
 from iotide_server.runs import service as runs
+from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.scheduling import due
 from iotide_server.scheduling.repository import Offer
@@ -82,7 +83,7 @@ def _withdraw(session: Session, order_id: int, now: datetime) -> None:
     if found is None or found.order.state != OrderState.OFFERED:
         return
     words = f"no answer to {MOST_OFFERS} offers; the agent's Celery worker may be cut off from Redis"
-    ending = runs.Ending(OrderEnd.WITHDRAWN, now, "unclaimed", words)
+    ending = Ending(OrderEnd.WITHDRAWN, now, "unclaimed", words)
     runs.end_order(session, found.run, found.order, ending)
     agents.suspect(session, found.order.node_id, words)
     _log.warning("order_withdrawn", run_id=found.run.id, order_id=order_id, node_id=found.order.node_id)

@@ -179,6 +179,34 @@ def free_from(session: Session, contested: Collection[Resource]) -> dict[Resourc
     return {Resource(ResourceKind(row.kind), row.id): row.free_from for row in rows if row.free_from is not None}
 
 
+_OBSERVERS = text(
+    """
+    WITH observing AS (
+        SELECT attempt.id AS attempt_id, attempt.run_id, attempt.fence, node.id AS node_id, node.name,
+               node.retired_at IS NOT NULL AS is_retired, coalesce(node_beat.seen_at < :heard_after, true) AS is_silent
+        FROM run JOIN attempt ON attempt.run_id = run.id AND attempt.state = 'open'
+        JOIN cell_observer ON cell_observer.cell_id = run.cell_id
+        JOIN node ON node.id = cell_observer.node_id
+        LEFT JOIN node_beat ON node_beat.node_id = node.id
+        WHERE run.id = ANY(:run_ids)
+    ), offered AS (
+        INSERT INTO node_order (attempt_id, run_id, node_id, role, offers_made, offered_at, next_offer_at)
+        SELECT attempt_id, run_id, node_id, 'observe', 1, :now, :next_offer_at
+        FROM observing WHERE NOT is_retired ORDER BY run_id, node_id
+        RETURNING id, run_id, node_id
+    ), logged AS (
+        INSERT INTO run_event (run_id, order_id, at, kind, text)
+        SELECT run_id, offered.id, :now, 'observed',
+               CASE WHEN is_retired THEN 'not observed by ' || name || ', which was retired'
+                    WHEN is_silent THEN 'to be observed by ' || name || ', which is silent and not waited for'
+                    ELSE 'to be observed by ' || name END
+        FROM observing LEFT JOIN offered USING (run_id, node_id)
+    )
+    SELECT offered.id, node_id, fence FROM offered JOIN observing USING (run_id, node_id) ORDER BY offered.id
+    """
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """An order that its node has to hear of."""
@@ -190,6 +218,8 @@ class Offer:
 
 def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], now: datetime) -> list[Offer]:
     """Open an attempt for each run that still waits and is not drained: orders, leases and all, or an error and none.
+
+    Nodes that only observe get their orders besides, whatever runs there and whether they are heard of or not.
 
     Args:
         fences: by run id.
@@ -204,8 +234,9 @@ def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], 
     started = {run.run_id: run for run in runs if run.run_id in set(locked)}
     offers = _open_attempts(session, locked, fences, now)
     _take_leases(session, started, offers, now)
+    observing = _offer_to_observers(session, locked, now)
     _announce(session, locked)
-    return [offer for of_run in offers.values() for offer in of_run]
+    return [*(offer for of_run in offers.values() for offer in of_run), *observing]
 
 
 def _open_attempts(
@@ -252,6 +283,16 @@ def _open_attempts(
     for row in rows:
         offers[row.run_id].append(Offer(row.id, row.node_id, row.fence))
     return offers
+
+
+def _offer_to_observers(session: Session, run_ids: Sequence[int], now: datetime) -> list[Offer]:
+    values = {
+        "run_ids": list(run_ids),
+        "now": now,
+        "next_offer_at": now + FIRST_REPEAT_AFTER,
+        "heard_after": now - SILENT_AFTER,
+    }
+    return [Offer(row.id, row.node_id, row.fence) for row in session.execute(_OBSERVERS, values)]
 
 
 def _take_leases(

@@ -75,8 +75,10 @@ class Scheduler:
         self._pass_wanted = True
         self._apply_redis_users()
         watch.dissolve_late(self._database, now)
+        # Right after a start of ours it is not the nodes who were silent.
+        if now - self._started_at >= watch.OBSERVER_GRACE:
+            watch.close_observers(self._database, now)
         with self._database.transaction() as session:
-            # Right after a start of ours it is not the nodes who were silent.
             if now - self._started_at >= SILENT_AFTER:
                 watch.flag_silence(session, self._silence_told_at, now)
                 self._silence_told_at = now

@@ -1,6 +1,6 @@
 """What time alone changes: silence is flagged, a passed time limit is flagged, old news goes.
 
-Of a load that may run, nothing is ever freed; a gang that does not come together has none.
+Of a load that may run, nothing is ever freed; a gang that does not come together has none, nor has an observer.
 """
 
 from datetime import datetime, timedelta
@@ -15,7 +15,10 @@ from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import Database
 from iotide_server.live import service as live
 from iotide_server.runs import service as runs
+from iotide_server.runs.endings import Ending
+from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.scheduling import due
+from iotide_wire.messages import OrderState
 
 OVERDUE_AFTER: Final = timedelta(seconds=60)
 """How long after its time limit a run's end may take to arrive before it is called overdue."""
@@ -23,6 +26,9 @@ OVERDUE_AFTER: Final = timedelta(seconds=60)
 
 BARRIER_TIMEOUT: Final = timedelta(seconds=120)
 """So long may a gang take until all its nodes are ready: an unclaimed order is withdrawn after half of it."""
+
+OBSERVER_GRACE: Final = timedelta(seconds=60)
+"""So long after the end of the loads an observer's curves are taken; it hears of that end by its next beat."""
 
 _log = structlog.get_logger(__name__)
 
@@ -37,6 +43,19 @@ def dissolve_late(database: Database, now: datetime) -> None:
         with database.transaction() as session:
             if runs.dissolve(session, row.run_id, now, words):
                 _log.warning("gang_dissolved", run_id=row.run_id, missing=row.missing)
+
+
+def close_observers(database: Database, now: datetime) -> None:
+    """End the orders of observers that did not answer to the end of the loads: nobody waits for them any longer."""
+    with database.transaction() as session:
+        order_ids = due.unended_observers(session, now - OBSERVER_GRACE)
+    for order_id in order_ids:
+        with database.transaction() as session:
+            found = runs.lock_order(session, order_id)
+            if found is not None and found.order.state != OrderState.ENDED:
+                words = f"no result within {OBSERVER_GRACE.total_seconds():.0f} s of the end of the loads"
+                runs.end_order(session, found.run, found.order, Ending(OrderEnd.LOST, now, "observer_silent", words))
+                _log.warning("observer_closed", run_id=found.run.id, order_id=order_id, node_id=found.order.node_id)
 
 
 def flag_silence(session: Session, since: datetime, now: datetime) -> None:

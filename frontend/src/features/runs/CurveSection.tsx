@@ -25,7 +25,7 @@ interface CurveSectionProps {
 export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
   const counters = useQuery(countersQuery(run.id));
   return (
-    <Section description="What the node's own counters said while the load ran." title="Curves">
+    <Section description="What the nodes' own counters said while the load ran." title="Curves">
       <Loaded
         empty={<Text c="dimmed">No curve: the run was too short or has not started.</Text>}
         isEmpty={(names) => names.length === 0}
@@ -138,7 +138,7 @@ function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
         />
       )}
       {wanted
-        .filter(({ title }) => titles.includes(title))
+        .filter(({ title }) => titles.some((drawn) => drawn === title || drawn.endsWith(`: ${title}`)))
         .map(({ title, says }) => (
           <Text c="dimmed" key={title} size="sm">
             <b>{title}:</b> {says}

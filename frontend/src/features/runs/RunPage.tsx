@@ -61,6 +61,11 @@ export function RunPage({ runId, curves, onCurves }: RunPageProps) {
               <Text c="dimmed">It is read on the node when the run starts.</Text>
             )}
           </Section>
+          {found.observations.map(({ order_id, node_name, environment }) => (
+            <Section key={order_id} title={`Environment of ${node_name}, which was watched`}>
+              <FactsTable facts={environment} label={`Environment of ${node_name}`} maxHeight={400} />
+            </Section>
+          ))}
         </Page>
       )}
     </LoadedPage>

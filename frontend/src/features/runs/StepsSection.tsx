@@ -9,6 +9,11 @@ import { StateBadge } from "@/components/StateBadge";
 import { shellCommand } from "@/lib/shell";
 import { formatDuration } from "@/lib/units";
 
+const NO_COMMAND = {
+  load: "No command has ended yet.",
+  observe: "This node was only watched: its counters are among the curves.",
+};
+
 export function StepsSection({ run }: { run: RunDetail }) {
   const orders = run.attempts.flatMap((attempt) =>
     attempt.orders.map((order) => ({ ...order, attempt: attempt.ordinal, reason: attempt.reason })),
@@ -25,9 +30,9 @@ export function StepsSection({ run }: { run: RunDetail }) {
               </Title>
               <StateBadge state={order.outcome ?? order.state} />
               {order.silent_since && <StateBadge state="silent" />}
-              {order.reason && <Text size="sm">{order.reason}</Text>}
+              {order.reason && order.role === "load" && <Text size="sm">{order.reason}</Text>}
             </Group>
-            {order.steps.length === 0 && <Text c="dimmed">No command has ended yet.</Text>}
+            {order.steps.length === 0 && <Text c="dimmed">{NO_COMMAND[order.role]}</Text>}
             {order.steps.map((step) => (
               <Step key={`${step.name} ${step.started_at}`} step={step} />
             ))}

@@ -15,21 +15,42 @@ export function curvePanels(
   curves: readonly Curve[],
   run: RunDetail,
 ): CurvePanels {
-  const all = wanted.map((panel) => drawable(panel, curves, run)).filter(({ lines }) => lines.length > 0);
+  const watched = watchedOrders(run);
+  const ofLoads = curves.filter(({ order_id }) => !watched.has(order_id));
+  const ofWatched = curves.filter(({ order_id }) => watched.has(order_id));
+  const names = new Set(ofWatched.map(({ order_id }) => watched.get(order_id)));
+  const prefix = names.size > 1 ? "Watched nodes" : `Watched node ${[...names].join()}`;
+  const all = wanted
+    .flatMap((panel) => [
+      drawable(panel, ofLoads, run, curves),
+      drawable({ ...panel, title: `${prefix}: ${panel.title}` }, ofWatched, run, curves),
+    ])
+    .filter(({ lines }) => lines.length > 0);
   return {
     panels: all.filter((panel) => !isStill(panel)),
     still: all.filter(isStill).map(({ title }) => title),
   };
 }
 
-function drawable({ title, lines }: CounterPanel, curves: readonly Curve[], run: RunDetail): CurvePanel {
+/** The orders of nodes that did not load, each with its node. */
+function watchedOrders({ attempts }: RunDetail): Map<number, string> {
+  const orders = attempts.flatMap((attempt) => attempt.orders);
+  return new Map(orders.filter(({ role }) => role === "observe").map(({ id, node_name }) => [id, node_name]));
+}
+
+function drawable(
+  { title, lines }: CounterPanel,
+  curves: readonly Curve[],
+  run: RunDetail,
+  all: readonly Curve[],
+): CurvePanel {
   const counters = Object.keys(lines).filter((counter) => curves.some((curve) => curve.counter === counter));
   const orders = new Set(curves.map(({ order_id }) => order_id));
   return {
     title,
     unit: counterUnit(counters[0] ?? ""),
     lines: counters.flatMap((counter, kind) =>
-      linesOf(curves, counter, run).map((line, order) => ({
+      linesOf(curves, counter, run, all).map((line, order) => ({
         ...line,
         name: nameOf(
           counters.length > 1 ? lines[counter] : undefined,
@@ -49,8 +70,17 @@ function isStill({ lines }: CurvePanel): boolean {
   return lines.every(({ values }) => values.every((value) => !value));
 }
 
-/** The curves of one counter, each with the node that it is of. */
-export function linesOf(curves: readonly Curve[], counter: string, run: RunDetail): CurveLine[] {
+/**
+ * The curves of one counter, each with the node that it is of.
+ *
+ * @param all those by which it is known when loads began
+ */
+export function linesOf(
+  curves: readonly Curve[],
+  counter: string,
+  run: RunDetail,
+  all: readonly Curve[] = curves,
+): CurveLine[] {
   const nodeOf = new Map(
     run.attempts.flatMap(({ ordinal, orders }) =>
       orders.map((order) => [
@@ -63,7 +93,7 @@ export function linesOf(curves: readonly Curve[], counter: string, run: RunDetai
     .filter((curve) => curve.counter === counter)
     .map((curve, kind) => ({
       name: nodeOf.get(curve.order_id) ?? `order ${curve.order_id}`,
-      firstSecond: (Date.parse(curve.started_at) - beganAt(curves, curve.order_id)) / 1000,
+      firstSecond: (Date.parse(curve.started_at) - beganAt(all, run, curve.order_id)) / 1000,
       kind,
       stepSeconds: curve.step_seconds,
       values: curve.values,
@@ -71,11 +101,20 @@ export function linesOf(curves: readonly Curve[], counter: string, run: RunDetai
     }));
 }
 
-/** When an order's load began, by its earliest curve: some counters come later. */
-function beganAt(curves: readonly Curve[], orderId: number): number {
-  return Math.min(
-    ...curves.filter(({ order_id }) => order_id === orderId).map((curve) => Date.parse(curve.started_at)),
-  );
+/**
+ * When an order's load began, by its earliest curve, as some counters come later; of a watched node, the first load of
+ * its attempt, since a node is watched from before that.
+ */
+function beganAt(curves: readonly Curve[], { attempts }: RunDetail, orderId: number): number {
+  const orders = attempts.find((attempt) => attempt.orders.some(({ id }) => id === orderId))?.orders ?? [];
+  const isWatched = orders.some(({ id, role }) => id === orderId && role === "observe");
+  const loads = orders.filter(({ role }) => role === "load").map(({ id }) => id);
+  const startOf = (ids: readonly number[]) =>
+    Math.min(
+      ...curves.filter(({ order_id }) => ids.includes(order_id)).map((curve) => Date.parse(curve.started_at)),
+    );
+  const began = startOf(isWatched ? loads : [orderId]);
+  return Number.isFinite(began) ? began : startOf([orderId]);
 }
 
 /** The steps of the order that has most of them; nodes of a run go through the same ones. */
@@ -83,7 +122,7 @@ export function stepMarks(run: RunDetail, curves: readonly Curve[]): StepMark[] 
   const orders = run.attempts.flatMap((attempt) => attempt.orders);
   const [longest] = orders.toSorted((a, b) => b.steps.length - a.steps.length);
   if (!longest || !curves.some(({ order_id }) => order_id === longest.id)) return [];
-  const began = beganAt(curves, longest.id);
+  const began = beganAt(curves, run, longest.id);
   return longest.steps.map(({ name, started_at }) => ({
     name,
     second: Math.max(0, (Date.parse(started_at) - began) / 1000),

@@ -9,6 +9,8 @@ from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
     NodeNotInPlanError,
     NoWorkloadNamesItError,
+    ObserverLoadsError,
+    ObserverNotInPlanError,
     RepeatedEntryError,
     StageNotInPlanError,
     SweptAndSetError,
@@ -21,6 +23,7 @@ from iotide_server.campaigns.expansion import (
     check_matrix,
     expand,
     node_sets,
+    observers_of,
     option_sets,
     run_count,
     stages_of,
@@ -164,6 +167,53 @@ def test_a_node_that_no_count_reaches_is_refused() -> None:
     with pytest.raises(NoWorkloadNamesItError) as refusal:
         check_matrix(plan(nodes=["n1", "n2", "n3"], nodes_at_once=[1, 2]))
     assert refusal.value.field == "nodes[2]"
+
+
+def test_observers_watch_the_cells_in_which_they_do_not_load() -> None:
+    given_plan = plan(
+        nodes=["n1", "n2"],
+        nodes_at_once=[1, 2],
+        observers=["server", "n2"],
+        workloads=[
+            {"workload": "dd"},
+            {"workload": "create", "observers": ["server"]},
+            {"workload": "fio", "observers": []},
+        ],
+    )
+    check_matrix(given_plan)
+    loads = [
+        Load(choice.workload, [1], node_sets(given_plan, choice), [("disk",)], observers_of(given_plan, choice))
+        for choice in given_plan.workloads
+    ]
+    assert [(cell.option_set, cell.nodes, cell.observers) for cell in expand(loads)] == [
+        ("dd", ("n1",), ("server", "n2")),
+        ("create", ("n1",), ("server",)),
+        ("fio", ("n1",), ()),
+        ("dd", ("n1", "n2"), ("server",)),
+        ("create", ("n1", "n2"), ("server",)),
+        ("fio", ("n1", "n2"), ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "field"),
+    [
+        ({"observers": ["s", "s"]}, RepeatedEntryError, "observers[1]"),
+        ({"workloads": [{"workload": "dd", "observers": ["s"]}]}, ObserverNotInPlanError, "workloads[0].observers[0]"),
+        (
+            {"observers": ["s"], "workloads": [{"workload": "dd", "observers": []}]},
+            NoWorkloadNamesItError,
+            "observers[0]",
+        ),
+        ({"observers": ["s", "n1"], "nodes": ["n1"]}, ObserverLoadsError, "observers[1]"),
+    ],
+)
+def test_an_observer_that_observes_nothing_is_refused(
+    changes: dict[str, Any], error: type[InvalidInputError], field: str
+) -> None:
+    with pytest.raises(error) as refusal:
+        check_matrix(plan(**changes))
+    assert (refusal.value.status, refusal.value.field) == (422, field)
 
 
 @pytest.mark.parametrize("at_once", ["all", [0], [], 2, [True]])

@@ -7,7 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from iotide_agent.cli.problems import Problem, RefusedError
-from iotide_wire.messages import Flag, StepRecord
+from iotide_wire.messages import Flag, OrderRole, StepRecord
 from iotide_wire.units import Unit
 
 
@@ -195,7 +195,9 @@ class RunOrder(Answer):
     """What one node did."""
 
     node_name: str
+    role: OrderRole
     state: str
+    outcome: str | None
     steps: list[StepRecord]
 
 

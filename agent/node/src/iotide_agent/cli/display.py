@@ -22,7 +22,7 @@ from iotide_agent.cli.answers import (
 )
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
-from iotide_wire.messages import Flag
+from iotide_wire.messages import Flag, OrderRole
 from iotide_wire.units import Unit, format_bytes, format_value
 
 SHOWN_DIFFERENCES: Final = 200
@@ -176,6 +176,10 @@ def show_run(console: Console, run: RunDetail) -> None:
         console.print(f"waiting because {run.waiting_because}", markup=False)
     for attempt in run.attempts:
         for order in attempt.orders:
+            if order.role is OrderRole.OBSERVE:
+                line = f"attempt {attempt.ordinal} observed by {order.node_name}: {order.outcome or order.state}"
+                console.print(line, markup=False)
+                continue
             line = f"attempt {attempt.ordinal} on {order.node_name}: {attempt.state}"
             console.print(f"{line} ({attempt.reason})" if attempt.reason else line, markup=False)
             for step in order.steps:

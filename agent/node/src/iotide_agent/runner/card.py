@@ -47,6 +47,7 @@ class Card(NamedTuple):
         output_limit_bytes: what is kept of each output stream of each step.
         patience_seconds: how long a killed process may take to disappear before it counts as stuck.
         agent: what the agent is called in the marks that it leaves; empty in cards of before marks said so.
+        observes: the node is only sampled, from now until the word that ends it, or for `time_limit_seconds`.
     """
 
     order_id: int
@@ -62,6 +63,7 @@ class Card(NamedTuple):
     output_limit_bytes: int
     patience_seconds: float
     agent: str = ""
+    observes: bool = False
 
 
 class StepCard(NamedTuple):

@@ -23,6 +23,7 @@ from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, Hand
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mount_watch import MountWatch
+from iotide_agent.runner.observer import Observer
 from iotide_agent.runner.places import Places, make_places
 from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
 from iotide_agent.runner.sampler import Sampler
@@ -61,6 +62,7 @@ class Runner:
         self._told_to_end = False
         self._ends_by: float | None = None
         self._groups: Groups | None = None
+        self._observer: Observer | None = None
         self._places = Places(self._card)
         self._mounts: MountWatch | None = None
         self._target_seconds = TARGET_PATIENCE * self._card.patience_seconds
@@ -77,6 +79,9 @@ class Runner:
         with suppress(OSError):
             if self._groups:
                 self._groups.finish()
+            if self._observer:
+                self._loop.every(None)
+                self._observer.finish()
             self._note(phase="settling")
         # What a stuck load still uses is left for later: it may go on writing once its target wakes up.
         settled = Settled([], self._places.possible()) if ending.code == "stuck" else self._settle()
@@ -85,8 +90,11 @@ class Runner:
 
     def _ending(self) -> Ending:
         try:
-            self._prepare()
-            self._perform(self._await_go())
+            if self._card.observes:
+                self._observe()
+            else:
+                self._prepare()
+                self._perform(self._await_go())
         except RunEndedError as error:
             cause = self._cause_of(error)
             return Ending(cause.outcome, cause.code, str(cause))
@@ -104,6 +112,20 @@ class Runner:
             except RunEndedError as cause:
                 return cause
         return error
+
+    def _observe(self) -> None:
+        """Samples the node until it is told that the loads have ended, and no longer than they can last."""
+        until = processes.boottime() + self._card.time_limit_seconds
+        self._observer = Observer(self._directory / "curve.jsonl")
+        self._loop.every(self._observer.tick)
+        self._note(
+            phase="running", started_at_epoch_seconds=time.time(), started_at_boottime_seconds=processes.boottime()
+        )
+        while processes.boottime() < until:
+            self._check()
+            self._loop.turn(until)
+        reason = f"no word of the end of the loads within {self._card.time_limit_seconds:g} s"
+        raise RunEndedError("finished", "unended", reason)
 
     def _prepare(self) -> None:
         self._note(phase="preparing")
@@ -227,9 +249,11 @@ class Runner:
         ring(Path(self._card.agent_bell))
 
     def _measured(self) -> Measured:
+        usage = os.times()
+        if self._observer is not None:
+            return Measured([], 0, 0.0, self._observer.cpu_seconds, usage.user + usage.system)
         if self._groups is None:
             return Measured([])
-        usage = os.times()
         return Measured(
             self._groups.records,
             self._groups.escaped_processes,

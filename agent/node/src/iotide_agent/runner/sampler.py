@@ -1,10 +1,8 @@
 """Looks at the load and the node once a second: a line of JSON for curves and progress, and what was printed last."""
 
-import errno
 import json
-import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,6 +10,7 @@ from typing import Final, NamedTuple
 from iotide_agent.runner import processes
 from iotide_agent.runner.counters.node import NodeCounters
 from iotide_agent.runner.counters.source import Span, TargetMount, growth
+from iotide_agent.runner.curve_file import CurveFile
 from iotide_agent.runner.files import Slate
 from iotide_agent.runner.tree import LoadTree, Used
 
@@ -19,14 +18,10 @@ PERIOD_SECONDS: Final = 1.0
 STILL_SECONDS: Final = 10.0
 """A load without any growth for this long is reported with what it waits for."""
 _SHORTEST_SECONDS: Final = 0.05
-_DIGITS: Final = 6
-"""Kept of each value: a float4, which curves are stored as, holds seven, and the rows stay short."""
 _STATE: Final = (
     '"step": %d, "step_written_bytes": %d, "step_read_bytes": %d, "step_seconds": %.6f, "still_seconds": %.6f, '
     '"waits": %s'
 )
-_DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-
 
 Printed = Callable[[], tuple[int, str]]
 """How many bytes the load has printed so far, and the end of it."""
@@ -72,11 +67,8 @@ class Sampler:
         self._tree = LoadTree()
         self._printed = printed
         self._node = NodeCounters(targets)
-        self._unwritten = b""
-        self._counters: tuple[str, ...] = ()
-        self._format = ""
         self._slate, self._tail = Slate(file.with_name("tail")), ""
-        self._output = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._output = CurveFile(file, _STATE)
         self.cpu_seconds = 0.0
         self._cpu_seconds_written = 0.0
         self.longest_still_seconds = 0.0
@@ -118,7 +110,7 @@ class Sampler:
         self._tree.close()
         self._node.close()
         self._slate.close()
-        os.close(self._output)
+        self._output.close()
 
     def _write(self, reading: Reading, rows: int) -> None:
         printed_bytes, tail = self._printed()
@@ -131,19 +123,10 @@ class Sampler:
         step_seconds = reading.at - self._step_began.at
         state = (self._step, written_bytes, read_bytes, step_seconds, still_seconds, json.dumps(waits))
         self._replace_tail(tail)
-        self._append(self._format_of(counters) % (*counters.values(), *state) * rows)
+        self._output.append(counters, rows, state)
         self._rows += rows
         self._last = reading
         self._cpu_seconds_written = self.cpu_seconds
-
-    def _format_of(self, counters: Iterable[str]) -> str:
-        """Of a row with these counters, which are the same for most of a run."""
-        names = tuple(counters)
-        if names != self._counters:
-            self._counters = names
-            rates = "".join(f'"{name}": %.{_DIGITS}g, ' for name in names)
-            self._format = f"{{{rates}{_STATE}}}\n"
-        return self._format
 
     def _replace_tail(self, tail: str) -> None:
         if tail == self._tail:
@@ -151,15 +134,6 @@ class Sampler:
         with suppress(OSError):
             self._slate.write(tail)
             self._tail = tail
-
-    def _append(self, lines: str) -> None:
-        """Appends to the curves; what a full disk refuses is kept for the next row, as no load may suffer for it."""
-        self._unwritten += lines.encode()
-        try:
-            self._unwritten = self._unwritten[os.write(self._output, self._unwritten) :]
-        except OSError as error:
-            if error.errno not in _DISK_FULL:
-                raise
 
     def _watch_growth(self, reading: Reading, printed_bytes: int) -> tuple[float, str]:
         """Seconds without growth of bytes, output or processor time, and what the load waits for if that is long."""

@@ -1,6 +1,6 @@
 /** Where the campaign runs: nodes and targets. */
 
-import { Group, Input, MultiSelect, SegmentedControl, SimpleGrid, Switch } from "@mantine/core";
+import { Group, Input, MultiSelect, SegmentedControl, SimpleGrid, Stack, Switch, Text } from "@mantine/core";
 import type { Node, Target } from "@/api/types";
 import { Section } from "@/components/Page";
 import { formatValue } from "@/lib/units";
@@ -34,6 +34,7 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
         />
       </SimpleGrid>
       {draft.nodes.length > 1 && <NodesTogether draft={draft} onChange={onChange} />}
+      <AlsoWatch draft={draft} nodes={nodes} onChange={onChange} />
       {draft.targets.length > 1 && (
         <Switch
           checked={draft.targetsAtOnce}
@@ -44,6 +45,27 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
         />
       )}
     </Section>
+  );
+}
+
+/** Nodes that do not load, such as the storage servers, and those that an earlier plan watched. */
+function AlsoWatch({ draft, nodes, onChange }: Omit<PlacesSectionProps, "targets">) {
+  const others = nodes.filter(({ name }) => !draft.nodes.includes(name) || draft.observers.includes(name));
+  if (others.length === 0 || draft.nodes.length === 0) return null;
+  return (
+    <Stack gap={4} mt="md">
+      <PickList
+        empty={null}
+        items={others.map(({ name, role, state }) => ({ name, detail: `${role}, ${state}` }))}
+        label="Also watch"
+        onPick={(picked) => onChange({ ...draft, observers: picked })}
+        picked={draft.observers}
+      />
+      <Text c="dimmed" size="xs">
+        Their processors, disks and network are sampled while the others load. They stay free for other runs,
+        and no run waits for them.
+      </Text>
+    </Stack>
   );
 }
 

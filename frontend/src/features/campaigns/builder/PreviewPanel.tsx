@@ -79,6 +79,11 @@ function Matrix({ preview }: { preview: Preview }) {
           <tr key={cell.ordinal}>
             <td className="iotide-name">
               <Place of={cell} />
+              {cell.observer_names.length > 0 && (
+                <Text c="dimmed" size="xs">
+                  watching {cell.observer_names.join(", ")}
+                </Text>
+              )}
             </td>
             <td>{cell.workload}</td>
             <td className="iotide-wrap">{describeCell(cell)}</td>

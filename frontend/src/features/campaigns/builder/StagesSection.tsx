@@ -3,7 +3,8 @@
 import { ActionIcon, Button, Card, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { Icon } from "@/components/Icon";
 import { Section } from "@/components/Page";
-import { addStage, type Draft, type DraftStage, moveStageUp } from "./draft";
+import { addStage, type Draft, moveStageUp } from "./draft";
+import type { DraftStage } from "./places";
 
 interface StagesSectionProps {
   readonly draft: Draft;

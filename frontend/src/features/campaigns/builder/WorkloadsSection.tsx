@@ -8,7 +8,8 @@ import { Section } from "@/components/Page";
 import { SchemaForm } from "@/components/schema-form/SchemaForm";
 import { readFields } from "@/components/schema-form/schema";
 import { problemsOf } from "@/components/schema-form/values";
-import { addChoice, type Choice, type Draft, type NodesAtOnce, ownPart } from "./draft";
+import { addChoice, type Choice, type Draft } from "./draft";
+import { type NodesAtOnce, ownPart } from "./places";
 
 interface WorkloadsSectionProps {
   readonly draft: Draft;
@@ -126,10 +127,11 @@ function ChoiceCard({ choice, own, workload, refused, onChange, onRemove }: Choi
 
 /** What an earlier plan says of this workload alone. */
 function OwnPlaces({ own, onForget }: { own: NonNullable<OwnPart>; onForget: () => void }) {
-  const { nodes, nodes_at_once: together, targets, targets_at_once: atOnce, variants } = own;
+  const { nodes, nodes_at_once: together, observers, targets, targets_at_once: atOnce, variants } = own;
   const parts = [
     nodes && `nodes ${nodes.join(", ") || "none"}`,
     together !== null && describeTogether(together),
+    observers && `watched on ${observers.join(", ") || "no other node"}`,
     targets && `targets ${targets.join(", ") || "none"}`,
     atOnce !== null && (atOnce ? "targets at once" : "each target on its own"),
     variants && `stages ${variants.join(", ") || "none"}`,

@@ -130,10 +130,33 @@ describe("nodes that load together", () => {
   });
 });
 
+describe("nodes that are only watched", () => {
+  const watched: Draft = { ...complete, observers: ["server"] };
+
+  it("are in the plan and again in the draft that repeats it", () => {
+    const planned = planOf(watched, "demo", workloads);
+    expect(planned.observers).toEqual(["server"]);
+    expect(planOf(draftOf(planned), "demo", workloads)).toEqual(planned);
+    expect(planAsYaml(planned)).toContain("observers: [server]\n");
+  });
+
+  it("are watched no more once they are chosen to load", () => {
+    expect(pickNodes(watched, ["node-a", "server"]).observers).toEqual([]);
+  });
+
+  it("may be those that load in other runs, where an earlier plan said so", () => {
+    const each = planOf({ ...watched, nodes: ["node-a", "server"] }, "demo", workloads);
+    expect(planOf(pickNodes(draftOf(each), [...each.nodes, "node-b"]), "demo", workloads).observers).toEqual([
+      "server",
+    ]);
+  });
+});
+
 it("keeps what a plan says of one workload alone", () => {
   const places = {
     nodes: ["node-a"],
     nodes_at_once: null,
+    observers: null,
     targets: ["disk"],
     targets_at_once: null,
     variants: null,

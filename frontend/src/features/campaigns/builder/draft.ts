@@ -15,6 +15,7 @@ import {
   windowOf,
   windowProblem,
 } from "./calendar";
+import { type DraftStage, type NodesAtOnce, ownPart, type Places, placesOf } from "./places";
 
 export interface Choice extends FormValue {
   /** Stays with the choice while others are added and removed. */
@@ -24,30 +25,12 @@ export interface Choice extends FormValue {
   readonly places?: Places | undefined;
 }
 
-/** Which nodes load together: each alone, all, or so many of the first, one count after another. */
-export type NodesAtOnce = CampaignPlan["nodes_at_once"];
-
-/** Where and in which stages a workload is run; null: as the whole plan. */
-export interface Places {
-  readonly nodes: string[] | null;
-  readonly nodes_at_once: NodesAtOnce | null;
-  readonly targets: string[] | null;
-  readonly targets_at_once: boolean | null;
-  /** Keys, so that they stay with a stage that gets another name. */
-  readonly stages: number[] | null;
-}
-
-export interface DraftStage {
-  /** Stays with the stage while others are added, moved and removed. */
-  readonly key: number;
-  readonly variant: string;
-  readonly pause: string;
-}
-
 export interface Draft {
   readonly name: string;
   readonly nodes: readonly string[];
   readonly nodesAtOnce: NodesAtOnce;
+  /** Nodes that are watched in each run in which they do not load. */
+  readonly observers: readonly string[];
   readonly targets: readonly string[];
   readonly targetsAtOnce: boolean;
   readonly choices: readonly Choice[];
@@ -70,6 +53,7 @@ export const EMPTY_DRAFT: Draft = {
   name: "",
   nodes: [],
   nodesAtOnce: false,
+  observers: [],
   targets: [],
   targetsAtOnce: false,
   choices: [],
@@ -93,6 +77,7 @@ export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
     name: plan.name,
     nodes: plan.nodes,
     nodesAtOnce: plan.nodes_at_once,
+    observers: plan.observers ?? [],
     targets: plan.targets,
     targetsAtOnce: plan.targets_at_once,
     choices: plan.workloads.map((choice, key) => ({
@@ -116,49 +101,11 @@ export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
   };
 }
 
-/** By the names of its stages, as in a plan, or by their keys, as in a draft. */
-interface Own {
-  readonly nodes?: string[] | null | undefined;
-  readonly nodes_at_once?: NodesAtOnce | null | undefined;
-  readonly targets?: string[] | null | undefined;
-  readonly targets_at_once?: boolean | null | undefined;
-  readonly variants?: string[] | null | undefined;
-  readonly stages?: number[] | null | undefined;
-}
-
-/** What a plan or a kept draft says of one workload alone; undefined where it says nothing. */
-export function placesOf(own: Own, stages: readonly DraftStage[]): Places | undefined {
-  const { nodes = null, nodes_at_once = null, targets = null, targets_at_once = null, variants } = own;
-  const names = variants?.map((variant) => variant.trim());
-  const named = names && stages.filter(({ variant }) => names.includes(variant.trim()));
-  const places = {
-    nodes,
-    nodes_at_once,
-    targets,
-    targets_at_once,
-    stages: own.stages ?? named?.map(({ key }) => key) ?? null,
-  };
-  return Object.values(places).some((value) => value !== null) ? places : undefined;
-}
-
-/** What a workload says for itself as a plan says it: of that, what the campaign still has. */
-export function ownPart(draft: Draft, { places }: Choice) {
-  if (!places) return undefined;
-  const { nodes, nodes_at_once, targets, targets_at_once, stages } = places;
-  const kept = stages && draft.stages.filter(({ key }) => stages.includes(key));
-  return {
-    nodes: nodes?.filter((name) => draft.nodes.includes(name)) ?? null,
-    nodes_at_once,
-    targets: targets?.filter((name) => draft.targets.includes(name)) ?? null,
-    targets_at_once,
-    variants: kept?.map(({ variant }) => variant.trim()) ?? null,
-  };
-}
-
-/** The draft with other nodes; where more and more of them load together, to the new number. */
+/** The draft with other nodes, which are not only watched any more; where more and more load together, to the new number. */
 export function pickNodes(draft: Draft, nodes: readonly string[]): Draft {
   const nodesAtOnce = Array.isArray(draft.nodesAtOnce) ? doubledCounts(nodes.length) : draft.nodesAtOnce;
-  return { ...draft, nodes, nodesAtOnce };
+  const observers = draft.observers.filter((name) => !nodes.includes(name) || draft.nodes.includes(name));
+  return { ...draft, nodes, nodesAtOnce, observers };
 }
 
 /** One node, twice as many, twice as many again, and all of them. */
@@ -255,6 +202,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     cluster,
     nodes: [...draft.nodes],
     nodes_at_once: draft.nodes.length > 1 && draft.nodesAtOnce,
+    observers: [...draft.observers],
     targets: [...draft.targets],
     targets_at_once: draft.targetsAtOnce && draft.targets.length > 1,
     workloads: draft.choices.map((choice) => ({

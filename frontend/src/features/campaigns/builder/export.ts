@@ -21,10 +21,11 @@ function written(plan: CampaignPlan): object {
     ...(Object.keys(options).length > 0 && { options }),
     ...(Object.keys(sweep).length > 0 && { sweep }),
   }));
-  const { note, stages, window, ...rest } = plan;
+  const { note, stages, window, observers = [], ...rest } = plan;
   const named = stages?.map(({ variant, pause }) => ({ variant, ...(pause && { pause }) })) ?? [];
   return {
     ...rest,
+    ...(observers.length > 0 && { observers }),
     ...(window && { window }),
     ...(named.length > 0 && { stages: named }),
     workloads,

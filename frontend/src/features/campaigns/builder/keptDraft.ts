@@ -4,7 +4,8 @@ import { useState } from "react";
 import * as z from "zod/mini";
 import type { Principal } from "@/api/types";
 import { ANY_HOUR, NOW } from "./calendar";
-import { type Draft, placesOf } from "./draft";
+import type { Draft } from "./draft";
+import { placesOf } from "./places";
 
 const Count = z.union([z.number(), z.literal("")]);
 const NodesAtOnce = z.union([z.boolean(), z.array(z.number())]);
@@ -12,6 +13,7 @@ const NodesAtOnce = z.union([z.boolean(), z.array(z.number())]);
 const KeptPlaces = z.object({
   nodes: z.optional(z.nullable(z.array(z.string()))),
   nodes_at_once: z.optional(z.nullable(NodesAtOnce)),
+  observers: z.optional(z.nullable(z.array(z.string()))),
   targets: z.optional(z.nullable(z.array(z.string()))),
   targets_at_once: z.optional(z.nullable(z.boolean())),
   variants: z.optional(z.nullable(z.array(z.string()))),
@@ -36,6 +38,7 @@ const Kept = z.object({
     name: z.string(),
     nodes: z.array(z.string()),
     nodesAtOnce: z._default(NodesAtOnce, false),
+    observers: z._default(z.array(z.string()), []),
     targets: z.array(z.string()),
     targetsAtOnce: z.boolean(),
     choices: z.array(
@@ -93,7 +96,12 @@ interface Place {
 export function useKeptDraft({ key, clusterId, start, nodes, targets }: Place) {
   const [draft, setDraft] = useState<Draft>(() => {
     const found = readKept(key)?.draft ?? start;
-    return { ...found, nodes: onlyOffered(found.nodes, nodes), targets: onlyOffered(found.targets, targets) };
+    return {
+      ...found,
+      nodes: onlyOffered(found.nodes, nodes),
+      observers: onlyOffered(found.observers, nodes),
+      targets: onlyOffered(found.targets, targets),
+    };
   });
   function change(next: Draft): void {
     sessionStorage.setItem(key, JSON.stringify({ clusterId, draft: next }));

@@ -232,6 +232,14 @@ it("calls the writer of a run that has one only by that", () => {
   expect(data.map(({ name }) => name)).toContain("Writer 2");
 });
 
+it("tells nodes that were only watched from those that load", () => {
+  const cells = SIZES.flatMap((file_size_bytes) =>
+    [{}, { observer: "server1" }].map((labels) => cell({ options: { file_size_bytes }, labels })),
+  );
+  const { data } = draw(cells).panels[0]?.figure ?? { data: [] };
+  expect(new Set(data.map(({ name }) => name))).toEqual(new Set(["Loading nodes", "Observer server1"]));
+});
+
 it("shows writers beside their total, and loss beside the rate of a stream", () => {
   const measures = (...names: string[]) =>
     ({

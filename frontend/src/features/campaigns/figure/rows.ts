@@ -20,7 +20,7 @@ const PLACE_TITLES: Readonly<Record<string, string>> = {
   run: "Run, in the order of their starts",
 };
 /** What the lack of a label means. */
-const ABSENT: Readonly<Record<string, string>> = { writer: "Only writer" };
+const ABSENT: Readonly<Record<string, string>> = { writer: "Only writer", observer: "Loading nodes" };
 const SPEAKS_FOR_ITSELF = new Set(["variant", "target", "node", "loaded", "operation"]);
 
 export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {

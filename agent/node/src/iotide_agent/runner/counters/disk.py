@@ -1,11 +1,12 @@
-"""The block devices that the targets' file systems are made on: /sys/dev/block/MAJOR:MINOR/stat.
+"""The block devices that the targets' file systems are made on, else all disks: /sys/dev/block/MAJOR:MINOR/stat.
 
-Of a stack of devices it is the uppermost, as the file system sees it: the md or dm device itself, or a partition. The
-fields are those of https://docs.kernel.org/admin-guide/iostats.html.
+Of a stack of devices it is the uppermost, as the file system sees it: the md or dm device itself, or a partition. Where
+nothing is a target, as on a node that is only observed, it is each disk with hardware below it: a partition, an md or
+dm device would count the same bytes again. The fields are those of https://docs.kernel.org/admin-guide/iostats.html.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -23,17 +24,18 @@ class _Device(NamedTuple):
 
 
 class Disks(Source[list[_Device]]):
-    """Of all targets, each device once."""
+    """Of all targets, each device once; without a target, of the whole node."""
 
-    def __init__(self, sys: Path, targets: Iterable[TargetMount]) -> None:
+    def __init__(self, sys: Path, targets: Sequence[TargetMount]) -> None:
         """Finds the devices.
 
         Raises:
-            OSError: no target stands on a block device of this node.
+            OSError: no target stands on a block device of this node, or it has no disk.
         """
-        directories = {device.resolve(): None for target in targets for device in _devices(sys, target)}
+        found = [device for target in targets for device in _devices(sys, target)] if targets else _disks(sys)
+        directories = {device.resolve(): None for device in found}
         if not directories:
-            raise FileNotFoundError("no target stands on a block device")
+            raise FileNotFoundError("no target stands on a block device" if targets else "this node has no disk")
         self.files = tuple(OpenFile(directory / "stat") for directory in directories)
 
     def read(self) -> list[_Device]:
@@ -69,6 +71,18 @@ def _devices(sys: Path, target: TargetMount) -> Iterator[Path]:
             yield named
             for entry in (sys / "fs/btrfs").glob(f"*/devices/{named.resolve().name}"):
                 yield from entry.parent.iterdir()
+
+
+def _disks(sys: Path) -> list[Path]:
+    return [disk for disk in sorted((sys / "block").glob("*")) if (disk / "device").exists() and not _is_hidden(disk)]
+
+
+def _is_hidden(disk: Path) -> bool:
+    """Whether it is one path to an NVMe namespace, whose disk counts what goes over all of them."""
+    try:
+        return (disk / "hidden").read_bytes().strip() == b"1"
+    except OSError:
+        return False  # Linux before 4.15
 
 
 def _directory(sys: Path, device: int) -> Path:

@@ -1,0 +1,60 @@
+import { expect, it } from "vitest";
+import type { Curve, RunDetail } from "@/api/types";
+import { curvePanels, linesOf, stepMarks } from "./curvePanels";
+
+const run = {
+  attempts: [
+    {
+      ordinal: 1,
+      orders: [
+        { id: 1, node_name: "client", role: "load", steps: [{ name: "write", started_at: at(10) }] },
+        { id: 2, node_name: "server1", role: "observe", steps: [] },
+        { id: 3, node_name: "server2", role: "observe", steps: [] },
+      ],
+    },
+  ],
+} as unknown as RunDetail;
+const PROCESSORS = { title: "Processors", says: "", lines: { cpu_user_ratio: "user" } };
+
+function at(second: number): string {
+  return new Date(second * 1000).toISOString();
+}
+
+function curve(order_id: number, second: number, values: number[] = [0.5, 0.25]): Curve {
+  const started_at = at(second);
+  return {
+    order_id,
+    counter: "cpu_user_ratio",
+    started_at,
+    step_seconds: 1,
+    values,
+    lows: null,
+    highs: null,
+  };
+}
+
+it("draws nodes that were only watched in panels of their own, beside those of the load", () => {
+  const { panels } = curvePanels([PROCESSORS], [curve(1, 10), curve(2, 8), curve(3, 9)], run);
+  expect(panels.map(({ title }) => title)).toEqual(["Processors", "Watched nodes: Processors"]);
+  expect(panels.map(({ lines }) => lines.map(({ name }) => name))).toEqual([
+    ["value"],
+    ["server1", "server2"],
+  ]);
+});
+
+it("names the only node that was watched", () => {
+  const { panels } = curvePanels([PROCESSORS], [curve(1, 10), curve(2, 8)], run);
+  expect(panels.map(({ title }) => title)).toEqual(["Processors", "Watched node server1: Processors"]);
+});
+
+it("puts a watched node on the clock of the load, before whose start it was watched already", () => {
+  const curves = [curve(1, 10), curve(2, 8)];
+  expect(linesOf(curves, "cpu_user_ratio", run).map(({ firstSecond }) => firstSecond)).toEqual([0, -2]);
+  const { panels } = curvePanels([PROCESSORS], curves, run);
+  expect(panels.map(({ lines }) => lines[0]?.firstSecond)).toEqual([0, -2]);
+  expect(stepMarks(run, curves)).toEqual([{ name: "write", second: 0 }]);
+});
+
+it("puts a watched node on its own clock where the load has no curve", () => {
+  expect(linesOf([curve(2, 8)], "cpu_user_ratio", run).map(({ firstSecond }) => firstSecond)).toEqual([0]);
+});
