@@ -93,12 +93,14 @@ class Site:
         attempts: int = 2,
         limit: float = 60.0,
         observers: Collection[int] = (),
+        owner: int | None = None,
     ) -> list[int]:
         """A campaign with a cell for each set of nodes (numbers from 1); the ids of its waiting runs in line order."""
         with self.database.transaction() as session:
             campaign = Campaign(
                 cluster_id=self.cluster_id,
                 name=f"c{next(_serial)}",
+                owner_id=owner,
                 plan={},
                 request_sha256="",
                 created_at=self.clock(),

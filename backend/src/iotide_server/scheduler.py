@@ -21,6 +21,7 @@ from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.queue import Broker
 from iotide_server.kit.wake import SCHEDULER_LOCK, WAKE_CHANNEL
+from iotide_server.scheduling.due import FairShare
 from iotide_server.scheduling.service import Scheduler
 from iotide_server.settings import Settings
 
@@ -66,7 +67,8 @@ def run(settings: Settings) -> None:
             try:
                 with psycopg.connect(database_url, autocommit=True, application_name=_NAME) as listener:
                     if _is_elected(listener, stop):
-                        scheduler = Scheduler(database, broker, _redis_users(settings, database), system_clock)
+                        redis_users = _redis_users(settings, database)
+                        scheduler = Scheduler(database, broker, redis_users, system_clock, _fair_share(settings))
                         _serve(listener, scheduler, stop)
             except (psycopg.OperationalError, DBAPIError) as error:
                 _log.warning("database_away", error=str(error).splitlines()[0])
@@ -93,6 +95,10 @@ def _serve(listener: psycopg.Connection, scheduler: Scheduler, stop: Stop) -> No
         timeout = scheduler.step(reasons)
         stop.wait(timeout, also=listener.fileno())
         reasons = {notification.payload for notification in listener.notifies(timeout=0)}
+
+
+def _fair_share(settings: Settings) -> FairShare:
+    return FairShare(timedelta(hours=settings.fair_share_hours), timedelta(hours=settings.fair_share_half_life_hours))
 
 
 def _redis_users(settings: Settings, database: Database) -> Callable[[], None]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 API_PORT: Final = 8470
@@ -20,6 +20,9 @@ class Settings(BaseSettings):
         agent_broker_url: the broker as agents reach it, without user and password; None: as `redis_url`.
         public_url: where browsers and agents reach the API; it stands in join commands and sign-in links.
         ca_certificate: the CA that agents must trust for API and broker; None: the system's.
+        fair_share_hours: so far do the runs of an owner who used all nodes of a cluster all the time stand back behind
+            those of others, and in proportion where less was used; 0: the order of submission alone counts.
+        fair_share_half_life_hours: what was used so long ago counts half.
         frontend_directory: the built browser application; None: the one in the package or the repository.
     """
 
@@ -31,6 +34,8 @@ class Settings(BaseSettings):
     agent_broker_url: str | None = None
     public_url: str = f"http://127.0.0.1:{API_PORT}"
     ca_certificate: Path | None = None
+    fair_share_hours: float = Field(default=24.0, ge=0)
+    fair_share_half_life_hours: float = Field(default=24.0, gt=0)
     frontend_directory: Path | None = None
 
     @property

@@ -4235,6 +4235,16 @@ export interface components {
              * @description In words; null when it does not wait
              */
             waiting_because: string | null;
+            /**
+             * Expected Start At
+             * @description When it is expected to start, by what runs like those before it took; null where unknown
+             */
+            expected_start_at: string | null;
+            /**
+             * Expected Start Unknown Because
+             * @description Why nothing can be said of the start of a run that waits
+             */
+            expected_start_unknown_because: string | null;
         };
         /**
          * RunEvent
@@ -21141,7 +21151,9 @@ export interface operations {
                      *           "read_by": "text"
                      *         }
                      *       ],
-                     *       "waiting_because": "text"
+                     *       "waiting_because": "text",
+                     *       "expected_start_at": "2026-11-21T10:00:00Z",
+                     *       "expected_start_unknown_because": "text"
                      *     }
                      */
                     "application/json": components["schemas"]["RunDetail"];
@@ -21761,7 +21773,9 @@ export interface operations {
                      *           "read_by": "text"
                      *         }
                      *       ],
-                     *       "waiting_because": "text"
+                     *       "waiting_because": "text",
+                     *       "expected_start_at": "2026-11-21T10:00:00Z",
+                     *       "expected_start_unknown_because": "text"
                      *     }
                      */
                     "application/json": components["schemas"]["RunDetail"];

@@ -27,6 +27,7 @@ CELL = {
     "runs": [11],
     "results": [RATE | {"series_id": 5, "n": 4, "median": 1.2e8, "low": 1.1e8, "high": 1.3e8}],
 }
+NOT_WAITING = {"waiting_because": None, "expected_start_at": None, "expected_start_unknown_because": None}
 RUN = {
     "id": 11,
     "campaign_id": 7,
@@ -299,13 +300,30 @@ def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide:
     order = {"id": 3, "node_name": "n1", "role": "load", "state": "ended", "outcome": "finished", "steps": [step]}
     observer = {"id": 4, "node_name": "s1", "role": "observe", "state": "running", "outcome": None, "steps": []}
     attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [order, observer]}
-    detail = RUN | {"attempts": [attempt], "samples": [RATE | {"value": 1.2e8}], "waiting_because": None}
+    detail = RUN | NOT_WAITING | {"attempts": [attempt], "samples": [RATE | {"value": 1.2e8}]}
     server.on("GET /runs/11", (200, detail))
     shown = iotide("run", "show", "11").out
     assert "  $ dd of=/x [y]" in shown
     assert "attempt 1 observed by s1: running" in shown
     assert "120 MB/s" in shown
     assert "FSYNC (rejected): page cache; limit fsync" in shown
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        ({"expected_start_at": "2026-11-21T10:20:00Z"}, "expected to start 2026-11-21 10:20 UTC"),
+        ({"expected_start_unknown_because": "node n1: is silent"}, "its start cannot be foreseen: node n1: is silent"),
+    ],
+)
+def test_a_waiting_run_is_shown_with_its_reason_and_expected_start(
+    server: FakeServer, iotide: Iotide, expected: dict[str, str], words: str
+) -> None:
+    waiting = NOT_WAITING | {"waiting_because": "node n1 is taken by run 7", **expected}
+    server.on("GET /runs/11", (200, RUN | waiting | {"attempts": [], "samples": []}))
+    shown = iotide("run", "show", "11").out.splitlines()
+    assert "waiting because node n1 is taken by run 7" in shown
+    assert words in shown
 
 
 def test_log_is_in_time_order_with_raw_output_on_request(server: FakeServer, iotide: Iotide) -> None:

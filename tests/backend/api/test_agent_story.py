@@ -219,6 +219,19 @@ def test_what_a_waiting_run_waits_for_is_said_in_words(story: Story) -> None:
     assert story.person("GET", f"/runs/{second}")["waiting_because"] == "1 run stands before it"
 
 
+def test_a_waiting_run_says_when_it_is_expected_to_start_or_why_nobody_knows(story: Story) -> None:
+    first, second, third = (story.submit(time_limit_seconds=600) for _ in range(3))
+    order_id, fence = story.offer()
+    story.claim(order_id, fence)
+    detail = story.person("GET", f"/runs/{second}")
+    assert (detail["expected_start_at"], detail["expected_start_unknown_because"]) == ("2026-11-21T10:10:00Z", None)
+    assert story.person("GET", f"/runs/{third}")["expected_start_at"] == "2026-11-21T10:20:00Z"
+    assert story.person("GET", f"/runs/{first}")["expected_start_at"] is None
+    story.clock.move(31)
+    detail = story.person("GET", f"/runs/{second}")
+    assert (detail["expected_start_at"], detail["expected_start_unknown_because"]) == (None, "node n1: is silent")
+
+
 def test_a_run_is_cancelled_and_retried_over_http(story: Story) -> None:
     run_id = story.submit()
     assert story.person("POST", f"/runs/{run_id}/cancel")["state"] == "cancelled"

@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters import repository
+from iotide_server.clusters.beats import idle_beat_seconds
 from iotide_server.clusters.enrolment import require_wire_version
 from iotide_server.clusters.errors import AgentAlreadyRunningError, AgentSupersededError, NodeNotFoundError
 from iotide_server.clusters.models import Node, NodeBeat
@@ -23,10 +24,12 @@ class Wanted(NamedTuple):
     Attributes:
         hello: it lacks what a hello brings.
         look: the number of a request to look around first.
+        idle_seconds: how long it may be silent while it holds no order.
     """
 
     hello: bool
     look: int | None
+    idle_seconds: float
 
 
 def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> Node:
@@ -79,13 +82,14 @@ def beat(session: Session, node_id: int, agent_instance: str, now: datetime, *, 
         AgentSupersededError: another agent has taken over.
     """
     known = repository.beat(session, node_id, agent_instance, now)
+    idle_seconds = idle_beat_seconds(known.node_count)
     if known.agent_instance is None:
-        return Wanted(hello=True, look=None)
+        return Wanted(hello=True, look=None, idle_seconds=idle_seconds)
     if known.agent_instance != agent_instance:
         raise AgentSupersededError(f"node {node_id}")
     if known.seen_at is None or now - known.seen_at > SILENT_AFTER:
         _tell(session, node_id, known.cluster_id)
-    return Wanted(hello=False, look=known.look if is_idle else None)
+    return Wanted(hello=False, look=known.look if is_idle else None, idle_seconds=idle_seconds)
 
 
 def ask_to_look(session: Session, node_ids: Collection[int]) -> None:

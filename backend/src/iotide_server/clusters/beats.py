@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Final
 
 IDLE_BEAT_SECONDS = 5.0
 EARLY_BEAT_SECONDS = 1.0
@@ -9,13 +10,29 @@ EARLY_BEAT_SECONDS = 1.0
 RUNNING_BEAT_SECONDS = 10.0
 """Later on: an agent must not disturb what it measures."""
 
+MOST_IDLE_BEATS_PER_SECOND: Final = 500.0
+"""Of all nodes together, half of what one API process takes; from that on idle nodes speak less often."""
+
 EARLY = timedelta(seconds=30)
 
 
-def beat_seconds(load_starts: Iterable[datetime | None], now: datetime) -> float:
-    """How long until the agent's next beat, given when the loads of its active orders started (None: not yet)."""
+def idle_beat_seconds(node_count: float) -> float:
+    """How long an idle agent is silent between two beats where there are so many nodes.
+
+    Never longer than a running one: three of these make a node silent.
+    """
+    return min(RUNNING_BEAT_SECONDS, max(IDLE_BEAT_SECONDS, node_count / MOST_IDLE_BEATS_PER_SECOND))
+
+
+def beat_seconds(load_starts: Iterable[datetime | None], now: datetime, idle_seconds: float) -> float:
+    """How long until the agent's next beat.
+
+    Args:
+        load_starts: when the loads of its active orders started; None: not yet.
+        idle_seconds: what is asked of an agent without orders.
+    """
     starts = list(load_starts)
     if not starts:
-        return IDLE_BEAT_SECONDS
+        return idle_seconds
     is_early = any(start is None or now - start < EARLY for start in starts)
     return EARLY_BEAT_SECONDS if is_early else RUNNING_BEAT_SECONDS

@@ -159,12 +159,14 @@ class KnownAgent:
 
     Attributes:
         look: the number of a request to look around that waits for an answer.
+        node_count: how many nodes were ever heard of, as the database's statistics know it.
     """
 
     agent_instance: str | None
     cluster_id: int
     seen_at: datetime | None
     look: int | None
+    node_count: float
 
 
 def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> KnownAgent:
@@ -172,12 +174,14 @@ def beat(session: Session, node_id: int, agent_instance: str, now: datetime) -> 
     row = session.execute(
         text(
             "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, b.seen_at,"
-            " CASE WHEN n.look_asked > n.look_answered THEN n.look_asked END AS look"
+            " CASE WHEN n.look_asked > n.look_answered THEN n.look_asked END AS look,"
+            # Counting them with each beat would cost more than the beat.
+            " (SELECT reltuples FROM pg_class WHERE oid = CAST('node_beat' AS regclass)) AS node_count"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
             " heard AS (INSERT INTO node_beat (node_id, seen_at)"
             " SELECT id, :now FROM known WHERE agent_instance = :agent_instance"
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at))"
-            " SELECT agent_instance, cluster_id, seen_at, look FROM known"
+            " SELECT agent_instance, cluster_id, seen_at, look, node_count FROM known"
         ),
         {"node_id": node_id, "agent_instance": agent_instance, "now": now},
     ).one()

@@ -27,7 +27,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
     """
     repository.commit_lazily(session)
     said = {beat.order_id: beat for beat in request.orders}
-    known = repository.lock_known(session, node_id, list(said.values()))
+    known = repository.lock_known(session, node_id, list(said.values())) if said else []
     moved = {row.id: moved_by(row, said[row.id], now) for row in known}
     _write(session, known, moved, now)
     for row in known:
@@ -39,7 +39,7 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
     by_id = {row.id: row for row in known}
     return BeatReply(
         server_time=now,
-        beat_seconds=beat_seconds((order.started_at for order in moved.values()), now),
+        beat_seconds=beat_seconds((order.started_at for order in moved.values()), now, wanted.idle_seconds),
         orders=tuple(
             word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), go_at) for beat in said.values()
         ),

@@ -212,6 +212,7 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
         RunNotFoundError: there is none that the caller may see.
     """
     found = runs.run(session, principal, run_id)
+    expected = runs.expected_start(session, found, now)
     return RunDetail(
         **Run.model_validate(found).model_dump(),
         attempts=runs.attempts(session, run_id),
@@ -220,6 +221,8 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
         samples=run_samples(session, run_id),
         readings=[Reading.model_validate(row) for row in readings.of_run(session, run_id)],
         waiting_because=runs.why_waiting(session, found, now),
+        expected_start_at=expected and expected.at,
+        expected_start_unknown_because=expected and expected.unknown_because,
     )
 
 

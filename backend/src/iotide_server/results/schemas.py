@@ -248,6 +248,13 @@ class RunDetail(Run):
     samples: list[Sample]
     readings: list[Reading]
     waiting_because: Annotated[str | None, Field(description="In words; null when it does not wait")]
+    expected_start_at: Annotated[
+        datetime | None,
+        Field(description="When it is expected to start, by what runs like those before it took; null where unknown"),
+    ]
+    expected_start_unknown_because: Annotated[
+        str | None, Field(description="Why nothing can be said of the start of a run that waits")
+    ]
 
 
 class Caution(Output):

@@ -23,7 +23,8 @@ _ORDERS: Final = text(
                    AND (other.node_id <> own.node_id OR other.state = 'ended')) AS ended,
            ARRAY(SELECT DISTINCT node.name FROM node_order AS other JOIN node ON node.id = other.node_id
                  WHERE other.attempt_id = own.attempt_id AND other.role = 'load'
-                   AND other.node_id <> own.node_id AND other.state NOT IN ('offered', 'ended') ORDER BY node.name) AS others,
+                   AND other.node_id <> own.node_id AND other.state NOT IN ('offered', 'ended')
+                 ORDER BY node.name) AS others,
            ARRAY(SELECT jsonb_build_object('name', target.name, 'is_shared', target.scope = 'shared')
                  FROM cell_target JOIN target ON target.id = target_id
                  WHERE cell_target.cell_id = run.cell_id ORDER BY target.name) AS targets,

@@ -9,6 +9,9 @@ from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
 
 MOST_HOLDERS_SHOWN = 3
 
+_MINUTE_SECONDS = 60.0
+_MINUTE_SECONDS = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -78,10 +81,10 @@ class Wait:
     Attributes:
         mount_problems: of its targets on its nodes.
         not_before: after a declined attempt it waits until then, because of `last_reason`.
-        stage: why its campaign's stage keeps it from starting, whatever else there is; None where it does not.
         ahead: runs that stand before it in its nodes' lines.
         window: None where it is open, or there is none.
         maintenance: before which it could not end, or which is on; None where there is none.
+        stands_back_seconds: behind runs of others, for what its owner's runs used lately.
     """
 
     wanted: Sequence[Wanted]
@@ -93,6 +96,7 @@ class Wait:
     drained: Sequence[Drained] = ()
     window: ClosedWindow | None = None
     maintenance: Maintenance | None = None
+    stands_back_seconds: float = 0.0
 
 
 def waiting_because(wait: Wait, now: datetime) -> str:
@@ -107,6 +111,9 @@ def waiting_because(wait: Wait, now: datetime) -> str:
         reasons.insert(0, f"it is not tried again before {_clock(wait.not_before)}{after}")
     if wait.ahead:
         reasons.append("1 run stands before it" if wait.ahead == 1 else f"{wait.ahead} runs stand before it")
+        if wait.stands_back_seconds >= _MINUTE_SECONDS:
+            back = f"{wait.stands_back_seconds / _MINUTE_SECONDS:.0f} min"
+            reasons.append(f"it stands back by {back} behind runs of others, for what its owner's used lately")
     return "; ".join(reasons) or "it is about to start"
 
 

@@ -56,6 +56,7 @@ class Run(Identified, Base):
         Index("ix_run_campaign_id_id", "campaign_id", "id"),
         Index("ix_run_campaign_id_state", "campaign_id", "state"),
         Index("ix_run_cluster_id_id", "cluster_id", "id"),
+        Index("ix_run_overdue", "id", postgresql_where=text("overdue")),
         Index("ix_run_open", "state", "sort_key", postgresql_where=text("state IN ('waiting', 'active')")),
     )
 
@@ -124,6 +125,7 @@ class Order(Identified, Base):
         UniqueConstraint("attempt_id", "node_id", "role"),
         Index("ix_node_order_run_id", "run_id"),
         Index("ix_node_order_active", "node_id", postgresql_where=text("state <> 'ended'")),
+        Index("ix_node_order_silent", "node_id", postgresql_where=text("silent_since IS NOT NULL")),
         Index("ix_node_order_next_offer_at", "next_offer_at", postgresql_where=text("next_offer_at IS NOT NULL")),
         CheckConstraint(
             "state IN ('offered', 'claimed', 'preflight', 'ready', 'running', 'uploading', 'ended')", name="state"
@@ -150,9 +152,9 @@ class LinePlace(Base):
     """A waiting run's place in the line of a node that it names; gone as soon as the run no longer waits.
 
     Attributes:
-        shared_target_ids: targets of scope `shared` that the run loads; carried here so that the pass can cut a
-            line at a blocked target without reading the run.
-        private_target_ids: those of scope `node`, for the same reason: one may be drained.
+        owner_id: of the run's campaign, 0 where it has none; a line is one line for each owner.
+        target_ids: all that the run loads, shared_target_ids: those of scope `shared`; carried here so that the pass
+            can skip what waits for a blocked target without reading the run.
     """
 
     __tablename__ = "line_place"
@@ -162,13 +164,40 @@ class LinePlace(Base):
     sort_key: Mapped[float]
     not_before: Mapped[datetime | None]
     shared_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
-    private_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger), server_default=text("'{}'"))
+    owner_id: Mapped[int] = mapped_column(server_default="0")
+    target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger), server_default=text("'{}'"))
 
     __table_args__ = (
-        Index("ix_line_place_line", "node_id", "sort_key", "run_id"),
+        # With all that the pass asks of a place, so that it skips many without reading their rows.
+        Index(
+            "ix_line_place_line",
+            "node_id",
+            "owner_id",
+            "sort_key",
+            "run_id",
+            postgresql_include=["not_before", "target_ids", "shared_target_ids"],
+        ),
+        Index("ix_line_place_owner_id", "owner_id"),
         Index("ix_line_place_run_id", "run_id"),
         Index("ix_line_place_not_before", "not_before", postgresql_where=text("not_before IS NOT NULL")),
     )
+
+
+class FairShare(Base):
+    """What an owner's runs used of a cluster lately, and how far those that wait stand back behind others for it.
+
+    Attributes:
+        owner_id: as in `LinePlace`.
+        nodes_used: how many nodes the owner's runs held on average, what was long ago counting less and less.
+    """
+
+    __tablename__ = "fair_share"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"), primary_key=True)
+    owner_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    nodes_used: Mapped[float]
+    stands_back_seconds: Mapped[float]
+    sampled_at: Mapped[datetime]
 
 
 class Lease(Identified, Base):

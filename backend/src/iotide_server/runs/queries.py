@@ -118,17 +118,31 @@ _QUEUE = text(
     JOIN workload ON workload.id = cell.workload_id
     LEFT JOIN user_account ON user_account.id = campaign.owner_id
     LEFT JOIN campaign_stage ON campaign_stage.campaign_id = cell.campaign_id AND campaign_stage.ordinal = cell.stage
+    LEFT JOIN fair_share ON fair_share.cluster_id = run.cluster_id
+         AND fair_share.owner_id = coalesce(campaign.owner_id, 0)
     WHERE run.state = 'waiting' AND run.cluster_id = :cluster_id
-    ORDER BY run.sort_key, run.id LIMIT :limit
+    ORDER BY run.sort_key + coalesce(fair_share.stands_back_seconds, 0), run.id LIMIT :limit
     """
 )
 _WAITING = text("SELECT count(*) FROM run WHERE state = 'waiting' AND cluster_id = :cluster_id")
+_PLACES: Final = """
+    SELECT place.node_id, place.run_id, place.sort_key + coalesce(stands_back_seconds, 0) AS place_key
+    FROM line_place AS place JOIN node ON node.id = place.node_id
+    LEFT JOIN fair_share ON fair_share.cluster_id = node.cluster_id AND fair_share.owner_id = place.owner_id
+"""
 _AHEAD = text(
+    f"""
+    WITH own AS ({_PLACES} WHERE place.run_id = :run_id)
+    SELECT count(DISTINCT earlier.run_id) FROM own
+    CROSS JOIN LATERAL ({_PLACES} WHERE place.node_id = own.node_id) AS earlier
+    WHERE (earlier.place_key, earlier.run_id) < (own.place_key, own.run_id)
+    """  # noqa: S608 - made of the constant above
+)
+_STANDS_BACK = text(
     """
-    SELECT count(DISTINCT earlier.run_id) FROM line_place AS own
-    JOIN line_place AS earlier ON earlier.node_id = own.node_id
-         AND (earlier.sort_key, earlier.run_id) < (own.sort_key, own.run_id)
-    WHERE own.run_id = :run_id
+    SELECT stands_back_seconds FROM run JOIN campaign ON campaign.id = run.campaign_id
+    JOIN fair_share ON fair_share.cluster_id = run.cluster_id AND fair_share.owner_id = coalesce(campaign.owner_id, 0)
+    WHERE run.id = :run_id
     """
 )
 
@@ -221,3 +235,8 @@ def queue(session: Session, cluster_id: int, limit: int) -> Sequence[AnyRow]:
 def waiting_count(session: Session, cluster_id: int) -> int:
     """How many runs wait in a cluster."""
     return int(session.execute(_WAITING, {"cluster_id": cluster_id}).scalar_one())
+
+
+def stands_back_seconds(session: Session, run_id: int) -> float:
+    """How far the run stands back behind those of owners who used less of its cluster lately."""
+    return float(session.execute(_STANDS_BACK, {"run_id": run_id}).scalar() or 0.0)

@@ -11,7 +11,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.runs import queries
+from iotide_server.runs import forecast, queries, queued
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.explanation import (
     ClosedWindow,
@@ -21,6 +21,7 @@ from iotide_server.runs.explanation import (
     stage_obstacle,
     waiting_because,
 )
+from iotide_server.runs.forecast import MOST_AHEAD, Expectation
 from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, RunEvent
 from iotide_server.runs.queries import AnyRow
@@ -115,6 +116,7 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
         maintenance=None
         if calendar.starts_at is None
         else Maintenance(calendar.starts_at, calendar.ends_at, calendar.reason),
+        stands_back_seconds=queries.stands_back_seconds(session, found.id),
     )
     return waiting_because(wait, now)
 
@@ -144,6 +146,30 @@ def _queued(session: Session, row: AnyRow, now: datetime) -> QueuedRun:
         created_at=row.created_at,
         waiting_because=why_waiting(session, row, now) or "",
     )
+
+
+def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectation | None:
+    """When the run is expected to start; None when it does not wait.
+
+    Args:
+        found: from `run`.
+    """
+    if found.state != RunState.WAITING:
+        return None
+    stage = stage_obstacle(found.stage, found.variant, found.stage_state, found.pause)
+    if stage is not None:
+        return Expectation(None, stage)
+    drained = queries.drains(session, found.id)
+    if drained:
+        return Expectation(None, f"{drained[0].what} is drained")
+    calendar = queries.calendar(session, found.id, now)
+    if calendar.opens_at is not None or calendar.starts_at is not None:
+        return Expectation(None, "it waits for hours of the calendar")
+    queue = queued.queue_before(session, found.id)
+    if queue is None:
+        return Expectation(None, f"more than {MOST_AHEAD} runs stand before it in its cluster")
+    wanted = {need.resource for run in queue for need in run.needs}
+    return forecast.expected_start(found.id, queue, queued.holdings(session, wanted, now), now)
 
 
 def _hours(window: Json) -> str:

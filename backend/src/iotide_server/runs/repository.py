@@ -91,13 +91,13 @@ def join_lines(session: Session, run_ids: Sequence[int]) -> None:
     _hold_window(session, campaign_ids)
     session.execute(
         text(
-            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, shared_target_ids, private_target_ids)"
-            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, loaded.shared, loaded.private"
-            " FROM run JOIN cell_node USING (cell_id) CROSS JOIN LATERAL ("
-            "  SELECT coalesce(array_agg(id ORDER BY id) FILTER (WHERE scope = 'shared'), '{}') AS shared,"
-            "   coalesce(array_agg(id ORDER BY id) FILTER (WHERE scope = 'node'), '{}') AS private"
-            "  FROM cell_target JOIN target ON target.id = target_id WHERE cell_target.cell_id = run.cell_id"
-            " ) AS loaded LEFT JOIN campaign_window USING (campaign_id)"
+            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, owner_id, target_ids, shared_target_ids)"
+            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, coalesce(campaign.owner_id, 0), ARRAY("
+            "  SELECT target_id FROM cell_target WHERE cell_id = run.cell_id ORDER BY target_id), ARRAY("
+            "  SELECT target.id FROM cell_target JOIN target ON target.id = cell_target.target_id"
+            "  WHERE cell_target.cell_id = run.cell_id AND target.scope = 'shared' ORDER BY target.id)"
+            " FROM run JOIN campaign ON campaign.id = run.campaign_id JOIN cell_node USING (cell_id)"
+            " LEFT JOIN campaign_window ON campaign_window.campaign_id = run.campaign_id"
             " WHERE run.id = ANY(:run_ids) AND campaign_window.is_open IS NOT FALSE"
         ),
         {"run_ids": list(run_ids)},

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 from iotide_wire.plan import Exclusivity
 
@@ -23,9 +24,11 @@ class Mode(StrEnum):
     EXCLUSIVE = "exclusive"
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """Something of which a lease gives a right."""
+_KINDS: Final = tuple(ResourceKind)
+
+
+class Resource(NamedTuple):
+    """Something of which a lease gives a right; a tuple, as a pass looks tens of thousands of them up."""
 
     kind: ResourceKind
     id: int
@@ -33,15 +36,32 @@ class Resource:
     @property
     def lock_order(self) -> tuple[int, int]:
         """All transactions touch resources in this order, so that none waits for another in a circle."""
-        return (list(ResourceKind).index(self.kind), self.id)
+        return (_KINDS.index(self.kind), self.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """A right that a run must have before it starts."""
 
     resource: Resource
     mode: Mode
+
+
+class _KnownNeeds(dict[int, Need]):
+    """The needs of one kind and mode by the id of the resource.
+
+    The same object for the same need, since pass after pass asks for those of the same nodes.
+    """
+
+    def __init__(self, kind: ResourceKind, mode: Mode) -> None:
+        super().__init__()
+        self._kind, self._mode = kind, mode
+
+    def __missing__(self, resource_id: int) -> Need:
+        need = self[resource_id] = Need(Resource(self._kind, resource_id), self._mode)
+        return need
+
+
+_KNOWN: Final = {(kind, mode): _KnownNeeds(kind, mode) for kind in ResourceKind for mode in Mode}
 
 
 def node_mode(exclusive: Exclusivity) -> Mode:
@@ -59,12 +79,11 @@ def needs(
     """
     target_mode = Mode.EXCLUSIVE if exclusive is Exclusivity.NODE_AND_TARGET else Mode.SHARED
     cluster_mode = Mode.EXCLUSIVE if exclusive is Exclusivity.CLUSTER else Mode.SHARED
-    wanted = [
-        *(Need(Resource(ResourceKind.NODE, node_id), node_mode(exclusive)) for node_id in node_ids),
-        *(Need(Resource(ResourceKind.TARGET, target_id), target_mode) for target_id in shared_target_ids),
-        Need(Resource(ResourceKind.CLUSTER, cluster_id), cluster_mode),
-    ]
-    return tuple(sorted(wanted, key=lambda need: need.resource.lock_order))
+    return (
+        *map(_KNOWN[ResourceKind.NODE, node_mode(exclusive)].__getitem__, sorted(node_ids)),
+        *map(_KNOWN[ResourceKind.TARGET, target_mode].__getitem__, sorted(shared_target_ids)),
+        _KNOWN[ResourceKind.CLUSTER, cluster_mode][cluster_id],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +110,8 @@ class Occupancy:
         if self.cooling_until is not None or self.exclusive or (mode is Mode.EXCLUSIVE and self.shared):
             return False
         return self.slots is None or self.shared < self.slots
+
+    def free_at(self, end: datetime) -> "Occupancy":
+        """The same with what is known of its leases: they end at the latest then."""
+        free_from = max(end, self.cooling_until or end)
+        return Occupancy(self.shared, self.exclusive, self.slots, self.usable, free_from, self.cooling_until)

@@ -1,7 +1,8 @@
 """SQL of everything that is due at some moment: offers, work, silence, time limits."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Row, text
@@ -104,6 +105,39 @@ _OVERDUE: Final = text(
 )
 
 
+_SHARES: Final = text(
+    # An average over time of which the weight halves again and again. A node with slots is used by each of its runs in
+    # part. Who is new is taken to have used what is used now since the last look. What is next to nothing is made
+    # nothing, since PostgreSQL refuses to multiply numbers until they are too small for it.
+    """
+    WITH used AS (
+        SELECT run.cluster_id, coalesce(campaign.owner_id, 0) AS owner_id,
+               sum(CASE lease.mode WHEN 'exclusive' THEN 1.0 ELSE 1.0 / node.slots END) AS nodes
+        FROM lease JOIN node ON node.id = lease.resource_id
+        JOIN node_order ON node_order.id = lease.order_id
+        JOIN run ON run.id = node_order.run_id JOIN campaign ON campaign.id = run.campaign_id
+        WHERE lease.active AND lease.resource_kind = 'node' GROUP BY run.cluster_id, coalesce(campaign.owner_id, 0)
+    ), living AS (
+        SELECT cluster_id, count(*) AS nodes FROM node WHERE retired_at IS NULL GROUP BY cluster_id
+    ), weighed AS (
+        SELECT cluster_id, owner_id, coalesce(fair_share.nodes_used, 0) AS before, coalesce(used.nodes, 0) AS now,
+               2 ^ greatest(-50, -extract(epoch FROM :now - coalesce(sampled_at, CAST(:last_at AS timestamptz)))
+                                 / CAST(:half_life_seconds AS float8)) AS weight
+        FROM fair_share FULL JOIN used USING (cluster_id, owner_id)
+    ), sampled AS (
+        SELECT cluster_id, owner_id, CASE WHEN before + now < 1e-6 THEN 0
+               ELSE before * weight + now * (1 - weight) END AS nodes_used
+        FROM weighed
+    )
+    INSERT INTO fair_share (cluster_id, owner_id, nodes_used, stands_back_seconds, sampled_at)
+    SELECT cluster_id, owner_id, nodes_used, :most_seconds * least(1, nodes_used / coalesce(living.nodes, 1)), :now
+    FROM sampled LEFT JOIN living USING (cluster_id)
+    ON CONFLICT (cluster_id, owner_id) DO UPDATE SET nodes_used = excluded.nodes_used,
+        stands_back_seconds = excluded.stands_back_seconds, sampled_at = excluded.sampled_at
+    """
+)
+
+
 def next_moments(session: Session, now: datetime) -> Row[Any]:
     """When the next offer, the next work, the next run that waits for a time, and the next firing are due.
 
@@ -158,3 +192,31 @@ def unended_observers(session: Session, told_before: datetime) -> Sequence[int]:
 def flag_overdue_runs(session: Session, limit_before: datetime) -> Sequence[Row[Any]]:
     """Flag the active runs whose time limit passed before; their id and cluster."""
     return session.execute(_OVERDUE, {"limit_before": limit_before}).all()
+
+
+@dataclass(frozen=True, slots=True)
+class FairShare:
+    """How owners whose runs used much of a cluster lately stand back behind the others.
+
+    Attributes:
+        most: so far stand the runs of an owner back who used all nodes all the time, and in proportion who used less:
+            among what was submitted within that time who used less goes first, and nothing waits for ever. Zero: the
+            order of submission alone counts.
+        half_life: what was used so long ago counts half.
+    """
+
+    most: timedelta = timedelta(days=1)
+    half_life: timedelta = timedelta(days=1)
+
+
+def sample_shares(session: Session, fair_share: FairShare, last_at: datetime, now: datetime) -> None:
+    """Weigh in what each owner's runs hold now, as if it had been so since the last look."""
+    session.execute(
+        _SHARES,
+        {
+            "most_seconds": fair_share.most.total_seconds(),
+            "half_life_seconds": fair_share.half_life.total_seconds(),
+            "last_at": last_at,
+            "now": now,
+        },
+    )

@@ -1,6 +1,6 @@
 """The pure heart of a pass: which of the waiting runs start now, given what is free and in which order they wait."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -42,9 +42,8 @@ class Waiting:
 
 def contested(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy]) -> frozenset[Resource]:
     """The resources that keep a run from starting and whose `free_from` the match therefore wants to know."""
-    return frozenset(
-        need.resource for run in waiting for need in run.needs if not occupied[need.resource].admits(need.mode)
-    )
+    needs = set[Need]().union(*(run.needs for run in waiting))
+    return frozenset(need.resource for need in needs if not occupied[need.resource].admits(need.mode))
 
 
 def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], now: datetime) -> list[Waiting]:
@@ -61,51 +60,72 @@ def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], no
 
 
 @dataclass(slots=True)
-class _Kept:
-    """What earlier runs keep of a resource, from `start` on."""
-
-    start: datetime
-    shared: int = 0
-    exclusive: bool = False
-
-
-@dataclass(slots=True)
 class _Board:
-    """What is left while the match walks down the order."""
+    """What is left while the match walks down the order.
+
+    Most runs want many nodes and each alone, so these are looked up in sets at once.
+
+    Attributes:
+        taken: what admits nobody who wants to be alone there.
+        kept_alone: what an earlier run keeps for itself, from when on; of several the first, since the start of each
+            of the others is not before it.
+        kept_beside: in what earlier runs keep places beside others: how many, and from when on.
+    """
 
     occupied: dict[Resource, Occupancy]
     now: datetime
-    kept: dict[Resource, _Kept] = field(default_factory=dict)
+    taken: set[Resource] = field(init=False)
+    unusable: frozenset[Resource] = field(init=False)
+    kept_alone: dict[Resource, datetime] = field(default_factory=dict)
+    kept_beside: dict[Resource, tuple[int, datetime]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.taken = {resource for resource, found in self.occupied.items() if not found.admits(Mode.EXCLUSIVE)}
+        self.unusable = frozenset(resource for resource, found in self.occupied.items() if not found.usable)
 
     def start_or_keep(self, run: Waiting) -> bool:
-        if not all(self.occupied[need.resource].usable for need in run.needs) or run.is_too_late_at(self.now):
+        alone = {resource for resource, mode in run.needs if mode is Mode.EXCLUSIVE}
+        beside = [resource for resource, mode in run.needs if mode is Mode.SHARED]
+        is_unusable = bool(self.unusable) and not self.unusable.isdisjoint(alone.union(beside))
+        if is_unusable or run.is_too_late_at(self.now):
             return False
-        taken = [need.resource for need in run.needs if not self.occupied[need.resource].admits(need.mode)]
-        kept = [self.kept[need.resource].start for need in run.needs if self._is_kept(need)]
+        taken = alone & self.taken
+        taken.update(resource for resource in beside if not self.occupied[resource].admits(Mode.SHARED))
+        kept = [self.kept_alone[resource] for resource in alone if resource in self.kept_alone]
+        kept += [self.kept_beside[resource][1] for resource in alone if resource in self.kept_beside]
+        for resource in beside:
+            kept += self._kept_from(resource)
         if not taken and all(self.now + run.occupies <= start for start in kept):
             self._start(run)
             return True
-        self._keep(run, taken, kept)
+        if not taken or self._has_room(run):
+            self._keep(run, taken, kept)
         return False
 
-    def _is_kept(self, need: Need) -> bool:
-        kept = self.kept.get(need.resource)
-        if kept is None:
-            return False
-        if kept.exclusive or need.mode is Mode.EXCLUSIVE:
-            return True
-        occupied = self.occupied[need.resource]
-        return occupied.slots is not None and occupied.shared + kept.shared >= occupied.slots
+    def _kept_from(self, resource: Resource) -> list[datetime]:
+        """The moments from which on there is no place for one more beside others."""
+        starts = [self.kept_alone[resource]] if resource in self.kept_alone else []
+        slots = self.occupied[resource].slots
+        if slots is not None and resource in self.kept_beside:
+            places, start = self.kept_beside[resource]
+            starts += [start] if self.occupied[resource].shared + places >= slots else []
+        return starts
+
+    def _has_room(self, run: Waiting) -> bool:
+        """Whether a node of it could take it, or at least one more beside others."""
+        nodes = (resource for resource, _ in run.needs if resource.kind is ResourceKind.NODE)
+        return any(self.occupied[node].admits(Mode.SHARED) for node in nodes)
 
     def _start(self, run: Waiting) -> None:
-        for need in run.needs:
-            before = self.occupied[need.resource]
-            self.occupied[need.resource] = Occupancy(
-                shared=before.shared + (need.mode is Mode.SHARED),
-                exclusive=before.exclusive + (need.mode is Mode.EXCLUSIVE),
+        for resource, mode in run.needs:
+            before = self.occupied[resource]
+            self.occupied[resource] = Occupancy(
+                shared=before.shared + (mode is Mode.SHARED),
+                exclusive=before.exclusive + (mode is Mode.EXCLUSIVE),
                 slots=before.slots,
                 free_from=self._later_end(before, self.now + run.occupies),
             )
+            self.taken.add(resource)
 
     @staticmethod
     def _later_end(before: Occupancy, end: datetime) -> datetime | None:
@@ -114,10 +134,7 @@ class _Board:
             return end
         return max(before.free_from, end) if before.free_from is not None else None
 
-    def _keep(self, run: Waiting, taken: list[Resource], kept: list[datetime]) -> None:
-        nodes = [self.occupied[need.resource] for need in run.needs if need.resource.kind is ResourceKind.NODE]
-        if not any(node.admits(Mode.SHARED) for node in nodes):
-            return
+    def _keep(self, run: Waiting, taken: Collection[Resource], kept: list[datetime]) -> None:
         ends = [self.occupied[resource].free_from for resource in taken]
         known = [end for end in ends if end is not None]
         if len(known) < len(ends):
@@ -125,8 +142,9 @@ class _Board:
         start = max([self.now, *known, *kept])
         if run.is_too_late_at(start):
             return
-        for need in run.needs:
-            mine = self.kept.setdefault(need.resource, _Kept(start))
-            mine.start = min(mine.start, start)
-            mine.shared += need.mode is Mode.SHARED
-            mine.exclusive |= need.mode is Mode.EXCLUSIVE
+        for resource, mode in run.needs:
+            if mode is Mode.EXCLUSIVE:
+                self.kept_alone.setdefault(resource, start)
+            else:
+                places, earliest = self.kept_beside.get(resource, (0, start))
+                self.kept_beside[resource] = (places + 1, min(earliest, start))

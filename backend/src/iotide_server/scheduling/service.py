@@ -10,6 +10,7 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.queue import Broker
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling import due, offers, watch
+from iotide_server.scheduling.due import FairShare
 from iotide_server.scheduling.starting import start_what_can
 
 WORK_ONLY: Final = frozenset({"work"})
@@ -17,6 +18,9 @@ WORK_ONLY: Final = frozenset({"work"})
 
 WATCH_EVERY: Final = timedelta(seconds=5)
 CLEAN_EVERY: Final = timedelta(minutes=1)
+SAMPLE_EVERY: Final = timedelta(minutes=1)
+"""How often is looked at whose runs hold the nodes; shorter runs are met in due proportion."""
+ONE_DAY: Final = FairShare()
 SHORTEST_WAIT: Final = timedelta(milliseconds=20)
 """What is due and locked by another transaction is not asked for more often."""
 
@@ -28,13 +32,21 @@ class Scheduler:
         apply_redis_users: brings Redis's users in line with the nodes; cheap when nothing has changed.
     """
 
-    def __init__(self, database: Database, broker: Broker, apply_redis_users: Callable[[], None], clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        broker: Broker,
+        apply_redis_users: Callable[[], None],
+        clock: Clock,
+        fair_share: FairShare = ONE_DAY,
+    ) -> None:
         self._database = database
         self._broker = broker
         self._apply_redis_users = apply_redis_users
         self._clock = clock
+        self._fair_share = fair_share
         self._started_at = clock()
-        self._watched_at = self._cleaned_at = self._silence_told_at = self._started_at
+        self._watched_at = self._cleaned_at = self._sampled_at = self._silence_told_at = self._started_at
         self._pass_wanted = True
         self._pass_after = self._started_at
         self._retry_at: datetime | None = None
@@ -86,6 +98,9 @@ class Scheduler:
             if now - self._cleaned_at >= CLEAN_EVERY:
                 watch.forget(session, now)
                 self._cleaned_at = now
+            if now - self._sampled_at >= SAMPLE_EVERY:
+                due.sample_shares(session, self._fair_share, self._sampled_at, now)
+                self._sampled_at = now
 
     def _wait(self, now: datetime) -> timedelta:
         with self._database.transaction() as session:

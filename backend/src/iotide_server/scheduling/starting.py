@@ -1,8 +1,9 @@
 """One pass: read what waits and what is free, decide in a pure function, start what can start."""
 
+import gc
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
 from datetime import datetime
 
 import structlog
@@ -24,13 +25,12 @@ _log = structlog.get_logger(__name__)
 
 def start_what_can(database: Database, now: datetime) -> Iterator[list[Offer]]:
     """Start every run that can have all it needs, batch by batch; what is yielded is committed and waits to be sent."""
-    runs = _decide(database, now)
-    for first in range(0, len(runs), LARGEST_BATCH):
-        yield _start(database, runs[first : first + LARGEST_BATCH], now)
+    yield from start(database, decide(database, now), now)
 
 
-def _decide(database: Database, now: datetime) -> list[Waiting]:
-    with database.transaction() as session:
+def decide(database: Database, now: datetime) -> list[Waiting]:
+    """The runs that can have all they need now, in order; nothing is taken for them yet."""
+    with _uncollected(), database.transaction() as session:
         drains.resume_due(session, now)
         stages.advance(session, now)
         windows.turn(session, now)
@@ -40,12 +40,29 @@ def _decide(database: Database, now: datetime) -> list[Waiting]:
         occupied = repository.occupancy(session, waiting, now)
         in_the_way = contested(waiting, occupied)
         ends = repository.free_from(session, in_the_way) if in_the_way else {}
-    return match(waiting, _with_ends(occupied, ends), now)
+        return match(waiting, _with_ends(occupied, ends), now)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the search for cycles: a pass makes none, but so many objects that it would be made again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _with_ends(occupied: dict[Resource, Occupancy], ends: dict[Resource, datetime]) -> dict[Resource, Occupancy]:
-    known = {resource: max(end, occupied[resource].cooling_until or end) for resource, end in ends.items()}
-    return occupied | {resource: replace(occupied[resource], free_from=end) for resource, end in known.items()}
+    return occupied | {resource: occupied[resource].free_at(end) for resource, end in ends.items()}
+
+
+def start(database: Database, runs: Sequence[Waiting], now: datetime) -> Iterator[list[Offer]]:
+    """Start these runs batch by batch."""
+    for first in range(0, len(runs), LARGEST_BATCH):
+        yield _start(database, runs[first : first + LARGEST_BATCH], now)
 
 
 def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[Offer]:

@@ -82,7 +82,10 @@ class TargetMount(Base):
     seen_at: Mapped[datetime]
     problem: Mapped[str | None]
 
-    __table_args__ = (Index("ix_target_mount_node_id", "node_id"),)
+    __table_args__ = (
+        Index("ix_target_mount_node_id", "node_id"),
+        Index("ix_target_mount_problem", "node_id", postgresql_where=text("problem IS NOT NULL")),
+    )
 
     @property
     def frozen(self) -> Frozen:

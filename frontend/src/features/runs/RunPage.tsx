@@ -22,6 +22,7 @@ import { cancelRun, retryRun, runQuery } from "./queries";
 import { ReadingsSection } from "./ReadingsSection";
 import { RunState } from "./RunsTable";
 import { StepsSection } from "./StepsSection";
+import { WaitNotice } from "./WaitNotice";
 
 interface RunPageProps {
   readonly runId: number;
@@ -95,11 +96,7 @@ function Reasons({ run }: { run: RunDetail }) {
           {run.reason}
         </Alert>
       )}
-      {run.waiting_because && (
-        <Alert color="gray" title="Why it waits" variant="light">
-          {run.waiting_because}
-        </Alert>
-      )}
+      {run.waiting_because && <WaitNotice run={run} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
@@ -113,6 +113,26 @@ def test_beats_come_often_while_a_load_begins_and_rarely_later_on(site: Site, cl
     assert agent.beat(beat).beat_seconds == 1.0
     clock.move(31)
     assert agent.beat(beat).beat_seconds == 10.0
+
+
+@pytest.fixture
+def many_nodes(site: Site) -> Iterator[None]:
+    """4,000 nodes, also by the statistics, which outlive the rows and are made right again."""
+    site.change(
+        "INSERT INTO node (cluster_id, name, role, token_sha256, redis_password_sha256)"
+        " SELECT :cluster_id, 'm' || i, 'compute', 'm' || i, '' FROM generate_series(1, 3998) AS i",
+        cluster_id=site.cluster_id,
+    )
+    site.change("INSERT INTO node_beat SELECT id, now() FROM node WHERE name LIKE 'm%'")
+    site.change("ANALYZE node_beat")
+    yield
+    site.change("DELETE FROM node_beat")
+    site.change("ANALYZE node_beat")
+
+
+@pytest.mark.usefixtures("many_nodes")
+def test_an_idle_node_beats_less_often_where_there_are_many(site: Site) -> None:
+    assert site.agent(1).beat().beat_seconds == pytest.approx(8.0, rel=0.1)
 
 
 def test_the_answer_says_how_long_an_offer_has_been_waiting(site: Site, clock: MovedClock) -> None:

@@ -13,6 +13,7 @@ from iotide_server.clusters import drains
 from iotide_server.clusters.drains import EVERYTHING, Subject
 from iotide_server.clusters.errors import DrainEndPassedError
 from iotide_server.clusters.views import DrainKind, DrainWanted
+from iotide_server.kit.db import Database
 from iotide_server.runs import reading
 from iotide_server.scheduling import repository, starting
 from iotide_server.scheduling.matching import Waiting
@@ -161,15 +162,15 @@ def test_a_drain_that_comes_between_decision_and_start_is_honoured(
 ) -> None:
     site = make_site(node_count=4)
     on_node, on_target, free = site.add_runs([1])[0], site.add_runs([2], target="nfs")[0], site.add_runs([3])[0]
-    decide = starting._decide
+    decide = starting.decide
 
-    def decide_and_be_late(*arguments: object) -> list[Waiting]:
-        decided = decide(*arguments)  # type: ignore[arg-type]
+    def decide_and_be_late(database: Database, now: datetime) -> list[Waiting]:
+        decided = decide(database, now)
         drain(site, node(site, 1))
         drain(site, target(site, "nfs"))
         return decided
 
-    monkeypatch.setattr(starting, "_decide", decide_and_be_late)
+    monkeypatch.setattr(starting, "decide", decide_and_be_late)
     assert site.start() == [free]
     assert site.states([on_node, on_target]) == ["waiting", "waiting"]
 

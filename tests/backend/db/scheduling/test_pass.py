@@ -158,6 +158,35 @@ def test_however_many_runs_are_not_to_be_tried_yet_the_one_behind_them_starts(si
     assert site.start() == [behind]
 
 
+def test_however_many_gangs_wait_for_a_silent_node_the_run_behind_them_starts(site: Site) -> None:
+    site.add_runs([1, 2], repeats=40)
+    site.change("UPDATE node_beat SET seen_at = seen_at - interval '31 s' WHERE node_id = :id", id=site.node_ids[1])
+    (behind,) = site.add_runs([1])
+    assert site.start() == [behind]
+
+
+def test_however_many_gangs_wait_for_an_end_nobody_knows_the_run_behind_them_starts(site: Site) -> None:
+    (overdue,) = site.add_runs([2])
+    assert site.start() == [overdue]
+    site.change("UPDATE run SET overdue = true WHERE id = :id", id=overdue)
+    site.add_runs([1, 2], repeats=40)
+    (behind,) = site.add_runs([1])
+    assert site.start() == [behind]
+
+
+def test_behind_a_gang_that_waits_those_that_can_start_before_it_are_seen_and_gangs_that_cannot_are_not(
+    make_site: Callable[..., Site],
+) -> None:
+    site = make_site(node_count=4)
+    (busy,) = site.add_runs([2, 4], limit=600.0)
+    assert site.start() == [busy] * 2
+    first, _, both = site.add_runs([1, 2], [1, 4], [1, 3], limit=60.0)
+    with site.database.transaction() as session:
+        seen = {run.run_id for run in repository.candidates(session, site.clock())}
+    assert seen == {first, both}
+    assert site.start() == [both] * 2
+
+
 def test_a_target_that_is_wrongly_mounted_keeps_its_runs_waiting_and_no_others(site: Site) -> None:
     (gang,) = site.add_runs([1, 2])
     kept = site.add_runs([2], repeats=6)
@@ -269,7 +298,7 @@ def test_of_a_batch_that_the_database_refuses_the_good_ones_start_all_the_same(
         Waiting(run_id, 0.0, 60.0, 0.0, needs(Exclusivity.NODE, [site.node_ids[number - 1]], [], site.cluster_id))
         for run_id, number in ((first, 1), (second, 1), (third, 2))
     ]
-    monkeypatch.setattr("iotide_server.scheduling.starting._decide", lambda *_: stale)
+    monkeypatch.setattr("iotide_server.scheduling.starting.decide", lambda *_: stale)
     assert site.start() == [first, third]
     assert site.states([first, second, third]) == ["active", "waiting", "active"]
 

@@ -225,6 +225,8 @@ class RunDetail(Run):
     attempts: list[Attempt]
     samples: list[Sample]
     waiting_because: str | None
+    expected_start_at: datetime | None
+    expected_start_unknown_because: str | None
 
 
 class ReadingHead(Answer):

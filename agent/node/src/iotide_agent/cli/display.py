@@ -1,6 +1,6 @@
 """Answers for people: tables, results and a live progress bar."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -172,8 +172,8 @@ def preview_lines(preview: Preview) -> list[str]:
 def show_run(console: Console, run: RunDetail) -> None:
     """All that is known of a run: state, commands, samples and flags."""
     console.print(run_table([run]))
-    if run.waiting_because:
-        console.print(f"waiting because {run.waiting_because}", markup=False)
+    for line in _waiting_lines(run):
+        console.print(line, markup=False)
     for attempt in run.attempts:
         for order in attempt.orders:
             if order.role is OrderRole.OBSERVE:
@@ -191,6 +191,15 @@ def show_run(console: Console, run: RunDetail) -> None:
         console.print(table)
     for line in flag_lines(run.flags):
         console.print(line, markup=False)
+
+
+def _waiting_lines(run: RunDetail) -> Iterator[str]:
+    if run.waiting_because:
+        yield f"waiting because {run.waiting_because}"
+    if run.expected_start_at:
+        yield f"expected to start {run.expected_start_at:%Y-%m-%d %H:%M} UTC"
+    elif run.expected_start_unknown_because:
+        yield f"its start cannot be foreseen: {run.expected_start_unknown_because}"
 
 
 def show_reread(console: Console, reread: Reread) -> None:

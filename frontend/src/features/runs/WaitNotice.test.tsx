@@ -1,0 +1,28 @@
+import { screen } from "@testing-library/react";
+import { expect, it } from "vitest";
+import { renderWithApp } from "@/testing/render";
+import { WaitNotice } from "./WaitNotice";
+
+it("says beside the reason when the run is expected to start", () => {
+  const run = {
+    waiting_because: "node n1 is taken by run 7",
+    expected_start_at: "2126-11-21T10:20:00Z",
+    expected_start_unknown_because: null,
+  };
+  renderWithApp(<WaitNotice run={run} />);
+  expect(screen.getByRole("alert")).toHaveTextContent(
+    /node n1 is taken by run 7Expected to start: 21 Nov 2126/,
+  );
+});
+
+it("says why nothing can be foreseen", () => {
+  const run = {
+    waiting_because: "node n1 has been silent since 2026-11-21 10:00:00 UTC",
+    expected_start_at: null,
+    expected_start_unknown_because: "node n1: is silent",
+  };
+  renderWithApp(<WaitNotice run={run} />);
+  expect(screen.getByRole("alert")).toHaveTextContent(
+    "When it starts cannot be foreseen: node n1: is silent",
+  );
+});

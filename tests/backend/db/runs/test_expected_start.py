@@ -1,0 +1,96 @@
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from factories.clock import MovedClock
+from factories.people import Person
+from factories.site import Site
+
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.runs import reading
+from iotide_server.runs.forecast import MOST_AHEAD, Expectation
+
+ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
+
+
+def expected(site: Site, run_id: int) -> Expectation | None:
+    with site.database.transaction() as session:
+        return reading.expected_start(session, reading.run(session, ADMIN, run_id), site.clock())
+
+
+def end_after(site: Site, seconds: float) -> None:
+    """The run on the first node ends, whose load has run so long."""
+    agent = site.agent(1)
+    offer = agent.claim_offer()
+    started_at = site.clock()
+    site.clock.move(seconds)
+    site.hear_of_all()
+    agent.hand_in(offer, agent.result(offer, started_at=started_at, ended_at=site.clock()))
+
+
+def test_a_run_is_expected_to_take_as_long_as_the_last_of_its_cell(site: Site, clock: MovedClock) -> None:
+    runs = site.add_runs([1], repeats=4, limit=3600.0, cool_down=5.0)
+    site.start()
+    end_after(site, 120)
+    clock.move(5)
+    site.start()
+    assert expected(site, runs[0]) is None
+    assert expected(site, runs[2]) == Expectation(clock() + timedelta(seconds=125))
+    assert expected(site, runs[3]) == Expectation(clock() + timedelta(seconds=250))
+
+
+def test_a_new_cell_is_expected_to_take_as_long_as_its_campaigns_others_of_that_workload(
+    site: Site, clock: MovedClock
+) -> None:
+    _, _, third = site.add_runs([1], [1], [1], limit=3600.0)
+    site.start()
+    end_after(site, 60)
+    site.start()
+    assert expected(site, third) == Expectation(clock() + timedelta(seconds=60))
+
+
+def test_a_campaign_of_which_nothing_has_ended_is_expected_to_take_its_limit(site: Site, clock: MovedClock) -> None:
+    _, second = site.add_runs([1], [1], limit=3600.0)
+    site.start()
+    assert expected(site, second) == Expectation(clock() + timedelta(hours=1))
+
+
+def test_nobody_knows_what_starts_behind_a_run_that_is_overdue(site: Site) -> None:
+    first, second = site.add_runs([1], [1])
+    site.start()
+    site.change("UPDATE run SET overdue = true WHERE id = :id", id=first)
+    assert expected(site, second) == Expectation(None, f"nobody knows when run {first} leaves node n1")
+
+
+def test_a_target_that_is_not_mounted_is_why_nothing_is_foreseen(site: Site) -> None:
+    (run_id,) = site.add_runs([1], target="nfs")
+    site.change(
+        "UPDATE target_mount SET problem = 'nothing is mounted there' WHERE target_id = :id", id=site.target_ids["nfs"]
+    )
+    assert expected(site, run_id) == Expectation(None, "target nfs on node n1: nothing is mounted there")
+
+
+def test_behind_hundreds_of_runs_nothing_is_foreseen(site: Site) -> None:
+    site.add_runs([1], repeats=MOST_AHEAD)
+    (just,) = site.add_runs([2])
+    (beyond,) = site.add_runs([2])
+    assert expected(site, just) == Expectation(site.clock())
+    assert expected(site, beyond) == Expectation(None, f"more than {MOST_AHEAD} runs stand before it in its cluster")
+
+
+@pytest.mark.parametrize(("minutes", "seconds"), [(9, 0), (11, 60)])
+def test_runs_of_an_owner_who_stands_back_are_placed_behind(
+    site: Site, make_person: Callable[..., Person], minutes: int, seconds: float
+) -> None:
+    light = make_person("ben", Role.OPERATOR).principal.user_id
+    site.change(
+        "INSERT INTO fair_share (cluster_id, owner_id, nodes_used, stands_back_seconds, sampled_at)"
+        " VALUES (:cluster, 0, 1, 600, now())",
+        cluster=site.cluster_id,
+    )
+    site.add_runs([1], limit=60.0)
+    site.clock.move(minutes * 60.0)
+    site.hear_of_all()
+    (late,) = site.add_runs([1], owner=light)
+    assert expected(site, late) == Expectation(site.clock() + timedelta(seconds=seconds))

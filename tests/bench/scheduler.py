@@ -1,0 +1,203 @@
+"""What a pass of the scheduler costs with many nodes and a long queue, on a private PostgreSQL with durable commits.
+
+Nodes, targets and runs are rows, and ends of runs are handed in as agents do it; no load is started. Steady: 2 % of the
+active runs have ended since the last pass. Blocked: every node is idle, and all runs wait for one target that another
+has to itself. A pass is everything up to the decision who starts (`decide`); what it starts is timed beside it.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from statistics import median, quantiles
+from typing import Final
+
+from crowd import Counts, Crowd
+from rich.console import Console
+from rich.table import Table
+from services import running, temporary_state
+
+from iotide_server.embedded.postgres import PrivatePostgres, prepare_postgres
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.migrations import migrate
+from iotide_server.scheduling import starting
+
+BEGAN_AT: Final = datetime(2026, 11, 21, 10, tzinfo=UTC)
+ENDED_SHARE: Final = 0.02
+BETWEEN_PASSES_SECONDS: Final = 10.0
+ROUNDS: Final = 25
+WARM_UP_ROUNDS: Final = 3
+MOST_FILLING_PASSES: Final = 30
+
+MOST_STEADY_1000_MS: Final = 50.0
+MOST_STEADY_10000_MS: Final = 250.0
+MOST_BLOCKED_MS: Final = 300.0
+MOST_GROWTH: Final = 1.3
+"""From 10,000 to 100,000 waiting runs on 1,000 nodes."""
+
+_say = Console(stderr=True)
+
+
+@dataclass
+class Measured:
+    """The passes of one case, in milliseconds.
+
+    Attributes:
+        cold: the first pass, on an idle cluster.
+        before: the state of the cluster before the first measured pass.
+    """
+
+    name: str
+    before: Counts = field(default_factory=lambda: Counts(0, 0))
+    cold: float | None = None
+    decided: list[float] = field(default_factory=list)
+    started: list[float] = field(default_factory=list)
+    runs_started: list[int] = field(default_factory=list)
+
+    @property
+    def p50_ms(self) -> float:
+        """Of the decisions."""
+        return median(self.decided)
+
+
+class Bench:
+    """One PostgreSQL, a database for each case."""
+
+    def __init__(self, postgres: PrivatePostgres, rounds: int) -> None:
+        self._postgres = postgres
+        self._rounds = rounds
+
+    def steady(self, nodes: int, runs: int) -> Measured:
+        """A full cluster on which some runs end before each pass."""
+        measured = Measured(f"steady, {nodes:,} nodes, {runs:,} runs")
+        with self._crowd(measured.name, nodes) as crowd:
+            crowd.queue(runs)
+            crowd.vacuum()
+            measured.cold = _fill(crowd)
+            crowd.vacuum()
+            measured.before = crowd.counts()
+            for number in range(WARM_UP_ROUNDS + self._rounds):
+                crowd.go_on(BETWEEN_PASSES_SECONDS)
+                crowd.end(ENDED_SHARE)
+                _pass(crowd, measured if number >= WARM_UP_ROUNDS else None)
+        return measured
+
+    def blocked(self, nodes: int, runs: int) -> Measured:
+        """All wait for one target, which another run has to itself."""
+        measured = Measured(f"blocked, {nodes:,} nodes, {runs:,} runs")
+        with self._crowd(measured.name, nodes) as crowd:
+            target_id = crowd.target_ids[0]
+            crowd.block(target_id)
+            _fill(crowd)
+            crowd.queue(runs, target_id)
+            crowd.vacuum()
+            measured.before = crowd.counts()
+            for number in range(WARM_UP_ROUNDS + self._rounds):
+                crowd.go_on(BETWEEN_PASSES_SECONDS)
+                _pass(crowd, measured if number >= WARM_UP_ROUNDS else None)
+        if any(measured.runs_started):
+            raise SystemExit("scheduler: a run started on a target that another has to itself")
+        return measured
+
+    @contextmanager
+    def _crowd(self, name: str, nodes: int) -> Iterator[Crowd]:
+        _say.print(name, style="dim")
+        self._postgres.create_database("crowd")
+        engine = open_engine(self._postgres.url_of("crowd"))
+        migrate(engine)
+        yield Crowd(Database(engine), nodes, BEGAN_AT)
+        engine.dispose()
+        self._postgres.drop_database("crowd")
+
+
+def _fill(crowd: Crowd) -> float:
+    """Start all that can start; how long the first decision took."""
+    cold = 0.0
+    for number in range(MOST_FILLING_PASSES):
+        crowd.go_on(1.0)
+        measured = Measured("")
+        _pass(crowd, measured)
+        cold = cold if number else measured.p50_ms
+        if not any(measured.runs_started):
+            break
+    return cold
+
+
+def _pass(crowd: Crowd, measured: Measured | None) -> None:
+    """One pass as the scheduler makes it, without the wake-ups."""
+    began = time.perf_counter()
+    runs = starting.decide(crowd.database, crowd.now)
+    decided = time.perf_counter()
+    for _ in starting.start(crowd.database, runs, crowd.now):
+        pass
+    ended = time.perf_counter()
+    if measured is not None:
+        measured.decided.append((decided - began) * 1000)
+        measured.started.append((ended - decided) * 1000)
+        measured.runs_started.append(len(runs))
+
+
+def report(cases: list[Measured]) -> None:
+    """Print the table."""
+    table = Table(title="Passes of the scheduler, in milliseconds")
+    headings = ("case", "waiting", "idle nodes", "cold", "p50", "p95", "highest", "started a pass", "start p50")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "case" else "right")
+    for case in cases:
+        p95 = quantiles(case.decided, n=20, method="inclusive")[-1]
+        table.add_row(
+            case.name,
+            f"{case.before.waiting:,}",
+            f"{case.before.idle_nodes:,}",
+            "" if case.cold is None else f"{case.cold:.1f}",
+            *(f"{number:.1f}" for number in (case.p50_ms, p95, max(case.decided))),
+            f"{median(case.runs_started):.0f}",
+            f"{median(case.started):.1f}",
+        )
+    Console().print(table)
+
+
+def judge(small: Measured, steady: Measured, large: Measured, blocked: Measured) -> bool:
+    """Print what is beyond its limit, and the line; whether all is within."""
+    growth = steady.p50_ms / small.p50_ms
+    limits = (
+        ("the steady pass with 1,000 nodes and 100,000 runs took", steady.p50_ms, MOST_STEADY_1000_MS, "ms"),
+        ("the steady pass with 10,000 nodes and 100,000 runs took", large.p50_ms, MOST_STEADY_10000_MS, "ms"),
+        ("the pass over 100,000 runs that wait for one target took", blocked.p50_ms, MOST_BLOCKED_MS, "ms"),
+        ("from 10,000 to 100,000 runs on 1,000 nodes the steady pass grew to", growth, MOST_GROWTH, "times"),
+    )
+    passed = [limit for limit in limits if limit[1] > limit[2]]
+    for what, value, most, unit in passed:
+        print(f"scheduler: {what} {value:.2f} {unit}, and is to take at most {most:g}")
+    print(
+        f"scheduler: steady_p50_ms_1000_100000={steady.p50_ms:.1f} steady_p50_ms_10000_100000={large.p50_ms:.1f}"
+        f" blocked_p50_ms={blocked.p50_ms:.1f} growth={growth:.2f}"
+    )
+    return not passed
+
+
+def main() -> int:
+    """Run the bench; 1 where a limit is passed."""
+    parser = argparse.ArgumentParser(prog="./dev bench scheduler", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="passes of each case; default: %(default)s")
+    asked = parser.parse_args()
+    with temporary_state() as state:
+        postgres = prepare_postgres(state)
+        with running(postgres.part(), state):
+            postgres.create_owner()
+            bench = Bench(postgres, asked.rounds)
+            small, steady, large = (
+                bench.steady(1000, 10_000),
+                bench.steady(1000, 100_000),
+                bench.steady(10_000, 100_000),
+            )
+            blocked = bench.blocked(10_000, 100_000)
+    report([small, steady, large, blocked])
+    return 0 if judge(small, steady, large, blocked) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
