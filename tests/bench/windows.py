@@ -73,6 +73,11 @@ class Watchers:
         load = {pid for pid in parents if load_pid in _line(pid, parents)}
         self._pids = sorted({*family, parents[load_pid]} - load)  # the runner, parent of the load, outlives the agent
 
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return len(self._pids)
+
     def freeze(self) -> None:
         """Leave the load alone."""
         self._signal(signal.SIGSTOP)

@@ -74,8 +74,8 @@ class Expectation:
 
 def expected_start(
     run_id: int, queue: Sequence[Queued], holdings: Mapping[Resource, Holding], now: datetime
-) -> Expectation:
-    """When the run of the queue is expected to start.
+) -> Expectation | None:
+    """When the run of the queue is expected to start; None where it is not in it, since it has just left it.
 
     Args:
         queue: it, and all that stand before it in its cluster.
@@ -91,7 +91,7 @@ def expected_start(
                 board[need.resource].take(need.mode, start, _end(run, need, start))
         if run.run_id == run_id:
             return Expectation(None, unknown) if unknown is not None else Expectation(start)
-    raise LookupError(f"run {run_id} is not in the queue")
+    return None
 
 
 def _end(run: Queued, need: Need, start: datetime) -> datetime:

@@ -149,7 +149,7 @@ def _queued(session: Session, row: AnyRow, now: datetime) -> QueuedRun:
 
 
 def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectation | None:
-    """When the run is expected to start; None when it does not wait.
+    """When the run is expected to start; None when it does not wait, or no longer does.
 
     Args:
         found: from `run`.

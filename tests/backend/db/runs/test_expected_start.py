@@ -8,6 +8,9 @@ from factories.site import Site
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.clusters import drains
+from iotide_server.clusters.drains import Subject
+from iotide_server.clusters.views import DrainKind, DrainWanted
 from iotide_server.runs import reading
 from iotide_server.runs.forecast import MOST_AHEAD, Expectation
 
@@ -94,3 +97,19 @@ def test_runs_of_an_owner_who_stands_back_are_placed_behind(
     site.hear_of_all()
     (late,) = site.add_runs([1], owner=light)
     assert expected(site, late) == Expectation(site.clock() + timedelta(seconds=seconds))
+
+
+def test_a_run_that_is_started_while_somebody_asks_is_expected_no_more(site: Site) -> None:
+    (run_id,) = site.add_runs([1])
+    with site.database.transaction() as session:
+        found = reading.run(session, ADMIN, run_id)
+        assert site.start() == [run_id]
+        assert reading.expected_start(session, found, site.clock()) is None
+
+
+def test_what_is_drained_has_no_expected_start(site: Site) -> None:
+    (run_id,) = site.add_runs([1])
+    with site.database.transaction() as session:
+        subject = Subject(DrainKind.NODE, site.node_ids[0], site.cluster_id)
+        drains.drain(session, ADMIN, subject, DrainWanted("its disk is replaced", None), site.clock())
+    assert expected(site, run_id) == Expectation(None, "node n1 is drained")

@@ -43,7 +43,9 @@ def expected(
     holdings[Resource(NODE, 1)] = Holding("n1", slots, obstacle, node1)
     holdings[Resource(TARGET, 1)] = Holding("nfs", None, None, target1)
     holdings[Resource(CLUSTER, 1)] = Holding("blade", None, None, ())
-    return expected_start(queue[-1].run_id, queue, holdings, NOW)
+    found = expected_start(queue[-1].run_id, queue, holdings, NOW)
+    assert found is not None
+    return found
 
 
 def test_a_run_before_which_nothing_stands_starts_now() -> None:

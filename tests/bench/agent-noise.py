@@ -1,0 +1,105 @@
+"""What the agent itself costs the node while a load runs: processor time, requests, processes, and how often it looks.
+
+The load is one fio that writes small blocks without pause, so that every counter moves each second. A proxy between
+agent and server counts the requests.
+"""
+
+import argparse
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from recording_proxy import Recording, recording_proxy
+from rich.console import Console
+from rich.table import Table
+from rig import FIO_SMALL, Rig, add_rig, running_stack
+from windows import Watchers
+
+SECONDS: Final = 120
+MOST_CORE_PERCENT: Final = 0.3
+_MARGIN_SECONDS: Final = 2.0
+"""Between the first look at a run and its start, and between the last one and its end."""
+_QUICK_BEATS_SECONDS: Final = 35.0
+"""Of a run: beats come each second in the first 30."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What was found.
+
+    Attributes:
+        core_percent: of one core, by all processes of the agent together, over the whole run.
+        requests_per_10s: after the run's first 30 s.
+        samples_hz: points of a curve for each second.
+    """
+
+    core_percent: float
+    requests_per_10s: float
+    samples_hz: float
+    processes: int
+
+
+def listen(rig: Rig, recording: Recording, seconds: int) -> Noise:
+    """Run the load once and listen to the agent meanwhile."""
+    run_id = rig.submit_one("fio", {**FIO_SMALL, "rw": "write", "runtime_seconds": seconds})
+    rig.wait_running(run_id)
+    began = time.monotonic()
+    watchers = Watchers(rig.agent, rig.loads.starts()[-1].pid)
+    cpu_before = watchers.cpu_seconds() + _children_seconds(rig.agent.process.pid)
+    time.sleep(_QUICK_BEATS_SECONDS)
+    quiet_began, asked_before = time.monotonic(), len(recording.exchanges)
+    time.sleep(began + seconds - 2 * _MARGIN_SECONDS - time.monotonic())
+    asked, quiet_seconds = len(recording.exchanges) - asked_before, time.monotonic() - quiet_began
+    cpu_seconds = watchers.cpu_seconds() + _children_seconds(rig.agent.process.pid) - cpu_before
+    watched_seconds = time.monotonic() - began
+    rig.wait_ended(run_id)
+    curves = rig.stack.get(f"/runs/{run_id}/curves", max_points=10_000)["items"]
+    point_count = max(len(curve["values"]) for curve in curves)
+    run = rig.run(run_id)
+    load_seconds = sum(step["wall_seconds"] for step in run["attempts"][-1]["orders"][0]["steps"])
+    return Noise(
+        core_percent=100 * cpu_seconds / watched_seconds,
+        requests_per_10s=10 * asked / quiet_seconds,
+        samples_hz=point_count / load_seconds,
+        processes=watchers.count,
+    )
+
+
+def _children_seconds(pid: int) -> float:
+    """Processor time of the process's children that have ended, in clock ticks' steps."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+
+def report(noise: Noise, seconds: int) -> None:
+    """Print the table and the line."""
+    table = Table("what", "found", "at most", title=f"The agent beside a load of {seconds} s")
+    table.add_row("processor, all its processes", f"{noise.core_percent:.2f} % of a core", f"{MOST_CORE_PERCENT} %")
+    table.add_row("requests in 10 s, after the first 30 s", f"{noise.requests_per_10s:.1f}", "")
+    table.add_row("points a second", f"{noise.samples_hz:.2f}", "")
+    table.add_row("processes", str(noise.processes), "")
+    Console().print(table)
+    print(
+        f"agent-noise: core_percent={noise.core_percent:.2f} requests_per_10s={noise.requests_per_10s:.1f}"
+        f" samples_hz={noise.samples_hz:.2f} processes={noise.processes}"
+    )
+
+
+def main() -> None:
+    """Run it; exit 1 where the agent is too loud."""
+    parser = argparse.ArgumentParser(prog="./dev bench agent-noise", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="how long the load lasts (120)")
+    asked = parser.parse_args()
+    with running_stack() as stack, recording_proxy(stack.url) as recording:
+        rig = add_rig(stack, "noise", server_url=recording.url)
+        noise = listen(rig, recording, asked.seconds)
+    report(noise, asked.seconds)
+    if noise.core_percent > MOST_CORE_PERCENT:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
