@@ -187,14 +187,15 @@ def test_output_names_are_safe_whatever_a_step_is_called() -> None:
 def test_a_tool_that_cannot_be_reached_yet_does_not_hold_up_who_starts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hang(_argv: object, _outputs: object, failure: int, *_: object) -> None:
+    def hang(_argv: object, pipes: tuple[int, int, int], *_: object) -> None:
         os.setsid()
-        os.write(failure, b".")
+        os.write(pipes[2], b".")
         time.sleep(100)
         os._exit(1)
 
     monkeypatch.setattr("iotide_agent.runner.load._become", hang)
-    load = Load(StepCard("step", ("tool",), "none", ()), "none", 0, Surroundings(tmp_path, tmp_path, 10, 1.0, (), {}))
+    surroundings = Surroundings(tmp_path, tmp_path, 10, 1.0, (), {})
+    load = Load(StepCard("step", ("tool",), "none", ()), "none", 0, surroundings, 0.0)
     assert not load.reap()
     os.kill(load.pid, signal.SIGKILL)
     eventually(load.reap)

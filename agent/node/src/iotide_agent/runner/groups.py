@@ -25,12 +25,12 @@ class Groups:
         self,
         loop: Loop,
         surroundings: Surroundings,
-        start_sampler: Callable[[Printed], Sampler],
+        make_sampler: Callable[[Printed], Sampler],
         *,
         check: Callable[[], None],
         note: Callable[[list[Load]], None],
     ) -> None:
-        """Begins to sample.
+        """Opens what is sampled.
 
         Args:
             check: raises RunEndedError when the run must end.
@@ -43,8 +43,17 @@ class Groups:
         self._loads: list[Load] = []
         self.records: list[dict[str, Any]] = []
         self.escaped_processes = 0
-        self.sampler = start_sampler(self._printed)
-        loop.every(self.sampler.tick)
+        self.sampler = make_sampler(self._printed)
+
+    def run_first(self, group: Sequence[StepCard], before_done: Sequence[str], until: float, start_at: float) -> None:
+        """As `run`, of the group that begins at a moment, and begins to sample.
+
+        Args:
+            start_at: of CLOCK_BOOTTIME; to be called shortly ahead of it.
+        """
+        self.sampler.begin(start_at)
+        self._loop.every(self.sampler.tick)
+        self._run(group, before_done, until, start_at)
 
     def run(self, group: Sequence[StepCard], before_done: Sequence[str], until: float) -> None:
         """Runs the steps of one group to their end.
@@ -55,12 +64,18 @@ class Groups:
         Raises:
             RunEndedError: a step failed or the run must end; nothing of the group runs any more.
         """
+        self.sampler.begin_step(len(self.records))
+        self._run(group, before_done, until, 0.0)
+
+    def _run(self, group: Sequence[StepCard], before_done: Sequence[str], until: float, start_at: float) -> None:
         ordinal = len(self.records)
-        self.sampler.begin_step(ordinal)
         grace_seconds = GRACE_SECONDS
         try:
             for offset, (step, done) in enumerate(zip(group, before_done, strict=True)):
-                self._start(step, done, ordinal + offset)
+                self._start(step, done, ordinal + offset, start_at)
+            while any(load.is_held_back for load in self._loads):
+                self._check()
+                self._loop.turn(until)
             self._note(self._loads)
             while not all(load.ended for load in self._loads):
                 self._check()
@@ -78,8 +93,8 @@ class Groups:
         self._loop.every(None)
         self.sampler.finish()
 
-    def _start(self, step: StepCard, before_done: str, ordinal: int) -> None:
-        load = Load(step, before_done, ordinal, self._surroundings)
+    def _start(self, step: StepCard, before_done: str, ordinal: int, start_at: float) -> None:
+        load = Load(step, before_done, ordinal, self._surroundings, start_at)
         self._loads.append(load)
         self._loop.watch(load.starting, lambda: self._take_start(load))
         self._loop.watch(load.pidfd, lambda: self._take_end(load))
@@ -95,8 +110,8 @@ class Groups:
         self._loop.watch(capture.fileno(), drain)
 
     def _take_start(self, load: Load) -> None:
-        load.learn_start()
-        self._loop.ignore(load.starting)
+        if load.learn_start():
+            self._loop.ignore(load.starting)
 
     def _check_loads(self) -> None:
         """Ends the group with the first load that failed or hangs: the others would only work for nothing."""

@@ -40,6 +40,10 @@ REMOUNT_SECONDS: Final = 300.0
 """A journal or a server that was away may have to be recovered."""
 LONGEST_GO_SECONDS: Final = 120.0
 """The server sets the common start of several nodes a few beats ahead; further off a clock has jumped."""
+OPENING_SECONDS: Final = 0.1
+"""Ahead of a set start the counters are opened: with thousands of processes that takes some 50 ms."""
+FORKING_SECONDS: Final = 0.03
+"""Ahead of a set start the processes of the first loads are made, which then wait for it by themselves."""
 
 
 class Runner:
@@ -144,33 +148,42 @@ class Runner:
         if start_at > processes.boottime() + LONGEST_GO_SECONDS:
             reason = f"the start was set {start_at - processes.boottime():.0f} s ahead; did a clock jump?"
             raise RunEndedError("declined", "go_too_late", reason)
-        while processes.boottime() < start_at:
-            self._check()
-            self._loop.turn(start_at)
         return go
 
+    def _wait_until(self, moment: float) -> None:
+        while processes.boottime() < moment:
+            self._check()
+            self._loop.turn(moment)
+
     def _perform(self, go: Go) -> None:
-        self._ends_by = processes.boottime() + self._card.time_limit_seconds
+        """Runs the groups; all that the first one wants is done ahead of the moment at which all nodes begin."""
+        start_at = max(processes.boottime(), go.at_boottime_seconds or 0.0)
+        self._ends_by = start_at + self._card.time_limit_seconds
         # Durable and before any load: after a crash "may have started" and "never started" must not look alike.
         self._note(durable=True, phase="running", intent=True)
+        for name in ("scratch", "out"):
+            (self._directory / name).mkdir(mode=0o700, exist_ok=True)
+        self._mounts = MountWatch(self._loop, self._places.directories())
+        for group in go.groups:
+            before_done = self._before(group)
+            if self._groups is None:
+                self._wait_until(start_at - OPENING_SECONDS)
+                self._groups = self._make_groups()
+                self._wait_until(start_at - FORKING_SECONDS)
+                self._groups.run_first(group, before_done, self._ends_by, max(start_at, processes.boottime()))
+            else:
+                self._groups.run(group, before_done, self._ends_by)
+            self._note(loads=[], steps=self._groups.records)
+
+    def _make_groups(self) -> Groups:
         scratch, output = self._directory / "scratch", self._directory / "out"
-        for directory in (scratch, output):
-            directory.mkdir(mode=0o700, exist_ok=True)
         card = self._card
         environment = card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
         surroundings = Surroundings(
             scratch, output, card.output_limit_bytes, card.patience_seconds, self._locks, environment
         )
-        self._mounts = MountWatch(self._loop, self._places.directories())
-        curves = self._directory / "curve.jsonl"
-        start_sampler = partial(Sampler, curves, self._places.mounts())
-        self._groups = Groups(self._loop, surroundings, start_sampler, check=self._check, note=self._note_loads)
-        self._note(started_at_epoch_seconds=time.time(), started_at_boottime_seconds=processes.boottime())
-        for group in go.groups:
-            before_done = self._before(group)
-            self._note(step=len(self._groups.records))
-            self._groups.run(group, before_done, self._ends_by)
-            self._note(loads=[], steps=self._groups.records)
+        make_sampler = partial(Sampler, self._directory / "curve.jsonl", self._places.mounts())
+        return Groups(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)
 
     def _before(self, group: Sequence[StepCard]) -> list[str]:
         """Does what the steps of a group want before they start together; says what was done for each."""
@@ -241,6 +254,12 @@ class Runner:
             raise RunEndedError(cancel["outcome"], cancel["code"], cancel["reason"])
 
     def _note_loads(self, loads: list[Load]) -> None:
+        if "started_at_epoch_seconds" not in self._phase:
+            ago_seconds = time.monotonic() - min(load.started_at for load in loads)
+            self._phase |= {
+                "started_at_epoch_seconds": time.time() - ago_seconds,
+                "started_at_boottime_seconds": processes.boottime() - ago_seconds,
+            }
         self._note(loads=[{"pid": load.pid, "start_ticks": load.start_ticks} for load in loads])
 
     def _note(self, *, durable: bool = False, **changes: Any) -> None:  # noqa: ANN401 - JSON

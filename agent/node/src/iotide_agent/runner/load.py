@@ -42,14 +42,21 @@ class Load:
         pid: also its session and process group.
         start_ticks: with the pid it names the process, should the runner die.
         ended: whether it was reaped.
-        starting: readable once the command was started or could not be.
+        starting: readable whenever there is something to learn of the start.
+        is_held_back: whether the moment of its start has not come yet.
+        started_at: when the command was started, on CLOCK_MONOTONIC.
         start_failure: why it could not be.
     """
 
-    def __init__(self, step: StepCard, before_done: str, ordinal: int, surroundings: Surroundings) -> None:
+    def __init__(
+        self, step: StepCard, before_done: str, ordinal: int, surroundings: Surroundings, start_at: float
+    ) -> None:
+        """Makes the process, which starts the command by itself at `start_at` of CLOCK_BOOTTIME."""
         self.step = step
         self.ended = False
+        self.is_held_back = True
         self.start_failure: str | None = None
+        self._start_said = b""
         self._record: dict[str, Any] = {
             "name": step.name,
             "before_done": before_done,
@@ -62,9 +69,9 @@ class Load:
         }
         out_read, out_write = os.pipe()
         error_read, error_write = os.pipe()
-        self._started = time.monotonic()
+        self.started_at = time.monotonic()
         try:
-            self.pid, self.starting = _spawn(step.argv, out_write, error_write, surroundings)
+            self.pid, self.starting = _spawn(step.argv, (out_write, error_write), surroundings, start_at)
         finally:
             os.close(out_write)
             os.close(error_write)
@@ -75,11 +82,21 @@ class Load:
         self.stdout = Capture(out_read, surroundings.output / f"{stem}.stdout", limit_bytes)
         self.stderr = Capture(error_read, surroundings.output / f"{stem}.stderr", limit_bytes)
 
-    def learn_start(self) -> None:
-        """Learns why the command could not be started, if so; exec itself closes the pipe that would tell."""
-        failure = os.read(self.starting, _PIPE_BYTES)
+    def learn_start(self) -> bool:
+        """Learns when the command was started and why it could not be, if so; whether that was all.
+
+        Exec itself closes the pipe that would tell of a failure.
+        """
+        said = os.read(self.starting, _PIPE_BYTES)
+        self._start_said += said
+        moment, is_told, failure = self._start_said.partition(b"\n")
+        if is_told and self.is_held_back:
+            self.started_at = float(moment)
+            self._record["started_at_epoch_seconds"] = time.time() - (time.monotonic() - self.started_at)
+        self.is_held_back = bool(said) and not is_told
         if failure:
             self.start_failure = f"{self.step.argv[0]} cannot be started: {failure.decode(errors='replace')}"
+        return not said or bool(failure)
 
     def reap(self) -> bool:
         """If the process has ended, ends the rest of its group and takes exit status and cost; says whether it has."""
@@ -92,7 +109,7 @@ class Load:
         _, status, usage = os.wait4(self.pid, 0)
         code = os.waitstatus_to_exitcode(status)
         self._record |= {
-            "wall_seconds": time.monotonic() - self._started,
+            "wall_seconds": time.monotonic() - self.started_at,
             "exit_status": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
             "user_seconds": usage.ru_utime,
@@ -119,7 +136,7 @@ class Load:
         os.close(self.pidfd)
         os.close(self.starting)
         return (
-            {"wall_seconds": time.monotonic() - self._started}
+            {"wall_seconds": time.monotonic() - self.started_at}
             | self._record
             | {
                 "stdout_left_out_bytes": self.stdout.left_out_bytes,
@@ -128,15 +145,17 @@ class Load:
         )
 
 
-def _spawn(argv: Sequence[str], stdout: int, stderr: int, surroundings: Surroundings) -> tuple[int, int]:
-    """The pid, and a pipe that says why exec failed; nobody waits for it here, since a tool's own disk may hang."""
+def _spawn(
+    argv: Sequence[str], outputs: tuple[int, int], surroundings: Surroundings, start_at: float
+) -> tuple[int, int]:
+    """The pid, and a pipe that says when exec was tried and why it failed; that a tool's own disk may hang for ever."""
     # Forked by hand: importing subprocess would cost the runner a third of its start-up time.
     failure_read, failure_write = os.pipe()
     # A signal before exec must end the child rather than reach the runner's handlers, which the child has inherited.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     pid = os.fork()
     if pid == 0:
-        _become(argv, (stdout, stderr), failure_write, mask, surroundings)
+        _become(argv, (*outputs, failure_write), mask, surroundings, start_at)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     os.close(failure_write)
     os.read(failure_read, 1)  # its session is there, so its group can be signalled
@@ -145,11 +164,12 @@ def _spawn(argv: Sequence[str], stdout: int, stderr: int, surroundings: Surround
 
 def _become(
     argv: Sequence[str],
-    outputs: tuple[int, int],
-    failure: int,
+    pipes: tuple[int, int, int],
     mask: set[int | signal.Signals],
     surroundings: Surroundings,
+    start_at: float,
 ) -> NoReturn:
+    *outputs, failure = pipes
     try:
         os.setsid()
         os.write(failure, b".")
@@ -163,6 +183,9 @@ def _become(
         for descriptor in surroundings.inherited:
             os.set_inheritable(descriptor, True)
         os.chdir(surroundings.scratch)
+        # Forked ahead of the moment, which waits for nobody: between it and the command there is nothing but this line.
+        processes.sleep_until(start_at)
+        os.write(failure, f"{time.monotonic():.6f}\n".encode())
         os.execvpe(argv[0], tuple(argv), surroundings.environment)  # noqa: S606 - an argument list, and no shell is meant
     except BaseException as error:  # noqa: BLE001 - a forked child must never run on as a second runner
         os.write(failure, str(error).encode()[:1000])

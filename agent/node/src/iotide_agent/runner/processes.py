@@ -59,6 +59,12 @@ def boottime() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+def sleep_until(moment: float) -> None:
+    """Returns once CLOCK_BOOTTIME has reached the moment."""
+    while (seconds := moment - boottime()) > 0:
+        time.sleep(seconds)
+
+
 def stat_of(pid: int) -> Stat | None:
     """What /proc says of a process, or None once it is gone."""
     try:

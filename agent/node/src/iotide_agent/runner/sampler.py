@@ -59,7 +59,7 @@ class Sampler:
     """
 
     def __init__(self, file: Path, targets: Sequence[TargetMount], printed: Printed) -> None:
-        """Begins now.
+        """Opens what it looks at; it counts from `begin`.
 
         Args:
             targets: whose devices and network file systems are looked at.
@@ -73,13 +73,17 @@ class Sampler:
         self._cpu_seconds_written = 0.0
         self.longest_still_seconds = 0.0
         self.idle_seconds = 0.0
-        self._began = processes.boottime()
         self._rows = 0
-        self._last = self._read()
         self._step = 0
-        self._step_began = self._last
-        self._grew_at = self._worked_at = self._began
         self._moved: tuple[int, ...] = ()
+        self._last = self._step_began = self._read()
+        self._began = self._grew_at = self._worked_at = self._last.at
+
+    def begin(self, at: float) -> None:
+        """Counts from a moment of CLOCK_BOOTTIME, which may be some milliseconds ahead, and from what it reads now."""
+        self._node.sample(_SHORTEST_SECONDS)
+        self._last = self._step_began = self._read()._replace(at=at)
+        self._began = self._grew_at = self._worked_at = at
 
     def begin_step(self, ordinal: int) -> None:
         """Counts from here for the progress of the step that starts next."""
