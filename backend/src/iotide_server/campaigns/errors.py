@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import ClassVar
 
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from iotide_wire.expressions import MEMORY_FACTOR
@@ -61,32 +62,50 @@ class RepeatedEntryError(InvalidInputError):
         )
 
 
-class NodeNotInPlanError(InvalidInputError):
+class NotInPlanError(InvalidInputError):
+    """A workload names what the plan does not.
+
+    Attributes:
+        among: the plan's list that lacks it.
+    """
+
+    among: ClassVar[str]
+
+    def __init__(self, field: str, name: str) -> None:
+        super().__init__(
+            f"{field}: {name} is not among the {self.among} of the plan",
+            field=field,
+            value=name,
+            remedy=f"add {name} to {self.among}, or leave it out here",
+        )
+
+
+class NodeNotInPlanError(NotInPlanError):
     """A workload is to run on a node that the plan does not name."""
 
     code = "node_not_in_plan"
-
-    def __init__(self, field: str, node: str) -> None:
-        super().__init__(
-            f"{field}: {node} is not among the nodes of the plan",
-            field=field,
-            value=node,
-            remedy=f"add {node} to nodes, or leave it out here",
-        )
+    among = "nodes"
 
 
-class ObserverNotInPlanError(InvalidInputError):
+class ObserverNotInPlanError(NotInPlanError):
     """A workload's runs are to be watched by a node that the plan does not name for that."""
 
     code = "observer_not_in_plan"
+    among = "observers"
 
-    def __init__(self, field: str, node: str) -> None:
-        super().__init__(
-            f"{field}: {node} is not among the observers of the plan",
-            field=field,
-            value=node,
-            remedy=f"add {node} to observers, or leave it out here",
-        )
+
+class TargetNotInPlanError(NotInPlanError):
+    """A workload is to load a target that the plan does not name."""
+
+    code = "target_not_in_plan"
+    among = "targets"
+
+
+class StageNotInPlanError(NotInPlanError):
+    """A workload is to be run in a stage that the plan does not have."""
+
+    code = "stage_not_in_plan"
+    among = "stages"
 
 
 class ObserverLoadsError(InvalidInputError):
@@ -100,34 +119,6 @@ class ObserverLoadsError(InvalidInputError):
             field=field,
             value=node,
             remedy=f"leave {node} out of observers, or name a node that does not load",
-        )
-
-
-class TargetNotInPlanError(InvalidInputError):
-    """A workload is to load a target that the plan does not name."""
-
-    code = "target_not_in_plan"
-
-    def __init__(self, field: str, target: str) -> None:
-        super().__init__(
-            f"{field}: {target} is not among the targets of the plan",
-            field=field,
-            value=target,
-            remedy=f"add {target} to targets, or leave it out here",
-        )
-
-
-class StageNotInPlanError(InvalidInputError):
-    """A workload is to be run in a stage that the plan does not have."""
-
-    code = "stage_not_in_plan"
-
-    def __init__(self, field: str, variant: str) -> None:
-        super().__init__(
-            f"{field}: no stage of the plan is called {variant!r}",
-            field=field,
-            value=variant,
-            remedy="write it as in stages, or leave it out here",
         )
 
 

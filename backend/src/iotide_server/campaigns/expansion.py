@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from iotide_server.campaigns.errors import (
     CampaignTooLargeError,
     NodeNotInPlanError,
+    NotInPlanError,
     NoWorkloadNamesItError,
     ObserverLoadsError,
     ObserverNotInPlanError,
@@ -141,8 +142,7 @@ def check_matrix(plan: CampaignPlan) -> None:
         CampaignTooLargeError: it means more than MAX_RUNS runs.
         RepeatedEntryError: a node, an observer, a target or a count of nodes is named twice.
         TooFewNodesError: more nodes are to load together than there are.
-        NodeNotInPlanError, ObserverNotInPlanError, TargetNotInPlanError, StageNotInPlanError: a workload names what the
-            plan does not.
+        NotInPlanError: a workload names what the plan does not.
         SweptAndSetError: an option is both set and swept.
         NoWorkloadNamesItError: no workload is run on a node, on a target, in a stage or before an observer of the plan.
         ObserverLoadsError: an observer loads in every run that it is to watch.
@@ -195,7 +195,7 @@ def _check_own(
     field: str,
     own: Sequence[str] | None,
     planned: Sequence[str],
-    missing: type[NodeNotInPlanError | ObserverNotInPlanError | TargetNotInPlanError | StageNotInPlanError],
+    missing: type[NotInPlanError],
 ) -> None:
     _check_distinct(field, own or ())
     known = set(planned)

@@ -12,6 +12,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import repository, service
 from iotide_server.clusters.errors import BlackoutNotFoundError, BlackoutOverError
 from iotide_server.clusters.models import Blackout
+from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -56,7 +57,7 @@ def create_blackout(
             "ends_at: the blackout ends before it starts",
             field="ends_at",
             value=wanted.ends_at.isoformat(),
-            remedy=f"give a time after {wanted.starts_at:%Y-%m-%d %H:%M:%S} UTC",
+            remedy=f"give a time after {written(wanted.starts_at)}",
         )
     if wanted.ends_at <= now:
         raise BlackoutOverError(wanted.ends_at)

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
+from iotide_server.kit.clock import written
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotAuthenticatedError, NotFoundError
 from iotide_server.kit.suggest import choose_from
 
@@ -103,7 +104,7 @@ class NodeNotSilentError(ConflictError):
     code = "node_not_silent"
 
     def __init__(self, node: str, heard_at: datetime | None, silent_after: timedelta) -> None:
-        heard = "was never heard of" if heard_at is None else f"was heard of at {heard_at:%Y-%m-%d %H:%M:%S} UTC"
+        heard = "was never heard of" if heard_at is None else f"was heard of at {written(heard_at)}"
         super().__init__(
             f"node {node} {heard}",
             field="node_id",
@@ -202,7 +203,7 @@ class BlackoutOverError(ConflictError):
 
     def __init__(self, ends_at: datetime) -> None:
         super().__init__(
-            f"ends_at: the blackout would have ended at {ends_at:%Y-%m-%d %H:%M:%S} UTC",
+            f"ends_at: the blackout would have ended at {written(ends_at)}",
             field="ends_at",
             value=ends_at.isoformat(),
             remedy="give a time to come",

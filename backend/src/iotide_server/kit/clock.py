@@ -9,3 +9,8 @@ Clock = Callable[[], datetime]
 def system_clock() -> datetime:
     """The current time in UTC."""
     return datetime.now(UTC)
+
+
+def written(moment: datetime) -> str:
+    """A moment in UTC as sentences say it, to the second."""
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -14,6 +14,7 @@ from iotide_server.clusters import agents
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.errors import DeathDiffersError, NodeNotFoundError, NodeNotSilentError
 from iotide_server.clusters.views import SILENT_AFTER, NodeState, NodeView
+from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import death_queries, service
@@ -94,7 +95,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     stated = _statement(session, silent)
     if stated.sha256 != seen_sha256:
         raise DeathDiffersError(seen_sha256)
-    words = f"{principal.name} called {stated.node_name} dead, silent since {_clock(stated.last_seen_at)}"
+    words = f"{principal.name} called {stated.node_name} dead, silent since {written(stated.last_seen_at)}"
     ends = {order.order_id: order.end for run in stated.runs for order in run.orders}
     service.end_orders(
         session, [(order, Ending(ends[order.id], now, REASON_CODE, words)) for order in found if order.id in ends], now
@@ -139,7 +140,3 @@ def _statement(session: Session, silent: NodeView) -> Statement:
         ],
         waiting_count=death_queries.waiting_count(session, node.id),
     )
-
-
-def _clock(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from iotide_server.kit.clock import written
 from iotide_server.runs.lifecycle import NextOfRun, OrderEnd, RunState, Tries, after_attempt, end_of_attempt
 from iotide_wire.messages import OrderState
 
@@ -89,7 +90,7 @@ def what_may_still_load(node: str, run: DoomedRun) -> str:
         return f"Its load had ended; should {node} come back, its result is noted in the run's log and does not count."
     shared = [target.name for target in run.targets if target.is_shared]
     started_at = min((order.started_at for order in claimed if order.started_at), default=run.go_at)
-    limit = f"{started_at + run.time_limit:%Y-%m-%d %H:%M:%S} UTC"
+    limit = written(started_at + run.time_limit)
     hang = "and a load that hangs on a dead mount may wake up and write even later"
     if not shared:
         names = _listed([target.name for target in run.targets])

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.clock import written
 from iotide_server.runs.resources import Mode, Occupancy, ResourceKind
 
 MOST_HOLDERS_SHOWN = 3
 
-_MINUTE_SECONDS = 60.0
 _MINUTE_SECONDS = 60.0
 
 
@@ -108,7 +108,7 @@ def waiting_because(wait: Wait, now: datetime) -> str:
     reasons += [f"target {mount.target} on node {mount.node}: {mount.problem}" for mount in wait.mount_problems]
     if wait.not_before is not None and wait.not_before > now:
         after = f" after: {wait.last_reason}" if wait.last_reason else ""
-        reasons.insert(0, f"it is not tried again before {_clock(wait.not_before)}{after}")
+        reasons.insert(0, f"it is not tried again before {written(wait.not_before)}{after}")
     if wait.ahead:
         reasons.append("1 run stands before it" if wait.ahead == 1 else f"{wait.ahead} runs stand before it")
         if wait.stands_back_seconds >= _MINUTE_SECONDS:
@@ -127,20 +127,20 @@ def stage_obstacle(ordinal: int | None, variant: str, state: str | None, pause: 
 
 
 def _drain(drained: Drained) -> str:
-    end = "until it is resumed" if drained.until is None else f"until {_clock(drained.until)}"
+    end = "until it is resumed" if drained.until is None else f"until {written(drained.until)}"
     return f"{drained.what} is drained by {drained.by} {end}: {drained.reason}"
 
 
 def _by_the_calendar(wait: Wait, now: datetime) -> list[str]:
     reasons = []
     if wait.window is not None:
-        reasons.append(f"its window, {wait.window.hours}, opens at {_clock(wait.window.opens_at)}")
+        reasons.append(f"its window, {wait.window.hours}, opens at {written(wait.window.opens_at)}")
     if wait.maintenance is not None:
         starts_at, ends_at = wait.maintenance.starts_at, wait.maintenance.ends_at
         if starts_at <= now:
-            reasons.append(f"the cluster is in maintenance until {_clock(ends_at)}: {wait.maintenance.reason}")
+            reasons.append(f"the cluster is in maintenance until {written(ends_at)}: {wait.maintenance.reason}")
         else:
-            until = f"from {_clock(starts_at)} to {_clock(ends_at)}: {wait.maintenance.reason}"
+            until = f"from {written(starts_at)} to {written(ends_at)}: {wait.maintenance.reason}"
             reasons.append(f"by its time limit it could not end before the cluster's maintenance {until}")
     return reasons
 
@@ -155,13 +155,13 @@ def _obstacle(wanted: Wanted, now: datetime) -> str | None:
         if wanted.seen_at is None:
             return f"{what} has never been heard of; start its agent"
         if now - wanted.seen_at > SILENT_AFTER:
-            return f"{what} has been silent since {_clock(wanted.seen_at)}"
+            return f"{what} has been silent since {written(wanted.seen_at)}"
     return None if wanted.occupancy.admits(wanted.mode) else _taken(what, wanted)
 
 
 def _taken(what: str, wanted: Wanted) -> str:
     if wanted.occupancy.cooling_until is not None:
-        return f"{what} cools down until {_clock(wanted.occupancy.cooling_until)}"
+        return f"{what} cools down until {written(wanted.occupancy.cooling_until)}"
     alone = " and it wants to be alone there" if wanted.mode is Mode.EXCLUSIVE else ""
     return f"{what} is taken by {_runs(wanted.holders)}{alone}"
 
@@ -170,7 +170,3 @@ def _runs(holders: Sequence[int]) -> str:
     shown = ", ".join(str(run_id) for run_id in holders[:MOST_HOLDERS_SHOWN])
     more = " and more" if len(holders) > MOST_HOLDERS_SHOWN else ""
     return f"run {shown}" if len(holders) == 1 else f"runs {shown}{more}"
-
-
-def _clock(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")

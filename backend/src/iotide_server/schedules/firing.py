@@ -4,6 +4,7 @@ from datetime import datetime
 
 import structlog
 from pydantic import ValidationError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import authentication
@@ -92,6 +93,11 @@ def _submit(session: Session, schedule: Schedule, firing: Firing, now: datetime)
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         firing.problem = f"plan.{field}: {first['msg']}; save the schedule anew"
+    except DBAPIError:
+        raise  # the database was away or had to choose between two: all of the firing is done again
+    except Exception:  # noqa: BLE001 - a fault of ours in one plan must not keep all other runs from starting
+        _log.exception("firing_failed", schedule_id=schedule.id)
+        firing.problem = "the server met a fault of its own, which its log tells; run the schedule now to try again"
 
 
 def submitted(session: Session, schedule: Schedule, principal: Principal, now: datetime) -> int:

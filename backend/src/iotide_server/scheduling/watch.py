@@ -23,7 +23,6 @@ from iotide_wire.messages import OrderState
 OVERDUE_AFTER: Final = timedelta(seconds=60)
 """How long after its time limit a run's end may take to arrive before it is called overdue."""
 
-
 BARRIER_TIMEOUT: Final = timedelta(seconds=120)
 """So long may a gang take until all its nodes are ready: an unclaimed order is withdrawn after half of it."""
 

@@ -1,11 +1,11 @@
 /** The maintenance days of one cluster: nothing starts in them, nor what could not end before. */
 
-import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Blackout } from "@/api/types";
+import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
-import { Icon } from "@/components/Icon";
 import { Loaded } from "@/components/Loaded";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -25,15 +25,9 @@ export default function BlackoutsPanel({ clusterId }: { clusterId: number }) {
           Maintenance
         </Title>
         {mayAdd && (
-          <Button
-            aria-expanded={isAdding}
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => setIsAdding(!isAdding)}
-            size="compact-sm"
-            variant="subtle"
-          >
+          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>
             Add a blackout
-          </Button>
+          </AddButton>
         )}
       </Group>
       <Suspense>

@@ -1,9 +1,9 @@
 /** Nodes of one cluster, and how to add more. */
 
-import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import { Icon } from "@/components/Icon";
+import { AddButton } from "@/components/AddButton";
 import { Loaded } from "@/components/Loaded";
 import { NodeTable } from "./NodeTable";
 import { nodesQuery } from "./queries";
@@ -30,15 +30,9 @@ export function NodesPanel({ clusterId, openNodeId, onOpenNode }: NodesPanelProp
           Nodes
         </Title>
         {isEmpty === false && (
-          <Button
-            aria-expanded={isAdding}
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => setIsAdding(!isAdding)}
-            size="compact-sm"
-            variant="subtle"
-          >
+          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>
             Add a node
-          </Button>
+          </AddButton>
         )}
       </Group>
       {isEmpty && <Text>No node has joined yet. A node is a host whose agent runs the benchmarks.</Text>}

@@ -1,13 +1,13 @@
 /** Targets of one cluster, and the mounts that could become more of them. */
 
-import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Target } from "@/api/types";
+import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
-import { Icon } from "@/components/Icon";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
@@ -29,15 +29,9 @@ export function TargetsPanel({ clusterId, hasNodes }: { clusterId: number; hasNo
           Targets
         </Title>
         {mayCreate && !isEmpty && (
-          <Button
-            aria-expanded={isAdding}
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => setIsAdding(!isAdding)}
-            size="compact-sm"
-            variant="subtle"
-          >
+          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>
             Add targets
-          </Button>
+          </AddButton>
         )}
       </Group>
       <Loaded

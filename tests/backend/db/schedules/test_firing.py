@@ -2,6 +2,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
+from unittest.mock import Mock
 
 import pytest
 from factories.clock import MovedClock
@@ -10,6 +11,7 @@ from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns import service as campaigns
 from iotide_server.kit.db import Database
 from iotide_server.schedules import service
 from iotide_server.schedules.calendar import LATE_AFTER
@@ -371,3 +373,18 @@ def test_one_that_was_removed_fires_no_more(site: Site, owner: Principal, fire: 
     with site.database.transaction() as session:
         service.remove(session, owner, schedule_id, site.clock())
     assert not fire("2026-11-22T02:30+01:00")
+
+
+def test_a_fault_of_the_server_in_one_plan_holds_up_nothing_but_its_firing(
+    site: Site, owner: Principal, scheduler: Scheduler, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_schedule(site, owner, cron="0 * * * *", time_zone="UTC")
+    waiting = site.add_runs([1])
+    monkeypatch.setattr(campaigns, "submit", Mock(side_effect=LookupError("a fault")))
+    clock.move(3600)
+    site.hear_of_all()
+    scheduler.step({"start"})
+    (firing,) = firings(site)
+    assert (firing.campaign_id, firing.missed) == (None, 0)
+    assert "fault of its own" in (firing.problem or "")
+    assert site.states(waiting) == ["active"]
