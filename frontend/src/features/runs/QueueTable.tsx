@@ -24,7 +24,7 @@ export function QueueTable({ clusterId }: { clusterId: number }) {
       {({ runs, waiting }) => (
         <Stack>
           <ScrollTable
-            head={["", "Run", "Campaign", "Priority", "Node and target", "Waits because", "Since"]}
+            head={["#", "Run", "Campaign", "Priority", "Node and target", "Waits because", "Since"]}
             label="Queue"
           >
             {runs.map((run, place) => (
