@@ -31,6 +31,14 @@ def error(response: Response) -> Json:
     return refusal
 
 
+def test_a_name_with_a_blank_is_told_what_a_name_may_have(client: TestClient, admin: Person) -> None:
+    refusal = error(client.post(CLUSTERS, json={"name": "rack 4"}, headers=admin.headers))
+    assert (refusal["field"], refusal["value"]) == ("name", "rack 4")
+    assert (
+        refusal["remedy"] == "use letters, digits, dots, dashes and underscores, at most 63, a letter or a digit first"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "field"),
     [

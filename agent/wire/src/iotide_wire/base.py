@@ -1,7 +1,7 @@
 """The base of every message: immutable, and an unknown field is an error rather than silently dropped."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -41,7 +41,8 @@ WrittenTime = Annotated[UtcTime, BeforeValidator(_refuse_number)]
 Fence = Annotated[int, Field(ge=1, le=2**63 - 1)]
 """A random number that names one attempt of a run; compared for equality, never for order."""
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 """A name that a person gave: cluster, node, target, campaign or workload. Safe in a path and in a Redis key."""
 
 Text = Annotated[str, Field(max_length=4000)]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from http import HTTPStatus
 from math import isfinite
-from typing import Annotated, Any, TypedDict, Unpack
+from typing import Annotated, Any, Final, TypedDict, Unpack
 
 import structlog
 from fastapi import Depends, FastAPI, Path, Request
@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import CONNECTIONS, Database
 from iotide_server.kit.errors import IotideError
+from iotide_wire.base import NAME_PATTERN
 
 _LONGEST_ECHO = 200
 STORABLE_REMEDY = "leave out NUL characters and lone surrogates"
@@ -142,6 +143,11 @@ async def _refused(_: Request, error: IotideError) -> JSONResponse:
     return refusal(error)
 
 
+_PATTERN_REMEDIES: Final = {
+    NAME_PATTERN: "use letters, digits, dots, dashes and underscores, at most 63, a letter or a digit first",
+}
+
+
 async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
     first = error.errors()[0]
     remedies = {
@@ -149,6 +155,9 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
         "extra_forbidden": "remove it, or check its spelling against /api/v1/openapi.json",
         "json_invalid": "send valid JSON",
     }
+    if first["type"] == "string_pattern_mismatch":
+        pattern = first["ctx"]["pattern"]
+        remedies[first["type"]] = _PATTERN_REMEDIES.get(pattern, f"write it so that it matches {pattern}")
     field = None if first["type"] == "json_invalid" else _field_path(first["loc"])
     message = f"the body is not JSON: {first['ctx']['error']}" if first["type"] == "json_invalid" else first["msg"]
     return error_response(
