@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from agent.order_rig import target_card
 from agent.orders import make_order
@@ -19,7 +20,7 @@ from iotide_agent.runner.record import read_phase
 from iotide_agent.runner.workspace import make_place
 from iotide_agent.runs import Runs
 from iotide_agent.spool import OrderFiles, Spool
-from iotide_wire.messages import OrderTarget
+from iotide_wire.messages import Order, OrderTarget
 
 AGENT = "http://server/blade/n1@n1"
 
@@ -64,16 +65,21 @@ class Node:
         make_place(card, target)
         return files
 
-    def until_ready(self) -> None:
-        """Begins a real order, and waits until its runner has made its directory."""
+    def order(self, **changes: object) -> Order:
+        """An order for the node's own target, kept as claimed ones are."""
         card = target_card(self.target)
         target = OrderTarget(
             target_id=1, name="t", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0
         )
         announced = self.executor.inventory.workloads["dd"]
-        order = make_order(schema_sha256=announced.schema_sha256, targets=(target,))
+        values: dict[str, Any] = {"schema_sha256": announced.schema_sha256, "targets": (target,)}
+        order = make_order(**(values | changes))
         self.spool.keep_order(order)
-        self.runs.begin(order)
+        return order
+
+    def until_ready(self) -> None:
+        """Begins a real order, and waits until its runner has made its directory."""
+        self.runs.begin(self.order())
         self.until(lambda: read_phase(self.spool.files(1).directory).get("phase") == "ready")
 
     def until(self, is_so: Callable[[], bool]) -> None:

@@ -26,6 +26,8 @@ def test_everything_has_a_default_but_nothing_is_approved() -> None:
         ({"server": "example.org"}, "server", "match pattern"),
         ({"slots": 0}, "slots", "greater than or equal to 1"),
         ({"aproved_directories": []}, "aproved_directories", "approved_directories"),
+        ({"quiet": {"cpu": 0.5}}, "quiet.cpu", "there are cpu_ratio, tasks_per_processor"),
+        ({"quiet": {"cpu_ratio": 50}}, "quiet.cpu_ratio", "less than or equal to 1"),
     ],
 )
 def test_a_mistake_is_named(values: dict[str, object], field: str, remedy: str) -> None:

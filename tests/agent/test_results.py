@@ -20,6 +20,7 @@ from iotide_agent.spool import order_files
 from iotide_agent.workloads.base import Curve, Parsed, Place, Sample, StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.registry import workload
+from iotide_wire.foreign import ForeignBefore
 from iotide_wire.messages import FinishRequest, Flag, FlagCode, FlagEffect, Outcome
 
 SIZE_BYTES = DD_OPTIONS["file_size_bytes"]
@@ -69,7 +70,12 @@ def collect(tmp_path: Path) -> Collect:
     plan = Plan((place,), tuple(found.plan(options, [place])))
 
     def run(
-        records: list[dict[str, Any]], outputs: list[str], faulty: Faulty | None = None, **ended: object
+        records: list[dict[str, Any]],
+        outputs: list[str],
+        faulty: Faulty | None = None,
+        before: ForeignBefore | None = None,
+        quiet: str = "flag",
+        **ended: object,
     ) -> FinishRequest:
         for ordinal, (one, text) in enumerate(zip(records, outputs, strict=True)):
             (files.output / f"{output_name(ordinal, one['name'])}.stderr").write_text(text)
@@ -84,9 +90,9 @@ def collect(tmp_path: Path) -> Collect:
         }
         last_word = values | ended
         collector = Collector(
-            files, RunReader(last_word, plan, faulty or found, options), Witness(last_word, [], None, None)
+            files, RunReader(last_word, plan, faulty or found, options), Witness(last_word, [], None, None), before
         )
-        return collector.result(make_order(), "instance-1", environment_of(plan, make_order(), "dd 9.1"), [])
+        return collector.result(make_order(quiet=quiet), "instance-1", environment_of(plan, make_order(), "dd 9.1"), [])
 
     return run
 
@@ -157,6 +163,19 @@ def test_what_the_node_saw_is_judged_and_kept_apart_from_what_a_parser_says(coll
         ("CLIENT_BOUND", "read"),
     ]
     assert {flag["measured"] for flag in judged} < {flag.measured for flag in result.flags}
+
+
+@pytest.mark.parametrize(("quiet", "codes"), [("flag", ["FOREIGN_LOAD"]), ("ignore", [])])
+def test_what_others_used_before_the_load_is_part_of_the_result_and_flagged_by_the_campaigns_policy(
+    collect: Collect, quiet: str, codes: list[str]
+) -> None:
+    nothing = dict.fromkeys(ForeignBefore.model_fields)
+    values = {"seconds": 5.0, "waited_seconds": 0.0, "processors": 4, "cpu_ratio": 0.5, "excess": "processors busy 50%"}
+    before = ForeignBefore.model_validate(nothing | values)
+    result = collect([record("write"), record("read")], [GOOD, GOOD], before=before, quiet=quiet)
+    assert [flag.code for flag in result.flags if flag.code is FlagCode.FOREIGN_LOAD] == codes
+    assert result.foreign is not None
+    assert result.foreign.before == before
 
 
 def test_a_run_that_failed_is_not_judged_besides(collect: Collect, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """What the agent itself costs the node while a load runs: processor time, requests, processes, and how often it looks.
 
-The load is one fio that writes small blocks without pause, so that every counter moves each second. A proxy between
-agent and server counts the requests.
+Before that, what it costs while nothing runs and it samples how quiet the node is. The load is one fio that writes
+small blocks without pause, so that every counter moves each second. A proxy between agent and server counts the
+requests.
 """
 
 import argparse
@@ -16,9 +17,11 @@ from recording_proxy import Recording, recording_proxy
 from rich.console import Console
 from rich.table import Table
 from rig import FIO_SMALL, Rig, add_rig, running_stack
-from windows import Watchers
+from windows import Watchers, agent_cpu_seconds
 
 SECONDS: Final = 120
+IDLE_SECONDS: Final = 40
+"""Of an agent without orders: several of its beats, and the last of what it does at its start."""
 MOST_CORE_PERCENT: Final = 0.3
 _MARGIN_SECONDS: Final = 2.0
 """Between the first look at a run and its start, and between the last one and its end."""
@@ -34,16 +37,27 @@ class Noise:
         core_percent: of one core, by all processes of the agent together, over the whole run.
         requests_per_10s: after the run's first 30 s.
         samples_hz: points of a curve for each second.
+        idle_core_percent: as `core_percent`, while there is nothing to do.
     """
 
     core_percent: float
     requests_per_10s: float
     samples_hz: float
     processes: int
+    idle_core_percent: float
+
+
+def listen_idle(rig: Rig) -> float:
+    """What the agent costs without an order, in percent of a core."""
+    time.sleep(IDLE_SECONDS / 4)
+    began, cpu_before = time.monotonic(), agent_cpu_seconds(rig.agent)
+    time.sleep(IDLE_SECONDS)
+    return 100 * (agent_cpu_seconds(rig.agent) - cpu_before) / (time.monotonic() - began)
 
 
 def listen(rig: Rig, recording: Recording, seconds: int) -> Noise:
-    """Run the load once and listen to the agent meanwhile."""
+    """Listen to the agent, first while it has nothing to do, then while the load runs once."""
+    idle_core_percent = listen_idle(rig)
     run_id = rig.submit_one("fio", {**FIO_SMALL, "rw": "write", "runtime_seconds": seconds})
     rig.wait_running(run_id)
     began = time.monotonic()
@@ -65,6 +79,7 @@ def listen(rig: Rig, recording: Recording, seconds: int) -> Noise:
         requests_per_10s=10 * asked / quiet_seconds,
         samples_hz=point_count / load_seconds,
         processes=watchers.count,
+        idle_core_percent=idle_core_percent,
     )
 
 
@@ -78,6 +93,7 @@ def report(noise: Noise, seconds: int) -> None:
     """Print the table and the line."""
     table = Table("what", "found", "at most", title=f"The agent beside a load of {seconds} s")
     table.add_row("processor, all its processes", f"{noise.core_percent:.2f} % of a core", f"{MOST_CORE_PERCENT} %")
+    table.add_row("the same without a run", f"{noise.idle_core_percent:.2f} % of a core", f"{MOST_CORE_PERCENT} %")
     table.add_row("requests in 10 s, after the first 30 s", f"{noise.requests_per_10s:.1f}", "")
     table.add_row("points a second", f"{noise.samples_hz:.2f}", "")
     table.add_row("processes", str(noise.processes), "")
@@ -97,7 +113,7 @@ def main() -> None:
         rig = add_rig(stack, "noise", server_url=recording.url)
         noise = listen(rig, recording, asked.seconds)
     report(noise, asked.seconds)
-    if noise.core_percent > MOST_CORE_PERCENT:
+    if max(noise.core_percent, noise.idle_core_percent) > MOST_CORE_PERCENT:
         sys.exit(1)
 
 

@@ -5,7 +5,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from pathlib import Path
@@ -88,15 +88,22 @@ class Watchers:
 
     def cpu_seconds(self) -> float:
         """Processor time of all their threads."""
-        nanoseconds = 0
-        for pid in self._pids:
-            for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-                nanoseconds += int(file.read_text().split()[0])
-        return nanoseconds / 1e9
+        return _cpu_seconds(self._pids)
 
     def _signal(self, number: signal.Signals) -> None:
         for pid in self._pids:
             os.kill(pid, number)
+
+
+def agent_cpu_seconds(agent: Agent) -> float:
+    """Processor time of the agent's processes, which load nothing now."""
+    parents = _parents()
+    return _cpu_seconds(pid for pid in parents if agent.process.pid in _line(pid, parents))
+
+
+def _cpu_seconds(pids: Iterable[int]) -> float:
+    files = (file for pid in pids for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    return sum(int(file.read_text().split()[0]) for file in files) / 1e9
 
 
 def _parents() -> dict[int, int]:

@@ -2023,6 +2023,9 @@ export interface components {
          *         priority: 0 to 9; a step counts as an hour of waiting.
          *         cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
          *             write `cool_down: 30 s`.
+         *         quiet: what becomes of a run that meets a node which others use.
+         *         quiet_wait_seconds: with `wait`, how long the run holds its node back at most; people may write
+         *             `quiet_wait: 5 min`.
          *         stages: the whole matrix is run in each, one after another; none: it is run once.
          *         window: the hours of a day in which its runs may start and by their time limit end; None: all.
          */
@@ -2063,6 +2066,13 @@ export interface components {
              * @default 0
              */
             cool_down_seconds: number;
+            /** @default flag */
+            quiet: components["schemas"]["QuietPolicy"];
+            /**
+             * Quiet Wait Seconds
+             * @default 60
+             */
+            quiet_wait_seconds: number;
             /**
              * Time Limit Seconds
              * @default 3600
@@ -2619,6 +2629,9 @@ export interface components {
         /**
          * FinishRequest
          * @description The result of an order; sent until acknowledged, stored once by its digest.
+         *
+         *     Attributes:
+         *         foreign: what others used of the node; None where it only observed, and from agents that did not say.
          */
         FinishRequest: {
             /** Fence */
@@ -2653,6 +2666,7 @@ export interface components {
             artefacts: components["schemas"]["ArtefactFact"][];
             /** Curves */
             curves: components["schemas"]["CurvePiece"][];
+            foreign?: components["schemas"]["ForeignLoad"] | null;
         };
         /**
          * Firing
@@ -2726,6 +2740,94 @@ export interface components {
          * @enum {string}
          */
         FlagEffect: "marked" | "rejected";
+        /**
+         * ForeignBefore
+         * @description The last idle seconds before a run: all that the node did in them is foreign.
+         *
+         *     None is what the node does not tell, or what nobody saw, since the run before had just ended.
+         *
+         *     Attributes:
+         *         seconds: how long the sample is.
+         *         waited_seconds: how long the run was held back for a quiet node.
+         *         processors: of the node.
+         *         running_tasks: tasks that ran or wanted to, on average, without the one that looked.
+         *         load1: load average of the last minute. Runs before this one are in it, so that nothing is judged by it.
+         *         cpu_ratio: processor time, of all processors.
+         *         psi_cpu_ratio, psi_io_ratio: share of time in which some task waited for a processor, or for storage.
+         *         disk_bytes_per_second: read from and written to all disks, without what the run before had left to be written.
+         *         network_bytes_per_second: received and sent on all interfaces.
+         *         sessions: of people who are logged in, without the agent's own.
+         *         jobs: of a batch system on this node, by number.
+         *         excess: what was above the limits of the node's agent.toml, in words; empty where nothing was.
+         */
+        ForeignBefore: {
+            /** Seconds */
+            seconds: number;
+            /** Waited Seconds */
+            waited_seconds: number;
+            /** Processors */
+            processors: number;
+            /** Running Tasks */
+            running_tasks: number | null;
+            /** Load1 */
+            load1: number | null;
+            /** Cpu Ratio */
+            cpu_ratio: number | null;
+            /** Psi Cpu Ratio */
+            psi_cpu_ratio: number | null;
+            /** Psi Io Ratio */
+            psi_io_ratio: number | null;
+            /** Disk Bytes Per Second */
+            disk_bytes_per_second: number | null;
+            /** Network Bytes Per Second */
+            network_bytes_per_second: number | null;
+            /** Sessions */
+            sessions: number | null;
+            /** Jobs */
+            jobs: string[] | null;
+            /** Excess */
+            excess: string;
+        };
+        /**
+         * ForeignDuring
+         * @description What others used while the load ran, as far as it can be told from what the load itself used.
+         *
+         *     Only what the run cannot have caused is foreign, so all of this is rather too small; None where nobody can tell.
+         *
+         *     Attributes:
+         *         seconds: of the phases of which something can be told.
+         *         cpu_ratio: processor time of programs, of all processors.
+         *         storage_ratio: of the bytes on the targets' devices and servers.
+         *         network_ratio: of the bytes on all interfaces.
+         *         psi_cpu_ratio, psi_io_ratio: share of time in which some task waited, the load's own included: the kernel does
+         *             not say whose, so that foreign is at most this.
+         */
+        ForeignDuring: {
+            /** Seconds */
+            seconds: number;
+            /** Cpu Ratio */
+            cpu_ratio: number | null;
+            /** Storage Ratio */
+            storage_ratio: number | null;
+            /** Storage Bytes Per Second */
+            storage_bytes_per_second: number | null;
+            /** Network Ratio */
+            network_ratio: number | null;
+            /** Network Bytes Per Second */
+            network_bytes_per_second: number | null;
+            /** Psi Cpu Ratio */
+            psi_cpu_ratio: number | null;
+            /** Psi Io Ratio */
+            psi_io_ratio: number | null;
+        };
+        /**
+         * ForeignLoad
+         * @description What others used of one node before and during one run; None where it never came so far.
+         */
+        ForeignLoad: {
+            before: components["schemas"]["ForeignBefore"] | null;
+            during: components["schemas"]["ForeignDuring"] | null;
+        };
         /**
          * FormerSample
          * @description One number as a reading gave it, in its metric's base unit.
@@ -3368,6 +3470,9 @@ export interface components {
          *     Attributes:
          *         targets: what it loads; none of one that only observes, which touches no target and holds no node.
          *         time_limit_seconds: of a load from its start; one that observes ends by itself after so long.
+         *         quiet: what becomes of it where others use the node.
+         *         quiet_wait_seconds: with `wait`, how long it may hold the node back for that; never beyond the last moment at
+         *             which it may start.
          */
         Order: {
             /** Order Id */
@@ -3404,6 +3509,13 @@ export interface components {
             time_limit_seconds: number;
             /** @default drop */
             cache: components["schemas"]["CachePolicy"];
+            /** @default flag */
+            quiet: components["schemas"]["QuietPolicy"];
+            /**
+             * Quiet Wait Seconds
+             * @default 0
+             */
+            quiet_wait_seconds: number;
         };
         /**
          * OrderBeat
@@ -3959,6 +4071,16 @@ export interface components {
             waiting_because: string;
         };
         /**
+         * QuietPolicy
+         * @description What becomes of a run whose node is not quiet, since others use it.
+         *
+         *     IGNORE: it starts, and what others used is stored and not flagged. FLAG: it starts and is flagged. WAIT: it is held
+         *     back on its node until that is quiet, and declined after a while, so that the node goes to others until it is tried
+         *     again. REFUSE: it fails at once.
+         * @enum {string}
+         */
+        QuietPolicy: "ignore" | "flag" | "wait" | "refuse";
+        /**
          * Reading
          * @description Who read an order's raw output when; the one with the highest ordinal of each order counts.
          *
@@ -4268,7 +4390,10 @@ export interface components {
         };
         /**
          * RunOrder
-         * @description What one node does in an attempt; `steps` are the commands as they really ran.
+         * @description What one node does in an attempt.
+         *
+         *     `steps` are the commands as they really ran, `foreign_load` what others used of the node before and during the load;
+         *     null where it only observed, or its agent did not say.
          */
         RunOrder: {
             /** Id */
@@ -4297,6 +4422,7 @@ export interface components {
             outcome: components["schemas"]["OrderEnd"] | null;
             /** Steps */
             steps: components["schemas"]["StepRecord"][];
+            foreign_load: components["schemas"]["ForeignLoad"] | null;
         };
         /**
          * RunReading
@@ -13496,6 +13622,8 @@ export interface operations {
                      *             "exclusive": "none",
                      *             "cache": "drop",
                      *             "cool_down_seconds": 0,
+                     *             "quiet": "ignore",
+                     *             "quiet_wait_seconds": 60,
                      *             "time_limit_seconds": 3600,
                      *             "window": {
                      *               "from": "22:00",
@@ -13699,6 +13827,8 @@ export interface operations {
                  *       "exclusive": "none",
                  *       "cache": "drop",
                  *       "cool_down_seconds": 0,
+                 *       "quiet": "ignore",
+                 *       "quiet_wait_seconds": 60,
                  *       "time_limit_seconds": 3600,
                  *       "window": {
                  *         "from": "22:00",
@@ -13774,6 +13904,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -13874,6 +14006,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -14167,6 +14301,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -14409,6 +14545,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -15113,6 +15251,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -15406,6 +15546,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -15623,6 +15765,8 @@ export interface operations {
                  *       "exclusive": "none",
                  *       "cache": "drop",
                  *       "cool_down_seconds": 0,
+                 *       "quiet": "ignore",
+                 *       "quiet_wait_seconds": 60,
                  *       "time_limit_seconds": 3600,
                  *       "window": {
                  *         "from": "22:00",
@@ -16633,6 +16777,8 @@ export interface operations {
                      *             "exclusive": "none",
                      *             "cache": "drop",
                      *             "cool_down_seconds": 0,
+                     *             "quiet": "ignore",
+                     *             "quiet_wait_seconds": 60,
                      *             "time_limit_seconds": 3600,
                      *             "window": {
                      *               "from": "22:00",
@@ -16842,6 +16988,8 @@ export interface operations {
                  *         "exclusive": "none",
                  *         "cache": "drop",
                  *         "cool_down_seconds": 0,
+                 *         "quiet": "ignore",
+                 *         "quiet_wait_seconds": 60,
                  *         "time_limit_seconds": 3600,
                  *         "window": {
                  *           "from": "22:00",
@@ -16918,6 +17066,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -17394,6 +17544,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -17622,6 +17774,8 @@ export interface operations {
                  *         "exclusive": "none",
                  *         "cache": "drop",
                  *         "cool_down_seconds": 0,
+                 *         "quiet": "ignore",
+                 *         "quiet_wait_seconds": 60,
                  *         "time_limit_seconds": 3600,
                  *         "window": {
                  *           "from": "22:00",
@@ -17698,6 +17852,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -18295,6 +18451,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -18548,6 +18706,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -18975,6 +19135,8 @@ export interface operations {
                      *         "exclusive": "none",
                      *         "cache": "drop",
                      *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
                      *         "time_limit_seconds": 3600,
                      *         "window": {
                      *           "from": "22:00",
@@ -21106,7 +21268,34 @@ export interface operations {
                      *                   "signal": 1,
                      *                   "before_done": "text"
                      *                 }
-                     *               ]
+                     *               ],
+                     *               "foreign_load": {
+                     *                 "before": {
+                     *                   "seconds": 1,
+                     *                   "waited_seconds": 1,
+                     *                   "processors": 1,
+                     *                   "running_tasks": 1,
+                     *                   "load1": 1,
+                     *                   "cpu_ratio": 1,
+                     *                   "psi_cpu_ratio": 1,
+                     *                   "psi_io_ratio": 1,
+                     *                   "disk_bytes_per_second": 1,
+                     *                   "network_bytes_per_second": 1,
+                     *                   "sessions": 1,
+                     *                   "jobs": [],
+                     *                   "excess": "text"
+                     *                 },
+                     *                 "during": {
+                     *                   "seconds": 1,
+                     *                   "cpu_ratio": 1,
+                     *                   "storage_ratio": 1,
+                     *                   "storage_bytes_per_second": 1,
+                     *                   "network_ratio": 1,
+                     *                   "network_bytes_per_second": 1,
+                     *                   "psi_cpu_ratio": 1,
+                     *                   "psi_io_ratio": 1
+                     *                 }
+                     *               }
                      *             }
                      *           ]
                      *         }
@@ -21728,7 +21917,34 @@ export interface operations {
                      *                   "signal": 1,
                      *                   "before_done": "text"
                      *                 }
-                     *               ]
+                     *               ],
+                     *               "foreign_load": {
+                     *                 "before": {
+                     *                   "seconds": 1,
+                     *                   "waited_seconds": 1,
+                     *                   "processors": 1,
+                     *                   "running_tasks": 1,
+                     *                   "load1": 1,
+                     *                   "cpu_ratio": 1,
+                     *                   "psi_cpu_ratio": 1,
+                     *                   "psi_io_ratio": 1,
+                     *                   "disk_bytes_per_second": 1,
+                     *                   "network_bytes_per_second": 1,
+                     *                   "sessions": 1,
+                     *                   "jobs": [],
+                     *                   "excess": "text"
+                     *                 },
+                     *                 "during": {
+                     *                   "seconds": 1,
+                     *                   "cpu_ratio": 1,
+                     *                   "storage_ratio": 1,
+                     *                   "storage_bytes_per_second": 1,
+                     *                   "network_ratio": 1,
+                     *                   "network_bytes_per_second": 1,
+                     *                   "psi_cpu_ratio": 1,
+                     *                   "psi_io_ratio": 1
+                     *                 }
+                     *               }
                      *             }
                      *           ]
                      *         }
@@ -23284,7 +23500,9 @@ export interface operations {
                      *       ],
                      *       "node_mode": "shared",
                      *       "time_limit_seconds": 1,
-                     *       "cache": "drop"
+                     *       "cache": "drop",
+                     *       "quiet": "ignore",
+                     *       "quiet_wait_seconds": 0
                      *     }
                      */
                     "application/json": components["schemas"]["Order"];
@@ -23978,7 +24196,34 @@ export interface operations {
                  *             1
                  *           ]
                  *         }
-                 *       ]
+                 *       ],
+                 *       "foreign": {
+                 *         "before": {
+                 *           "seconds": 1,
+                 *           "waited_seconds": 1,
+                 *           "processors": 1,
+                 *           "running_tasks": 1,
+                 *           "load1": 1,
+                 *           "cpu_ratio": 1,
+                 *           "psi_cpu_ratio": 1,
+                 *           "psi_io_ratio": 1,
+                 *           "disk_bytes_per_second": 1,
+                 *           "network_bytes_per_second": 1,
+                 *           "sessions": 1,
+                 *           "jobs": [],
+                 *           "excess": "text"
+                 *         },
+                 *         "during": {
+                 *           "seconds": 1,
+                 *           "cpu_ratio": 1,
+                 *           "storage_ratio": 1,
+                 *           "storage_bytes_per_second": 1,
+                 *           "network_ratio": 1,
+                 *           "network_bytes_per_second": 1,
+                 *           "psi_cpu_ratio": 1,
+                 *           "psi_io_ratio": 1
+                 *         }
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["FinishRequest"];

@@ -39,6 +39,12 @@ def test_sizes_keep_their_unit_for_the_server_to_read(tmp_path: Path) -> None:
     assert plan.repeats == 4
 
 
+def test_the_wait_for_a_quiet_node_is_written_as_a_duration(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(f"{GOOD}\nquiet: wait\nquiet_wait: 5 min\n")
+    plan = read_plan(tmp_path / "plan.yaml")
+    assert (plan.quiet, plan.quiet_wait_seconds) == ("wait", 300.0)
+
+
 def test_a_cool_down_is_written_as_a_duration(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(f"{GOOD}\ncool_down: 5 min\ncache: remount\n")
     plan = read_plan(tmp_path / "plan.yaml")

@@ -43,6 +43,21 @@ RUN = {
     "phase": None,
     "reason": None,
 }
+BEFORE = {
+    "seconds": 5.1,
+    "waited_seconds": 0.0,
+    "processors": 4,
+    "running_tasks": 3.2,
+    "load1": 2.0,
+    "cpu_ratio": 0.45,
+    "psi_cpu_ratio": 0.2,
+    "psi_io_ratio": None,
+    "disk_bytes_per_second": 5e6,
+    "network_bytes_per_second": None,
+    "sessions": 0,
+    "jobs": ["4711"],
+    "excess": "",
+}
 
 
 @pytest.fixture
@@ -298,12 +313,14 @@ def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide:
     step |= {"started_at": "2026-11-21T10:00:00Z", "wall_seconds": 1.0, "user_seconds": 0.1, "system_seconds": 0.1}
     step |= {"max_rss_bytes": 1, "exit_status": 0, "signal": None}
     order = {"id": 3, "node_name": "n1", "role": "load", "state": "ended", "outcome": "finished", "steps": [step]}
+    order |= {"foreign_load": {"before": BEFORE, "during": None}}
     observer = {"id": 4, "node_name": "s1", "role": "observe", "state": "running", "outcome": None, "steps": []}
     attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [order, observer]}
     detail = RUN | NOT_WAITING | {"attempts": [attempt], "samples": [RATE | {"value": 1.2e8}]}
     server.on("GET /runs/11", (200, detail))
     shown = iotide("run", "show", "11").out
     assert "  $ dd of=/x [y]" in shown
+    assert "  others before: processors 45.0%, disks 5 MB/s, batch jobs 4711" in shown
     assert "attempt 1 observed by s1: running" in shown
     assert "120 MB/s" in shown
     assert "FSYNC (rejected): page cache; limit fsync" in shown

@@ -12,6 +12,7 @@ from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.foreign import judge_foreign
 from iotide_agent.judging.phases import Phase
 from iotide_agent.judging.run import read_rows
+from iotide_agent.judging.share import measure_foreign
 from iotide_agent.judging.steady import judge_steady
 from iotide_agent.workloads.base import Before, Place, StepOutcome
 from iotide_wire.messages import FlagCode, StepRole
@@ -261,6 +262,7 @@ def test_all_that_is_judged_of_a_row_is_read_of_it_and_no_more(tmp_path: Path) -
     judge_steady(replace(asked, outcomes=(done(seconds=99.0),)))
     judge_client(asked, (place(),))
     judge_foreign(asked, (place(),))
+    measure_foreign([asked], (place(),))
     (tmp_path / "curve.jsonl").write_text(json.dumps(dict.fromkeys([*names, "step", "load1", "waits"], 1.0)) + "\n{")
     [row] = read_rows(tmp_path / "curve.jsonl")
     assert row.keys() == {*names, "step"}

@@ -81,6 +81,24 @@ def test_cancel_before_the_start_starts_nothing(rig: Rig) -> None:
     assert list(rig.target.iterdir()) == []
 
 
+def test_the_start_is_waited_for_so_much_longer_as_another_node_of_the_gang_may_be_held_back(
+    make_rig: Callable[..., Rig],
+) -> None:
+    rig = make_rig(time_limit_seconds=1.0, others_wait_seconds=60.0)
+    rig.start()
+    rig.until_phase("ready")
+    time.sleep(1.5)
+    rig.go([step("true")])
+    assert rig.until_ended()["outcome"] == "finished"
+
+
+def test_a_start_that_never_comes_is_not_waited_for_for_ever(make_rig: Callable[..., Rig]) -> None:
+    rig = make_rig(time_limit_seconds=0.2, others_wait_seconds=0.2)
+    rig.start()
+    ending = rig.until_ended()
+    assert (ending["outcome"], ending["code"]) == ("declined", "go_never_came")
+
+
 def test_the_deadline_ends_a_load(make_rig: Callable[..., Rig]) -> None:
     rig = make_rig(time_limit_seconds=0.5)
     ending = rig.run([step("sleep", "60")])

@@ -57,6 +57,32 @@ def default_config() -> Path:
     return SYSTEM_CONFIG if os.geteuid() == 0 else Path.home() / ".config/iotide/agent.toml"
 
 
+class QuietLimits(BaseModel):
+    """Above what an idle node is not quiet: `[quiet]` of agent.toml, see docs/quiet-nodes.md.
+
+    Attributes:
+        cpu_ratio: processor time, of all processors; as much as is flagged during a run.
+        tasks_per_processor: tasks that run or want to. From there on a load shares processors with somebody.
+        psi_cpu_ratio, psi_io_ratio: share of time in which some task waits for a processor, or for storage; who waits
+            so long would wait longer beside a load, and the load with it.
+        disk_bytes_per_second: about a hundredth of what one hard disk writes; logs and monitoring stay far below.
+        network_bytes_per_second: about a hundredth of 1 Gbit/s; the agent's own beats are a thousandth of that.
+        sessions: of people; None: any number, since what they do is measured by the other limits.
+        jobs: of a batch system; one that does nothing yet may begin to at any moment.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cpu_ratio: Annotated[float, Field(ge=0, le=1)] = 0.10
+    tasks_per_processor: Annotated[float, Field(ge=0)] = 0.5
+    psi_cpu_ratio: Annotated[float, Field(ge=0, le=1)] = 0.10
+    psi_io_ratio: Annotated[float, Field(ge=0, le=1)] = 0.10
+    disk_bytes_per_second: Annotated[float, Field(ge=0)] = 1024.0**2
+    network_bytes_per_second: Annotated[float, Field(ge=0)] = 1024.0**2
+    sessions: Annotated[int, Field(ge=0)] | None = None
+    jobs: Annotated[int, Field(ge=0)] = 0
+
+
 class AgentConfig(BaseModel):
     """The agent's configuration.
 
@@ -73,6 +99,7 @@ class AgentConfig(BaseModel):
             campaigns with the cache policy `remount`; the server never names one.
         spool_limit_bytes: unsent results above this make the node decline further orders.
         workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
+        quiet: above what the idle node is not quiet.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -93,6 +120,7 @@ class AgentConfig(BaseModel):
     ] = Field(default_factory=dict)
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
+    quiet: QuietLimits = Field(default_factory=QuietLimits)
 
     def remount_command_at(self, path: str) -> tuple[str, ...]:
         """The command of the deepest directory at or above `path` that has one, else nothing."""
@@ -132,5 +160,6 @@ def parse_config(values: dict[str, Any]) -> AgentConfig:
         field = ".".join(str(part) for part in first["loc"])
         remedy = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
-            remedy = f"there is no such setting; there are {', '.join(AgentConfig.model_fields)}"
+            settings = QuietLimits if field.startswith("quiet.") else AgentConfig
+            remedy = f"there is no such setting; there are {', '.join(settings.model_fields)}"
         raise ConfigError(field, first["input"], remedy) from error

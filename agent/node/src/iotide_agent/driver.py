@@ -4,6 +4,7 @@ One thread decides and starts processes; calls that wait for the network or read
 """
 
 import logging
+import os
 import queue
 import select
 import signal
@@ -11,6 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +22,7 @@ from iotide_agent.executor import Executor
 from iotide_agent.inventory import Inventory, Looks, take_inventory
 from iotide_agent.listener import Listener
 from iotide_agent.probes.mounts import MountinfoError
+from iotide_agent.probes.reader import SystemReader
 from iotide_agent.probes.registry import MountsUnknownError
 from iotide_agent.protocol import (
     Action,
@@ -49,6 +52,9 @@ from iotide_agent.protocol import (
     UploadFailed,
     WorkerEnded,
 )
+from iotide_agent.quiet.admission import Admission
+from iotide_agent.quiet.neighbours import COMMAND_SECONDS, look_around, own_ancestors
+from iotide_agent.quiet.sample import IdleSample
 from iotide_agent.reading import Verdict
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
@@ -102,6 +108,14 @@ class Driver:
         self._looks = Looks(lambda: take_inventory(config), self._keep_inventory)
         self._runs = Runs(spool, self._executor, speaker.instance, self._loop, self._events.put)
         self._listener = Listener(spool.state_directory, self._loop, lambda: self._events.put(WorkerEnded()))
+        ask = partial(
+            look_around,
+            SystemReader(command_seconds=COMMAND_SECONDS),
+            os.uname().nodename.split(".")[0],
+            dict(os.environ),
+            own_ancestors(),
+        )
+        self._admission = Admission(self._runs, IdleSample(), config.quiet, ask, self._do_beside)
         self._session = Session(self._runs.recover())
         self._sent: dict[int, tuple[OrderBeat, ...]] = {}
         self._signal: signal.Signals | None = None
@@ -115,6 +129,7 @@ class Driver:
         with Path("/proc/self/mountinfo").open("rb") as mountinfo:
             self._loop.watch(mountinfo.fileno(), self._hear_mount, select.POLLPRI)
             self._hear_bell()
+            self._loop.every(self._admission.tick)
             while not self._session.is_stopped and self._signal is None:
                 self._take_events()
                 self._renew_inventory_if_due()
@@ -160,7 +175,8 @@ class Driver:
     def _perform_on_order(self, action: Prepare | Release | Cancel | Collect | Upload | Forget) -> None:
         match action:
             case Prepare(order=order):
-                self._runs.begin(order)
+                self._admission.take(order)
+                self._loop.every(self._admission.tick)
             case Release(order_id=order_id, go_at=go_at):
                 self._runs.release(order_id, self._speaker.clock.here(go_at) if go_at else None)
             case Cancel(order_id=order_id, reason=reason):
@@ -171,6 +187,7 @@ class Driver:
                 self._beside(lambda: self._speaker.upload(order_id), UploadFailed(order_id))
             case Forget(order_id=order_id):
                 self._runs.forget(order_id)
+                self._loop.every(self._admission.tick)  # it stopped when the load began
 
     def _greet(self, holds: tuple[tuple[int, int], ...], look: int | None) -> Event:
         # What was found, and not what a claim, which looks at its own targets alone, may have kept over it.
@@ -180,6 +197,7 @@ class Driver:
     def _claim(self, order_id: int, fence: int) -> Event:
         claimed = self._speaker.claim(order_id, fence)
         if isinstance(claimed, Claimed) and claimed.order.targets:
+            self._admission.look()
             try:
                 self._executor.look_at_targets(claimed.order)
             except (MountsUnknownError, MountinfoError):
@@ -189,6 +207,13 @@ class Driver:
     def _beat(self, number: int, orders: tuple[OrderBeat, ...]) -> None:
         self._sent = {number: orders}
         self._beside(lambda: self._speaker.beat(number, orders), BeatUnanswered(number))
+
+    def _do_beside(self, work: Callable[[], None]) -> None:
+        def do() -> Event:
+            work()
+            return Tick()
+
+        self._beside(do, Tick())
 
     def _beside(self, work: Callable[[], Event], otherwise: Event) -> None:
         """Does `work` beside the loop; its answer comes back as an event, `otherwise` where it failed by our fault."""

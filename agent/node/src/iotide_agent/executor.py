@@ -341,6 +341,7 @@ class Executor:
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
             patience_seconds=PATIENCE_SECONDS,
             agent=self._agent,
+            others_wait_seconds=order.quiet_wait_seconds,
         )
 
 

@@ -46,6 +46,11 @@ class Leftovers:
         self._is_search_due = True
         self._search: RunnerProcess | None = None
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether something is removed or looked for now."""
+        return bool(self._cleaning) or self._search is not None
+
     def allow_search(self) -> None:
         """From now on strays are looked for: once, on the first idle occasion, and again where a card was torn."""
         self._may_search = True

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from iotide_agent.judging.run import Witness, judge_run
+from iotide_agent.judging.quiet import judge_before
+from iotide_agent.judging.run import Judgement, Witness, judge_run
 from iotide_agent.plan import Plan
 from iotide_agent.progress import read_started_at
 from iotide_agent.reading import RawOutput, RunReader, Verdict
@@ -21,6 +22,7 @@ from iotide_agent.spool import OrderFiles
 from iotide_agent.tool_curves import added_up
 from iotide_agent.workloads.base import StepOutcome
 from iotide_wire.facts import Facts
+from iotide_wire.foreign import ForeignBefore, ForeignLoad
 from iotide_wire.messages import (
     ArtefactFact,
     CurvePiece,
@@ -50,7 +52,13 @@ _NO_DIGEST: Final = "0" * 64
 _logger = logging.getLogger(__name__)
 
 
-def refusal(order: Order, instance: str, verdict: Verdict, artefacts: tuple[ArtefactFact, ...] = ()) -> FinishRequest:
+def refusal(
+    order: Order,
+    instance: str,
+    verdict: Verdict,
+    artefacts: tuple[ArtefactFact, ...] = (),
+    foreign: ForeignLoad | None = None,
+) -> FinishRequest:
     """The result of an order whose output cannot be read, or that never got as far as a runner."""
     return _sealed(
         FinishRequest(
@@ -68,6 +76,7 @@ def refusal(order: Order, instance: str, verdict: Verdict, artefacts: tuple[Arte
             environment={},
             artefacts=artefacts,
             curves=(),
+            foreign=foreign,
         )
     )
 
@@ -132,18 +141,21 @@ class Collector:
     Attributes:
         reader: of its output, by the runner's last word.
         witness: what the node saw besides.
+        before: what others used of the node before the load.
     """
 
     files: OrderFiles
     reader: RunReader
     witness: Witness
+    before: ForeignBefore | None = None
 
     def result(self, order: Order, instance: str, environment: Facts, curves: Sequence[CurvePiece]) -> FinishRequest:
         """The result, and its artefacts beside it."""
         ended, plan = self.reader.ended, self.reader.plan
         outcomes = self.reader.outcomes(SpooledOutput(self.files))
         verdict = self.reader.verdict(outcomes)
-        judged = self._judged(plan, outcomes, verdict)
+        judgement = self._judgement(order, plan, outcomes, verdict)
+        judged = judgement.flags
         started_at = read_started_at(ended)
         tool_curves = added_up(verdict.curves, started_at) if started_at else []
         return _sealed(
@@ -162,19 +174,24 @@ class Collector:
                 environment=environment,
                 artefacts=keep_artefacts(self.files, ended, plan, judged),
                 curves=(*curves, *tool_curves[:_MAX_TOOL_PIECES]),
+                foreign=ForeignLoad(before=self.before, during=judgement.during),
             )
         )
 
-    def _judged(self, plan: Plan | None, outcomes: Sequence[StepOutcome], verdict: Verdict) -> Sequence[Flag]:
+    def _judgement(
+        self, order: Order, plan: Plan | None, outcomes: Sequence[StepOutcome], verdict: Verdict
+    ) -> Judgement:
         # A run that only its parser makes fail may be read again one day, when nobody can judge it any more.
         if plan is None or self.reader.ended["outcome"] != Outcome.FINISHED:
-            return ()
+            return Judgement([], None)
+        before = judge_before(self.before, order.quiet)
         try:
-            return judge_run(self.witness, plan, outcomes, verdict.of_steps)
+            judgement = judge_run(self.witness, plan, outcomes, verdict.of_steps, order.quiet)
         except Exception:
             # A fault of ours in a judgement must not lose the numbers; that they were not judged is in the log.
             _logger.exception("judging_failed workload=%s", self.reader.workload.name)
-            return ()
+            return Judgement(before, None)
+        return Judgement(before + judgement.flags, judgement.during)
 
 
 def parse_ended(text: str) -> dict[str, Any]:

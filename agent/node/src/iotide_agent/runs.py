@@ -4,12 +4,12 @@ import logging
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
+from iotide_agent.active_run import ActiveRun, HeldOrder, give_up, keep_before, raw_output, read_before, stage_of
 from iotide_agent.executor import DeclinedError, Executor, RunnerProcess
 from iotide_agent.leftovers import Leftovers, log_removed, shown
-from iotide_agent.plan import Plan, read_plan
+from iotide_agent.plan import read_plan
 from iotide_agent.progress import RunWatch, read_started_at
 from iotide_agent.protocol import (
     WIRE_STATES,
@@ -24,49 +24,21 @@ from iotide_agent.protocol import (
     first_stage,
 )
 from iotide_agent.reading import RunReader, Verdict
-from iotide_agent.results import Collector, environment_of, keep_artefacts, observed, refusal
+from iotide_agent.results import Collector, environment_of, observed, refusal
 from iotide_agent.runner import processes
-from iotide_agent.runner.card import read_card
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json
 from iotide_agent.runner.loop import Loop
-from iotide_agent.runner.places import Places
-from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
-from iotide_agent.spool import OrderFiles, Spool
+from iotide_agent.runner.record import read_phase
+from iotide_agent.spool import Spool
 from iotide_agent.witness import begin_witness, end_witness
 from iotide_agent.workloads.base import Workload
-from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, OrderBeat, OrderRole, Outcome
+from iotide_wire.foreign import ForeignBefore, ForeignLoad
+from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, OrderRole, Outcome
 
 _MAX_AFTERMATHS: Final = 3
 _LOADS_ENDED: Final = Verdict(Outcome.FINISHED, "loads_ended", "the loads of its run have ended")
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class ActiveRun:
-    """An order that is held.
-
-    Attributes:
-        process: its runner, or what cleans up after it.
-        aftermaths: how often cleaning up was tried.
-    """
-
-    order: Order
-    files: OrderFiles
-    watch: RunWatch
-    process: RunnerProcess | None = None
-    plan: Plan | None = None
-    was_started: bool = False
-    aftermaths: int = 0
-
-    @property
-    def observes(self) -> bool:
-        """Whether it only samples the node."""
-        return self.order.role is OrderRole.OBSERVE
-
-    def phase(self) -> dict[str, Any]:
-        """What the runner noted last."""
-        return read_phase(self.files.directory)
 
 
 class Runs:
@@ -99,10 +71,54 @@ class Runs:
         if is_idle:
             self._leftovers.clean()
 
-    def begin(self, order: Order) -> None:
-        """Starts the runner of a claimed order, or makes the result that says why not."""
+    def hold(self, order: Order, since: float) -> None:
+        """Keeps a claimed order back until it is let in or turned away.
+
+        Args:
+            since: now, by the caller's clock.
+        """
         self._leftovers.stop_search()
-        run = self._add(order)
+        self._add(order).held_since = since
+
+    def held(self) -> list[HeldOrder]:
+        """The orders that are kept back."""
+        active = self._active.values()
+        return [HeldOrder(run.order, run.held_since) for run in active if run.held_since is not None]
+
+    def tell(self, order_id: int, words: str) -> None:
+        """Says why an order is kept back."""
+        self._active[order_id].watch.phase = words
+
+    def let_in(self, order_id: int, before: ForeignBefore) -> None:
+        """Starts the runner of an order that was kept back."""
+        run = self._active[order_id]
+        run.held_since, run.watch.phase = None, ""
+        keep_before(run.files, before)
+        self._start(run)
+
+    def turn_away(self, order_id: int, verdict: Verdict, before: ForeignBefore) -> None:
+        """Makes the result of an order that was kept back and does not start."""
+        run = self._active[order_id]
+        run.held_since = None
+        self._refuse(run, verdict, ForeignLoad(before=before, during=None))
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a load is prepared or runs here, or the result of one is made or sent."""
+        return any(run.held_since is None and not run.observes for run in self._active.values())
+
+    @property
+    def is_cleaning(self) -> bool:
+        """Whether what earlier runs left is looked for or removed."""
+        return self._leftovers.is_at_work
+
+    def begin(self, order: Order) -> None:
+        """Starts the runner of a claimed order at once, or makes the result that says why not."""
+        self._start(self._add(order))
+
+    def _start(self, run: ActiveRun) -> None:
+        self._leftovers.stop_search()
+        order = run.order
         others = sum(other.process is not None and not other.observes for other in self._active.values())
         try:
             self._watch(run, self._executor.begin(order, others))
@@ -142,6 +158,10 @@ class Runs:
 
         One that only observes has then done all that it was to do.
         """
+        if self._active[order_id].held_since is not None:
+            self._active[order_id].held_since = None
+            self._refuse(self._active[order_id], verdict)
+            return
         if verdict.outcome is Outcome.CANCELLED and self._active[order_id].observes:
             verdict = _LOADS_ENDED
         try:
@@ -184,7 +204,7 @@ class Runs:
             # A fault of ours must not leave the server waiting for ever, and the raw output can be parsed again.
             _logger.exception("collect_failed run_id=%d", run.order.run_id)
             verdict = Verdict(Outcome.FAILED, "agent_fault", f"the agent could not read the run's output: {error!r}")
-            result = refusal(run.order, self._instance, verdict, _raw_output(run))
+            result = refusal(run.order, self._instance, verdict, raw_output(run))
         self._spool.keep_result(order_id, result)
         _logger.info("collected order_id=%d run_id=%d outcome=%s", order_id, run.order.run_id, result.outcome)
         return ResultReady(order_id)
@@ -231,7 +251,11 @@ class Runs:
             self._spool.set_aside(order.order_id)
             return None
         if is_unfinished and not files.card.exists():
-            self.begin(order)  # the agent died before it could start a runner
+            # The agent died before it could start a runner, perhaps while it waited for a quiet node.
+            if order.role is OrderRole.OBSERVE:
+                self.begin(order)
+            else:
+                self.hold(order, processes.boottime())
             return Recovered(order.order_id, order.fence, first_stage(order))
         return self._adopt(self._add(order), phase)
 
@@ -241,7 +265,7 @@ class Runs:
         except ValueError:
             # Of another version of the agent: the load goes on, and its raw output will be kept.
             _logger.exception("plan_unreadable order_id=%d", run.order.order_id)
-        stage = _stage(run, phase)
+        stage = stage_of(run, phase)
         run.was_started = stage is Stage.RUNNING
         _logger.info("adopted order_id=%d run_id=%d stage=%s", run.order.order_id, run.order.run_id, stage)
         if stage is not Stage.UPLOADING and run.files.exit.exists():
@@ -265,7 +289,7 @@ class Runs:
                 run.aftermaths += 1
                 self._watch(run, self._executor.clean_up_after(run.files.directory))
                 return
-            _give_up(run)
+            give_up(run)
         self._tell_end(run)
 
     def _tell_end(self, run: ActiveRun) -> None:
@@ -284,10 +308,10 @@ class Runs:
         self._emit(Prepared(order_id))
         ring(self._spool.wake_bell)  # the loop, of which the caller is none
 
-    def _refuse(self, run: ActiveRun, verdict: Verdict) -> None:
+    def _refuse(self, run: ActiveRun, verdict: Verdict, foreign: ForeignLoad | None = None) -> None:
         order = run.order
         _logger.warning("declined order_id=%d run_id=%d code=%s", order.order_id, order.run_id, verdict.code)
-        self._spool.keep_result(order.order_id, refusal(order, self._instance, verdict))
+        self._spool.keep_result(order.order_id, refusal(order, self._instance, verdict, foreign=foreign))
         self._emit(ResultReady(order.order_id))
 
     def _order_beat(self, run: ActiveRun, stage: Stage) -> OrderBeat:
@@ -303,7 +327,7 @@ class Runs:
             fence=run.order.fence,
             state=WIRE_STATES[stage],
             progress=run.watch.progress,
-            phase=(run.watch.phase if stage is Stage.RUNNING else "") or stage.value,
+            phase=(run.watch.phase if stage is Stage.RUNNING or run.held_since is not None else "") or stage.value,
             started_at=started_at,
             curves=tuple(curves),
         )
@@ -337,7 +361,7 @@ class Runs:
         announced = self._executor.inventory.workloads.get(run.order.workload)
         environment = environment_of(plan, run.order, announced.tool_version if announced else None)
         reader = RunReader(ended, plan, work.workload, work.options)
-        collector = Collector(run.files, reader, end_witness(run.files, ended, plan))
+        collector = Collector(run.files, reader, end_witness(run.files, ended, plan), read_before(run.files))
         return collector.result(run.order, self._instance, environment, curves)
 
     def _observed(self, run: ActiveRun, ended: dict[str, Any]) -> FinishRequest:
@@ -345,34 +369,3 @@ class Runs:
         run.watch.read()
         curves = run.watch.rest(started_at) if started_at is not None else []
         return observed(run.order, self._instance, ended, self._executor.inventory.facts, curves)
-
-
-def _stage(run: ActiveRun, phase: dict[str, Any]) -> Stage:
-    if run.files.result.exists():
-        return Stage.UPLOADING
-    if run.files.exit.exists() or phase.get("phase") in {"running", "settling"}:
-        return Stage.RUNNING
-    if run.plan is None:
-        return first_stage(run.order)
-    return Stage.RELEASED if run.files.go.exists() else Stage.READY
-
-
-def _raw_output(run: ActiveRun) -> tuple[ArtefactFact, ...]:
-    try:
-        return keep_artefacts(run.files, read_json(run.files.exit) or {}, run.plan)
-    except (OSError, ValueError):
-        _logger.exception("raw_output_lost order_id=%d", run.order.order_id)
-        return ()
-
-
-def _give_up(run: ActiveRun) -> None:
-    """Writes the last word that neither the runner nor three attempts to clean up after it could write."""
-    reason = "the runner was killed, and so was each process that was to clean up after it"
-    try:
-        leftovers = Places(read_card(run.files.directory)).possible()
-        phase = run.phase()
-        ending, measured = Ending("failed", "runner_died", reason), Measured(phase.get("steps", []))
-        write_exit(run.files.directory, phase, ending, Settled([], leftovers), measured)
-    except (OSError, ValueError, LookupError, TypeError):
-        # A full disk or a damaged card; the result then says that nothing could be read.
-        _logger.exception("give_up_failed order_id=%d", run.order.order_id)

@@ -57,6 +57,7 @@ class OrderFiles:
         order: what the server said.
         plan: the places and steps that were made of it.
         condition: of the storage below the targets, before the load.
+        foreign: what others used of the node, before the load.
         card, go: what the runner is to do, and its leave to start.
         phase, exit, curve, output, scratch: the runner's: how far it is, its last word, what it saw, what was printed.
         tail: the end of what was printed, a slate.
@@ -68,6 +69,7 @@ class OrderFiles:
     order: Path
     plan: Path
     condition: Path
+    foreign: Path
     card: Path
     go: Path
     phase: Path
@@ -88,6 +90,7 @@ def order_files(directory: Path) -> OrderFiles:
         order=directory / "order.json",
         plan=directory / "plan.json",
         condition=directory / "condition.json",
+        foreign=directory / "foreign.json",
         card=directory / "card.json",
         go=directory / "go.json",
         phase=directory / "phase.json",

@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 from iotide_wire.base import Fence, Message, Name, Text, UtcTime
 from iotide_wire.catalogue import LabelName, WorkloadAnnouncement, WorkloadName
 from iotide_wire.facts import Facts, MountFacts
-from iotide_wire.plan import CachePolicy
+from iotide_wire.foreign import ForeignLoad
+from iotide_wire.plan import CachePolicy, QuietPolicy
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Instance = Annotated[str, Field(min_length=8, max_length=64)]
@@ -169,6 +170,9 @@ class Order(Message):
     Attributes:
         targets: what it loads; none of one that only observes, which touches no target and holds no node.
         time_limit_seconds: of a load from its start; one that observes ends by itself after so long.
+        quiet: what becomes of it where others use the node.
+        quiet_wait_seconds: with `wait`, how long it may hold the node back for that; never beyond the last moment at
+            which it may start.
     """
 
     order_id: int
@@ -186,6 +190,8 @@ class Order(Message):
     node_mode: Literal["shared", "exclusive"]
     time_limit_seconds: float
     cache: CachePolicy = CachePolicy.DROP
+    quiet: QuietPolicy = QuietPolicy.FLAG
+    quiet_wait_seconds: Annotated[float, Field(ge=0)] = 0.0
 
     @model_validator(mode="after")
     def _has_targets(self) -> Self:
@@ -377,7 +383,11 @@ class ArtefactFact(Message):
 
 
 class FinishRequest(Message):
-    """The result of an order; sent until acknowledged, stored once by its digest."""
+    """The result of an order; sent until acknowledged, stored once by its digest.
+
+    Attributes:
+        foreign: what others used of the node; None where it only observed, and from agents that did not say.
+    """
 
     fence: Fence
     agent_instance: Instance
@@ -393,6 +403,7 @@ class FinishRequest(Message):
     environment: Facts
     artefacts: Annotated[tuple[ArtefactFact, ...], Field(max_length=1000)]
     curves: Annotated[tuple[CurvePiece, ...], Field(max_length=20_000)]
+    foreign: ForeignLoad | None = None
 
 
 class FinishReply(Message):

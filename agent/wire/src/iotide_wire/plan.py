@@ -34,6 +34,20 @@ class CachePolicy(StrEnum):
     NONE = "none"
 
 
+class QuietPolicy(StrEnum):
+    """What becomes of a run whose node is not quiet, since others use it.
+
+    IGNORE: it starts, and what others used is stored and not flagged. FLAG: it starts and is flagged. WAIT: it is held
+    back on its node until that is quiet, and declined after a while, so that the node goes to others until it is tried
+    again. REFUSE: it fails at once.
+    """
+
+    IGNORE = "ignore"
+    FLAG = "flag"
+    WAIT = "wait"
+    REFUSE = "refuse"
+
+
 Variant = Annotated[str, Field(min_length=1, max_length=100)]
 """What a stage is called."""
 
@@ -104,6 +118,9 @@ class CampaignPlan(Message):
         priority: 0 to 9; a step counts as an hour of waiting.
         cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
             write `cool_down: 30 s`.
+        quiet: what becomes of a run that meets a node which others use.
+        quiet_wait_seconds: with `wait`, how long the run holds its node back at most; people may write
+            `quiet_wait: 5 min`.
         stages: the whole matrix is run in each, one after another; none: it is run once.
         window: the hours of a day in which its runs may start and by their time limit end; None: all.
     """
@@ -124,6 +141,12 @@ class CampaignPlan(Message):
         BeforeValidator(seconds_of),
         Field(ge=0, le=86_400, validation_alias=AliasChoices("cool_down_seconds", "cool_down")),
     ] = 0.0
+    quiet: QuietPolicy = QuietPolicy.FLAG
+    quiet_wait_seconds: Annotated[
+        float,
+        BeforeValidator(seconds_of),
+        Field(gt=0, le=3_600, validation_alias=AliasChoices("quiet_wait_seconds", "quiet_wait")),
+    ] = 60.0
     time_limit_seconds: Annotated[float, Field(gt=0, le=30 * 86_400)] = 3_600.0
     window: Window | None = None
     stages: Annotated[list[PlannedStage], Field(max_length=50)] = Field(default_factory=list)

@@ -122,6 +122,20 @@ class ObserverLoadsError(InvalidInputError):
         )
 
 
+class QuietBesideRunsError(InvalidInputError):
+    """A run is to start on a quiet node alone, and others may load that node at the same time."""
+
+    code = "quiet_beside_runs"
+
+    def __init__(self, policy: str) -> None:
+        super().__init__(
+            f"quiet: {policy} asks for a quiet node, and with exclusive: none other runs may load it at the same time",
+            field="quiet",
+            value=policy,
+            remedy="choose another exclusivity, or quiet: flag or ignore",
+        )
+
+
 class NoWorkloadNamesItError(InvalidInputError):
     """A plan names a node, an observer, a target or a stage that no workload of it is run with."""
 

@@ -16,6 +16,7 @@ from iotide_server.campaigns.errors import (
     DataFitsInMemoryError,
     MountChangedError,
     NotEnoughSpaceError,
+    QuietBesideRunsError,
     TargetNotOnNodeError,
 )
 from iotide_server.campaigns.expansion import (
@@ -55,7 +56,7 @@ from iotide_wire.expressions import (
     ExpressionError,
     evaluate,
 )
-from iotide_wire.plan import CachePolicy, CampaignPlan
+from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
 
 _SPACE_MARGIN: Final = 1.1
 """A run needs its own bytes and a tenth more, unless the target names a larger reserve."""
@@ -208,6 +209,8 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     """
     check_matrix(plan)
     check_window(plan, START_TAKES)
+    if plan.exclusive is Exclusivity.NONE and plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
+        raise QuietBesideRunsError(plan.quiet)
     cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")

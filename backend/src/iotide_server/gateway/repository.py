@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
+from iotide_server.clusters.blackouts import START_TAKES
 from iotide_wire.messages import ClaimRequest, OrderBeat, OrderState
 
 BARRIER: Final = timedelta(seconds=2)
@@ -27,7 +28,15 @@ _ORDER: Final = text(
     """
     SELECT node_order.run_id, attempt.ordinal AS attempt, attempt.fence, node_order.role, campaign.name AS campaign,
            run.repeat, run.cluster_id, run.exclusive, run.time_limit_seconds,
-           coalesce(campaign.plan ->> 'cache', 'drop') AS cache, workload.name AS workload,
+           coalesce(campaign.plan ->> 'cache', 'drop') AS cache, coalesce(campaign.plan ->> 'quiet', 'flag') AS quiet,
+           -- A run that waits for a quiet node must not start later than the scheduler would let it.
+           CASE WHEN campaign.plan ->> 'quiet' = 'wait' THEN greatest(0, least(
+               CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8),
+               (SELECT extract(epoch FROM start_by - :now) FROM campaign_window WHERE campaign_id = campaign.id),
+               (SELECT extract(epoch FROM min(starts_at) - :now) FROM blackout
+                WHERE blackout.cluster_id = run.cluster_id AND ends_at > :now)
+                   - run.time_limit_seconds - :start_seconds)) ELSE 0 END AS quiet_wait_seconds,
+           workload.name AS workload,
            workload.revision AS workload_revision, workload.schema_sha256, cell.options, node_order.state,
            node_order.claimed_by, node_order.claimed_boot_id, node_order.outcome, attempt.reason_code, attempt.reason,
            ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) AS target_ids,
@@ -119,9 +128,11 @@ def speaks_for_node(session: Session, node_id: int, agent_instance: str) -> bool
     return bool(current.one() == agent_instance)
 
 
-def order(session: Session, node_id: int, order_id: int) -> Row[Any] | None:
+def order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[Any] | None:
     """Everything of which a wire order is made, and what tells why it may not be had."""
-    return session.execute(_ORDER, {"order_id": order_id, "node_id": node_id}).one_or_none()
+    start_seconds = START_TAKES.total_seconds()
+    values = {"order_id": order_id, "node_id": node_id, "now": now, "start_seconds": start_seconds}
+    return session.execute(_ORDER, values).one_or_none()
 
 
 def lock_known(session: Session, node_id: int, beats: Sequence[OrderBeat]) -> Sequence[Row[Any]]:

@@ -90,7 +90,7 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
         OrderNotFoundError, StaleFenceError, OrderTakenError: it is not to be had.
         AgentSupersededError: another agent process speaks for the node.
     """
-    found = _order(session, node_id, order_id)
+    found = _order(session, node_id, order_id, now)
     if found.fence != request.fence:
         raise StaleFenceError(order_id)
     if found.state == OrderState.OFFERED and found.role == OrderRole.LOAD and not found.has_workload:
@@ -101,7 +101,7 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
         repository.log_states(session, [order_id], now)
         live.publish(session, "run", found.run_id, found.cluster_id)
     else:
-        found = _order(session, node_id, order_id)
+        found = _order(session, node_id, order_id, now)
         if found.state == OrderState.ENDED:
             agents.trust(session, node_id, request.agent_instance)
             return _withdrawn(order_id, found)
@@ -142,8 +142,8 @@ def store_artefact(session: Session, node_id: int, order_id: int, fence: int, ra
     results.store_artefact(session, locked.order, raw.name, raw.sha256, raw.content)
 
 
-def _order(session: Session, node_id: int, order_id: int) -> Row[Any]:
-    found = repository.order(session, node_id, order_id)
+def _order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[Any]:
+    found = repository.order(session, node_id, order_id, now)
     if found is None:
         raise OrderNotFoundError(order_id)
     return found
@@ -183,6 +183,8 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
         node_mode=node_mode(Exclusivity(found.exclusive)).value,
         time_limit_seconds=found.time_limit_seconds + (0.0 if loads else OBSERVER_SECONDS),
         cache=found.cache,
+        quiet=found.quiet,
+        quiet_wait_seconds=found.quiet_wait_seconds,
     )
 
 
@@ -198,6 +200,7 @@ def _store(session: Session, locked: LockedOrder, request: FinishRequest, now: d
             if order.role == OrderRole.OBSERVE:
                 results.ingest_observed(session, order, request)
             else:
+                order.foreign_load = None if request.foreign is None else request.foreign.model_dump(mode="json")
                 order.steps = [step.model_dump(mode="json") for step in request.steps]
                 results.ingest(session, order, request, now)
     except InvalidInputError as error:

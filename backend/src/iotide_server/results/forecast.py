@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.planning import PlannedCampaign, PlannedRoom
 from iotide_server.results.reading import last_rates_bytes_per_second, last_run_seconds
-from iotide_wire.plan import CachePolicy
+from iotide_wire.plan import CachePolicy, CampaignPlan, QuietPolicy
+from iotide_wire.units import Unit, format_value
 
 _ENOUGH_REPEATS: Final = 4
 
@@ -97,8 +98,27 @@ def _cautions(planned: PlannedCampaign) -> list[Caution]:
     if planned.plan.cache is CachePolicy.REMOUNT:
         message = "runs are declined on nodes whose agent.toml has no remount_command for the target"
         cautions.append(Caution("remount_by_node", message, "cache"))
+    cautions += _cautions_of_quiet(planned.plan)
     cached = {cell.option_set.field for cell in planned.cells if (on := cell.cached_on()) and cell.data_bytes(on)}
     for field in sorted(cached):
         message = "data smaller than twice the node's memory: unless O_DIRECT goes around it, the cache is measured"
         cautions.append(Caution("cache_measured", message, f"{field}.options"))
     return cautions
+
+
+def _cautions_of_quiet(plan: CampaignPlan) -> list[Caution]:
+    match plan.quiet:
+        case QuietPolicy.IGNORE:
+            message = "runs beside foreign load are not flagged; how much it was is stored with each of them"
+            return [Caution("foreign_load_ignored", message, "quiet")]
+        case QuietPolicy.WAIT:
+            longest = format_value(plan.quiet_wait_seconds, Unit.SECONDS)
+            message = (
+                f"a run that meets a busy node holds it for up to {longest}, then gives it to others and is tried "
+                "again; what that takes is not in the time"
+            )
+            return [Caution("waits_for_quiet", message, "quiet")]
+        case QuietPolicy.REFUSE:
+            return [Caution("busy_nodes_refused", "a run that meets a busy node fails at once", "quiet")]
+        case QuietPolicy.FLAG:
+            return []

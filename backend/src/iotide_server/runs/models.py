@@ -95,6 +95,7 @@ class Order(Identified, Base):
         result_sha256: digest of the stored result; the same result again changes nothing.
         steps: the commands as they ran (`StepRecord`).
         environment_sha256: of what a node that observed said of itself, see `environment`; that of loads is the run's.
+        foreign_load: what others used of the node before and during the load (`ForeignLoad`); None where nobody said.
     """
 
     __tablename__ = "node_order"
@@ -120,6 +121,7 @@ class Order(Identified, Base):
     result_sha256: Mapped[str | None]
     steps: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     environment_sha256: Mapped[str | None]
+    foreign_load: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
 
     __table_args__ = (
         UniqueConstraint("attempt_id", "node_id", "role"),

@@ -39,7 +39,8 @@ _DESCRIBED_RUNS: Final = """
                node_order.started_at
         FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id
         WHERE node_order.run_id = run.id AND node_order.role = 'load' AND attempt.state = 'open'
-        ORDER BY node_order.progress NULLS FIRST LIMIT 1
+        ORDER BY node_order.progress NULLS FIRST, array_position(
+            ARRAY['offered', 'claimed', 'preflight', 'ready', 'running', 'uploading'], node_order.state) LIMIT 1
     ) AS slowest ON true
 """
 _CONDITIONS: Final = {

@@ -10,6 +10,7 @@ from pydantic import Field
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
 from iotide_server.runs.lifecycle import AttemptState, OrderEnd, RunState
+from iotide_wire.foreign import ForeignLoad
 from iotide_wire.messages import Flag, OrderRole, OrderState, StepRecord
 
 OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
@@ -62,7 +63,11 @@ class Run(Output):
 
 
 class RunOrder(Output):
-    """What one node does in an attempt; `steps` are the commands as they really ran."""
+    """What one node does in an attempt.
+
+    `steps` are the commands as they really ran, `foreign_load` what others used of the node before and during the load;
+    null where it only observed, or its agent did not say.
+    """
 
     id: int
     node_id: int
@@ -77,6 +82,7 @@ class RunOrder(Output):
     ended_at: datetime | None
     outcome: OrderEnd | None
     steps: list[StepRecord]
+    foreign_load: ForeignLoad | None
 
 
 class Attempt(Output):

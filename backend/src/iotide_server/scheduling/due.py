@@ -83,7 +83,12 @@ _NOT_TOGETHER: Final = text(
     FROM attempt
     JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
     JOIN node ON node.id = node_order.node_id
-    WHERE attempt.state = 'open' AND attempt.go_at IS NULL AND attempt.opened_at < :opened_before
+    JOIN run ON run.id = attempt.run_id JOIN campaign ON campaign.id = run.campaign_id
+    -- A node of it may wait to become quiet, by the policy of its campaign.
+    WHERE attempt.state = 'open' AND attempt.go_at IS NULL
+      AND attempt.opened_at + CASE campaign.plan ->> 'quiet'
+          WHEN 'wait' THEN CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8) ELSE 0 END * interval '1 s'
+          < :opened_before
     GROUP BY attempt.id HAVING count(*) > 1 ORDER BY attempt.run_id
     """
 )

@@ -17,6 +17,7 @@ import { ArtefactsSection } from "./ArtefactsSection";
 import { CurveSection } from "./CurveSection";
 import { EventLog } from "./EventLog";
 import { FlagsSection } from "./FlagsSection";
+import { ForeignSection } from "./ForeignSection";
 import { MetricsTable } from "./MetricsTable";
 import { cancelRun, retryRun, runQuery } from "./queries";
 import { ReadingsSection } from "./ReadingsSection";
@@ -51,6 +52,7 @@ export function RunPage({ runId, curves, onCurves }: RunPageProps) {
           </Section>
           <ReadingsSection run={found} />
           {found.flags.length > 0 && <FlagsSection run={found} />}
+          <ForeignSection run={found} />
           <StepsSection run={found} />
           <CurveSection onShow={onCurves} run={found} shown={curves} />
           <ArtefactsSection run={found} />

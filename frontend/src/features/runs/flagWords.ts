@@ -87,8 +87,10 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
   },
   FOREIGN_LOAD: {
     title: "Somebody else was there",
-    meaning: "Processor time or bytes on the target's device were used that the run did not cause.",
-    remedy: "Find the other load and run again without it; compare nothing with this run.",
+    meaning:
+      "The node was not quiet just before the run, or processor time or bytes on the target's device were used that the run did not cause.",
+    remedy:
+      "Find the other load and run again without it, or let runs wait for a quiet node (quiet: wait); compare nothing with this run.",
   },
   WRONG_MOUNT: {
     title: "Wrong mount",

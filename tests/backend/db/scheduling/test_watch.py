@@ -106,6 +106,20 @@ def test_a_gang_of_which_a_node_is_not_ready_in_time_is_dissolved_and_tried_agai
     assert site.start() == [run_id, run_id]
 
 
+def test_a_gang_whose_node_may_wait_until_it_is_quiet_is_given_so_much_longer(
+    site: Site, scheduler: Scheduler, clock: MovedClock
+) -> None:
+    run_id = site.add_runs([1, 2])[0]
+    site.change('UPDATE campaign SET plan = \'{"quiet": "wait", "quiet_wait_seconds": 300.0}\'')
+    scheduler.step(set())
+    for agent in (site.agent(1), site.agent(2)):
+        agent.claim_offer()
+    watch(scheduler, clock, BARRIER_TIMEOUT.total_seconds() + 290)
+    assert site.states([run_id]) == ["active"]
+    watch(scheduler, clock, 20)
+    assert site.run(run_id).reason_code == "not_together"
+
+
 def test_a_gang_that_got_its_moment_is_never_dissolved(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
     run_id = site.add_runs([1, 2], limit=3600.0)[0]
     scheduler.step(set())

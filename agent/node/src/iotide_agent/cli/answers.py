@@ -7,6 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_wire.foreign import ForeignLoad
 from iotide_wire.messages import Flag, OrderRole, StepRecord
 from iotide_wire.units import Unit
 
@@ -199,6 +200,7 @@ class RunOrder(Answer):
     state: str
     outcome: str | None
     steps: list[StepRecord]
+    foreign_load: ForeignLoad | None = None
 
 
 class Attempt(Answer):

@@ -22,8 +22,9 @@ from iotide_agent.cli.answers import (
 )
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
+from iotide_wire.foreign import ForeignLoad
 from iotide_wire.messages import Flag, OrderRole
-from iotide_wire.units import Unit, format_bytes, format_value
+from iotide_wire.units import Unit, format_bytes, format_rate, format_value
 
 SHOWN_DIFFERENCES: Final = 200
 """Of one run; a surface has thousands."""
@@ -184,6 +185,8 @@ def show_run(console: Console, run: RunDetail) -> None:
             console.print(f"{line} ({attempt.reason})" if attempt.reason else line, markup=False)
             for step in order.steps:
                 console.print(f"  $ {' '.join(step.argv)}", markup=False, highlight=False, soft_wrap=True)
+            for line in foreign_lines(order.foreign_load):
+                console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
     table = _table("metric", "value")
     for sample in run.samples:
         table.add_row(_with_labels(sample.metric, sample.labels), format_value(sample.value, sample.unit))
@@ -191,6 +194,36 @@ def show_run(console: Console, run: RunDetail) -> None:
         console.print(table)
     for line in flag_lines(run.flags):
         console.print(line, markup=False)
+
+
+def foreign_lines(foreign: ForeignLoad | None) -> list[str]:
+    """What others used of a node, before and during the load; what is not known is left out."""
+    lines = []
+    if foreign and (before := foreign.before):
+        found = [
+            *_share("processors", before.cpu_ratio),
+            *_rate("disks", before.disk_bytes_per_second),
+            *_rate("network", before.network_bytes_per_second),
+            *([f"sessions {before.sessions}"] if before.sessions else []),
+            *([f"batch jobs {', '.join(before.jobs)}"] if before.jobs else []),
+        ]
+        lines.append(f"others before: {', '.join(found) or 'unknown'}")
+    if foreign and (during := foreign.during):
+        found = [
+            *_share("processors", during.cpu_ratio),
+            *_share("storage", during.storage_ratio),
+            *_rate("network", during.network_bytes_per_second),
+        ]
+        lines.append(f"others during: {', '.join(found) or 'unknown'}")
+    return lines
+
+
+def _share(what: str, ratio: float | None) -> list[str]:
+    return [] if ratio is None else [f"{what} {ratio:.1%}"]
+
+
+def _rate(what: str, rate: float | None) -> list[str]:
+    return [] if rate is None else [f"{what} {format_rate(rate)}"]
 
 
 def _waiting_lines(run: RunDetail) -> Iterator[str]:

@@ -27,9 +27,10 @@ SHARE_LIMIT: Final = 0.10
 """Of all processors, or of the bytes on the device."""
 NOTICED_BYTES_PER_SECOND: Final = 256 * 1024
 """Less disturbs no disk of today: 64 reads of 4 KiB, about half of what a hard disk can do."""
-_IN_KERNEL: Final = frozenset(
+IN_KERNEL: Final = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "jfs", "reiserfs", "btrfs", "zfs", "tmpfs", "nfs", "nfs4", "lustre"}
 )
+"""File systems that are no programs in user mode: what they do is neither the load's processor time nor anybody's."""
 _WRITE_ONCE: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "nfs", "nfs4", "lustre"})
 _MAY_JOURNAL_DATA: Final = frozenset({"ext3", "ext4"})
 _BTRFS_COPIES: Final = {"single": 1, "RAID0": 1, "DUP": 2, "RAID1": 2, "RAID10": 2, "RAID1C3": 3, "RAID1C4": 4}
@@ -40,45 +41,61 @@ _MOST_OF: Final = 0.5
 
 
 def judge_foreign(phase: Phase, places: tuple[Place, ...]) -> list[Flag]:
-    """Marks a phase in which a tenth of the processors or of the device's bytes were used by somebody else.
-
-    Where fewer than half of its bytes were seen, its processes are not the runner's (a launcher's daemon started them),
-    and nothing can be told apart.
-    """
-    own = sum(phase.values(*LOAD) or [])
-    if len(phase.rows) < ENOUGH_ROWS or own < _MOST_OF * (phase.expected_bytes or 0):
+    """Marks a phase in which a tenth of the processors or of the device's bytes were used by somebody else."""
+    if not can_be_told(phase):
         return []
     found = [_processors(phase, places), _bytes(phase, places)]
     limit = f"{SHARE_LIMIT:.0%} not caused by the run"
     return [phase.marked(FlagCode.FOREIGN_LOAD, measured, limit) for measured in found if measured]
 
 
-def _processors(phase: Phase, places: tuple[Place, ...]) -> str:
+def can_be_told(phase: Phase) -> bool:
+    """Whether what the load used can be told apart from what others used.
+
+    Where fewer than half of its bytes were seen, its processes are not the runner's (a launcher's daemon started them).
+    """
+    own = sum(phase.values(*LOAD) or [])
+    return len(phase.rows) >= ENOUGH_ROWS and own >= _MOST_OF * (phase.expected_bytes or 0)
+
+
+def foreign_processors(phase: Phase, places: tuple[Place, ...]) -> float | None:
+    """Processor time of programs that are not of the run, of all processors; None where nobody can tell."""
     user = phase.mean("cpu_user_ratio")
     processors = next((place.facts.get("cpu.count") for place in places), None)
-    if user is None or not isinstance(processors, int) or any(place.fstype not in _IN_KERNEL for place in places):
-        return ""
+    if user is None or not isinstance(processors, int) or any(place.fstype not in IN_KERNEL for place in places):
+        return None
     # As if all of it had been used in these whole seconds: the share of others is rather called too small.
     own = sum(outcome.user_seconds for outcome in phase.outcomes) / len(phase.rows) / processors
-    foreign = user - own
-    if foreign <= SHARE_LIMIT:
+    return max(0.0, user - own)
+
+
+def _processors(phase: Phase, places: tuple[Place, ...]) -> str:
+    foreign = foreign_processors(phase, places)
+    if foreign is None or foreign <= SHARE_LIMIT:
         return ""
     return f"{foreign:.0%} of the node's processor time was spent in programs that are not of the run"
 
 
-def _bytes(phase: Phase, places: tuple[Place, ...]) -> str:
+def foreign_bytes(phase: Phase, places: tuple[Place, ...]) -> tuple[float, float] | None:
+    """What others moved on the targets' devices and servers, and what all did; None where nobody can tell."""
     read, written = _at_storage(phase, "read"), _at_storage(phase, "write")
     own_read, own_written = phase.values("read_bytes_per_second"), phase.values("write_bytes_per_second")
     if read is None or written is None or own_read is None or own_written is None:
-        return ""
-    seconds = len(phase.rows)
+        return None
     # Where it moves names rather than bytes, all would seem foreign.
-    if sum(own_read) + sum(own_written) < NOTICED_BYTES_PER_SECOND * seconds:
-        return ""
+    if sum(own_read) + sum(own_written) < NOTICED_BYTES_PER_SECOND * len(phase.rows):
+        return None
     only_reads = sum(own_written) <= _READ_ONLY_RATIO * sum(own_read)
     most_written = 0.0 if only_reads else _most_written(phase, places)
     foreign = max(0.0, sum(read) - sum(own_read)) + max(0.0, sum(written) - most_written)
-    total = sum(read) + sum(written)
+    return foreign, sum(read) + sum(written)
+
+
+def _bytes(phase: Phase, places: tuple[Place, ...]) -> str:
+    moved = foreign_bytes(phase, places)
+    if moved is None:
+        return ""
+    (foreign, total), seconds = moved, len(phase.rows)
     if foreign <= SHARE_LIMIT * total or foreign <= NOTICED_BYTES_PER_SECOND * seconds:
         return ""
     rates = f"{format_rate(foreign / seconds)} of {format_rate(total / seconds)}"

@@ -22,7 +22,18 @@ STORAGE: Final = tuple(
 """What went to and from the targets' devices and servers."""
 NETWORK: Final = ("net_receive_bytes_per_second", "net_send_bytes_per_second")
 JUDGED: Final = frozenset(
-    {"step", "step_seconds", *LOAD, *STORAGE, *NETWORK, "cpu_user_ratio", "cpu_system_ratio", "net_link_ratio"}
+    {
+        "step",
+        "step_seconds",
+        *LOAD,
+        *STORAGE,
+        *NETWORK,
+        "cpu_user_ratio",
+        "cpu_system_ratio",
+        "net_link_ratio",
+        "psi_cpu_some_ratio",
+        "psi_io_some_ratio",
+    }
 )
 """What of a row is looked at; all of it, for each second of some days, would fill the node's memory."""
 _ALIKE: Final = 2.0

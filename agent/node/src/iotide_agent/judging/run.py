@@ -10,11 +10,22 @@ from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.conditions import judge_clock, judge_condition
 from iotide_agent.judging.foreign import judge_foreign
 from iotide_agent.judging.phases import JUDGED, Row, phases_of
+from iotide_agent.judging.share import measure_foreign
 from iotide_agent.judging.steady import judge_steady
 from iotide_agent.plan import Plan
 from iotide_agent.probes.condition import Condition
 from iotide_agent.workloads.base import StepOutcome
+from iotide_wire.foreign import ForeignDuring
 from iotide_wire.messages import Flag, SampleMessage
+from iotide_wire.plan import QuietPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a sceptic must know of a run, and what others used of its node meanwhile; None where nobody can tell."""
+
+    flags: list[Flag]
+    during: ForeignDuring | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +45,25 @@ class Witness:
 
 
 def judge_run(
-    witness: Witness, plan: Plan, outcomes: Sequence[StepOutcome], samples: Sequence[Sequence[SampleMessage]]
-) -> list[Flag]:
-    """The flags of a finished run.
+    witness: Witness,
+    plan: Plan,
+    outcomes: Sequence[StepOutcome],
+    samples: Sequence[Sequence[SampleMessage]],
+    quiet: QuietPolicy,
+) -> Judgement:
+    """The judgement on a finished run.
 
     Args:
         samples: what was read from each step.
+        quiet: of its campaign, which may not care for what others used.
     """
     flags = judge_clock(witness.ended) + judge_condition(witness.before, witness.after)
-    for phase in phases_of(plan.groups, outcomes, samples, witness.rows):
+    phases = phases_of(plan.groups, outcomes, samples, witness.rows)
+    for phase in phases:
         flags += judge_steady(phase)
         flags += judge_client(phase, plan.places)
-        flags += judge_foreign(phase, plan.places)
-    return flags
+        flags += judge_foreign(phase, plan.places) if quiet is not QuietPolicy.IGNORE else []
+    return Judgement(flags, measure_foreign(phases, plan.places))
 
 
 def read_rows(curve: Path) -> Iterator[Row]:

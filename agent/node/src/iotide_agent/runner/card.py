@@ -48,6 +48,7 @@ class Card(NamedTuple):
         patience_seconds: how long a killed process may take to disappear before it counts as stuck.
         agent: what the agent is called in the marks that it leaves; empty in cards of before marks said so.
         observes: the node is only sampled, from now until the word that ends it, or for `time_limit_seconds`.
+        others_wait_seconds: so much longer may the wait for the start be, since another node of its gang is held back.
     """
 
     order_id: int
@@ -64,6 +65,7 @@ class Card(NamedTuple):
     patience_seconds: float
     agent: str = ""
     observes: bool = False
+    others_wait_seconds: float = 0.0
 
 
 class StepCard(NamedTuple):

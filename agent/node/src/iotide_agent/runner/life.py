@@ -138,7 +138,7 @@ class Runner:
         self._note(phase="ready", places=[place._asdict() | {"mount": place.mount._asdict()} for place in made])
 
     def _await_go(self) -> Go:
-        until = processes.boottime() + self._card.time_limit_seconds
+        until = processes.boottime() + self._card.time_limit_seconds + self._card.others_wait_seconds
         while (go := read_go(self._directory)) is None:
             self._check()
             if processes.boottime() >= until:

@@ -5,6 +5,7 @@ import type { CampaignPlan } from "@/api/types";
 import { Section } from "@/components/Page";
 import type { Count } from "./calendar";
 import { coolDownProblem, type Draft, timeLimitProblem } from "./draft";
+import { QuietInputs } from "./QuietInputs";
 import { WindowInputs } from "./WindowInputs";
 
 const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
@@ -40,6 +41,7 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
         />
         <ExclusivitySelect draft={draft} onChange={onChange} />
         <CacheSelect draft={draft} onChange={onChange} />
+        <QuietInputs onChange={(quiet) => onChange({ ...draft, quiet })} quiet={draft.quiet} />
         <DurationInputs draft={draft} onChange={onChange} />
         <WindowInputs onChange={(window) => onChange({ ...draft, window })} window={draft.window} />
         <CountInput

@@ -227,6 +227,8 @@ repeats: 4
 exclusive: node
 cache: drop
 cool_down_seconds: 0
+quiet: flag
+quiet_wait_seconds: 60
 time_limit_seconds: 3600
 attempts_allowed: 2
 priority: 0

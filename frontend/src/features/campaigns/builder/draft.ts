@@ -16,6 +16,7 @@ import {
   windowProblem,
 } from "./calendar";
 import { type DraftStage, type NodesAtOnce, ownPart, type Places, placesOf } from "./places";
+import { type DraftQuiet, FLAGGED, planQuiet, quietOf, quietProblem } from "./quiet";
 
 export interface Choice extends FormValue {
   /** Stays with the choice while others are added and removed. */
@@ -38,6 +39,7 @@ export interface Draft {
   readonly exclusive: CampaignPlan["exclusive"];
   readonly cache: CampaignPlan["cache"];
   readonly coolDown: string;
+  readonly quiet: DraftQuiet;
   readonly stages: readonly DraftStage[];
   readonly timeLimit: string;
   readonly attemptsAllowed: Count;
@@ -61,6 +63,7 @@ export const EMPTY_DRAFT: Draft = {
   exclusive: "node",
   cache: "drop",
   coolDown: "0 s",
+  quiet: FLAGGED,
   stages: [],
   timeLimit: "1 h",
   attemptsAllowed: 2,
@@ -91,6 +94,7 @@ export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
     exclusive: plan.exclusive,
     cache: plan.cache,
     coolDown: exactSeconds(plan.cool_down_seconds),
+    quiet: quietOf(plan),
     stages,
     timeLimit: exactSeconds(plan.time_limit_seconds),
     attemptsAllowed: plan.attempts_allowed,
@@ -152,6 +156,7 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
     [timeLimitProblem(draft) !== null, "Correct the time limit."],
     [draft.stages.some(({ variant }) => variant.trim() === ""), "Name each stage."],
     [coolDownProblem(draft) !== null, "Correct the cool-down."],
+    [quietProblem(draft.quiet) !== null, "Correct how long runs wait for a quiet node."],
     [windowProblem(draft.window) !== null, "Correct the hours in which runs start."],
     [repeatProblem(draft.repeat) !== null, repeatProblem(draft.repeat) ?? ""],
     [
@@ -214,6 +219,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
     exclusive: draft.exclusive,
     cache: draft.cache,
     cool_down_seconds: parseSeconds(draft.coolDown),
+    ...planQuiet(draft.quiet),
     stages: draft.stages.map(({ variant, pause }) => ({
       variant: variant.trim(),
       pause: pause.trim() === "" ? null : pause.trim(),

@@ -6,6 +6,7 @@ import type { Principal } from "@/api/types";
 import { ANY_HOUR, NOW } from "./calendar";
 import type { Draft } from "./draft";
 import { placesOf } from "./places";
+import { FLAGGED } from "./quiet";
 
 const Count = z.union([z.number(), z.literal("")]);
 const NodesAtOnce = z.union([z.boolean(), z.array(z.number())]);
@@ -20,6 +21,7 @@ const KeptPlaces = z.object({
   stages: z.optional(z.nullable(z.array(z.number()))),
 });
 const Window = z.object({ from: z.string(), until: z.string(), timeZone: z.string() });
+const Quiet = z.object({ policy: z.enum(["ignore", "flag", "wait", "refuse"]), wait: z.string() });
 const Repeat = z.object({
   when: z.enum(["now", "cron", "monthly"]),
   cron: z.string(),
@@ -54,6 +56,7 @@ const Kept = z.object({
     exclusive: z.enum(["node", "node+target", "cluster", "none"]),
     cache: z.enum(["drop", "remount", "larger_than_memory", "none"]),
     coolDown: z.string(),
+    quiet: z._default(Quiet, FLAGGED),
     stages: z.array(z.object({ key: z.number(), variant: z.string(), pause: z.string() })),
     timeLimit: z.string(),
     attemptsAllowed: Count,

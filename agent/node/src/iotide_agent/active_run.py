@@ -1,0 +1,112 @@
+"""One order that this node holds: what is known of it, and what its files say where nobody else can any more."""
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from iotide_agent.executor import RunnerProcess
+from iotide_agent.plan import Plan
+from iotide_agent.progress import RunWatch
+from iotide_agent.protocol import Stage, first_stage
+from iotide_agent.results import keep_artefacts
+from iotide_agent.runner.card import read_card
+from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.places import Places
+from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
+from iotide_agent.spool import OrderFiles
+from iotide_wire.foreign import ForeignBefore
+from iotide_wire.messages import ArtefactFact, Order, OrderRole
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class ActiveRun:
+    """An order that is held.
+
+    Attributes:
+        process: its runner, or what cleans up after it.
+        aftermaths: how often cleaning up was tried.
+        held_since: it was claimed then and waits for its node to be quiet; None once that is decided.
+    """
+
+    order: Order
+    files: OrderFiles
+    watch: RunWatch
+    process: RunnerProcess | None = None
+    plan: Plan | None = None
+    was_started: bool = False
+    aftermaths: int = 0
+    held_since: float | None = None
+
+    @property
+    def observes(self) -> bool:
+        """Whether it only samples the node."""
+        return self.order.role is OrderRole.OBSERVE
+
+    def phase(self) -> dict[str, Any]:
+        """What the runner noted last."""
+        return read_phase(self.files.directory)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOrder:
+    """An order that waits for its node to be quiet; `since` is a time of the clock by which it was held back."""
+
+    order: Order
+    since: float
+
+
+def stage_of(run: ActiveRun, phase: dict[str, Any]) -> Stage:
+    """How far an order is that an earlier agent process left."""
+    if run.files.result.exists():
+        return Stage.UPLOADING
+    if run.files.exit.exists() or phase.get("phase") in {"running", "settling"}:
+        return Stage.RUNNING
+    if run.plan is None:
+        return first_stage(run.order)
+    return Stage.RELEASED if run.files.go.exists() else Stage.READY
+
+
+def raw_output(run: ActiveRun) -> tuple[ArtefactFact, ...]:
+    """What there is of its raw output, kept; nothing where it cannot be."""
+    try:
+        return keep_artefacts(run.files, read_json(run.files.exit) or {}, run.plan)
+    except (OSError, ValueError):
+        _logger.exception("raw_output_lost order_id=%d", run.order.order_id)
+        return ()
+
+
+def give_up(run: ActiveRun) -> None:
+    """Writes the last word that neither the runner nor three attempts to clean up after it could write."""
+    reason = "the runner was killed, and so was each process that was to clean up after it"
+    try:
+        leftovers = Places(read_card(run.files.directory)).possible()
+        phase = run.phase()
+        ending, measured = Ending("failed", "runner_died", reason), Measured(phase.get("steps", []))
+        write_exit(run.files.directory, phase, ending, Settled([], leftovers), measured)
+    except (OSError, ValueError, LookupError, TypeError):
+        # A full disk or a damaged card; the result then says that nothing could be read.
+        _logger.exception("give_up_failed order_id=%d", run.order.order_id)
+
+
+def keep_before(files: OrderFiles, before: ForeignBefore) -> None:
+    """Keeps what others used of the node before the run, for its result."""
+    try:
+        replace_file(files.foreign, before.model_dump_json(), durable=False)
+    except OSError:
+        _logger.exception("foreign_load_not_kept directory=%s", files.directory)
+
+
+def read_before(files: OrderFiles) -> ForeignBefore | None:
+    """What was kept; None where nobody looked."""
+    try:
+        return ForeignBefore.model_validate_json(files.foreign.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError:
+        # Of another version of the agent.
+        _logger.exception("foreign_load_unreadable directory=%s", files.directory)
+        return None

@@ -1,0 +1,218 @@
+"""The idle node's last seconds: the kernel's totals, read once a second from open files, and rates only when asked for.
+
+What the run before left to be written (its dirty pages) is written back while the node is already called idle. So many
+bytes are its own, and while they are written nobody is called foreign for waiting for storage.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from iotide_agent.judging.quiet import SAMPLE_SECONDS, Idle
+from iotide_agent.runner.counters.disk import Disks
+from iotide_agent.runner.counters.memory import Memory
+from iotide_agent.runner.counters.network import Network
+from iotide_agent.runner.counters.pressure import Pressure
+from iotide_agent.runner.counters.processors import Processors
+from iotide_agent.runner.counters.source import OpenFile, Source, Span
+from iotide_agent.runner.processes import boottime
+
+WRITE_BACK_SECONDS: Final = 60.0
+"""A page is written after 30 s (vm.dirty_expire_centisecs); what comes later was not the run's."""
+_SHORTEST_SECONDS: Final = 1.0
+"""Totals that are counted in ticks of 10 ms say nothing over less."""
+_OVERHEAD: Final = 1.25
+"""What a file system writes for each byte at most, with what it writes about it."""
+_UNREADABLE: Final = (OSError, ValueError, LookupError)
+"""What a source raises where the kernel has no such file, takes it away or writes it in an unknown way."""
+_TOTALS: Final = Span(seconds=1.0, ticks=1)
+"""Rates over one second are totals."""
+
+
+class _Reading(NamedTuple):
+    """The kernel's totals at one moment, by source; `running_tasks` is without the one that looks."""
+
+    at: float
+    running_tasks: int | None
+    totals: Mapping[str, Any]
+
+
+class IdleSample:
+    """A window of at least SAMPLE_SECONDS that rolls on with each reading."""
+
+    def __init__(self, root: Path = Path("/"), clock: Callable[[], float] = boottime, processors: int = 0) -> None:
+        """Reads nothing yet.
+
+        Args:
+            root: where `proc` and `sys` are.
+            processors: how many the node has; 0 asks the system.
+        """
+        self._root = root
+        self._clock = clock
+        self._processors = processors or os.cpu_count() or 1
+        self._sources: dict[str, Source[Any]] = {}
+        self._loadavg: OpenFile | None = None
+        self._readings: deque[_Reading] = deque()
+        self._first: _Reading | None = None
+        self._own_bytes = 0.0
+
+    def now(self) -> float:
+        """The time of the sample's clock."""
+        return self._clock()
+
+    def begin(self) -> None:
+        """Forgets what was: from now on the node is idle."""
+        self._open()
+        self._own_bytes = _OVERHEAD * self._unwritten_bytes()
+        self._readings.clear()
+        self._first = self._read()
+        self._readings.append(self._first)
+
+    def stop(self) -> None:
+        """The node is not idle any more."""
+        self._readings.clear()
+        self._first = None
+
+    def take(self) -> None:
+        """One reading more; the first one begins the sample."""
+        if self._first is None:
+            self.begin()
+            return
+        self._readings.append(self._read())
+        while len(self._readings) > 2 and self._age(self._readings[1]) >= SAMPLE_SECONDS:  # noqa: PLR2004 - a window has two ends
+            self._readings.popleft()
+        if self._own_bytes and self._age(self._first) > WRITE_BACK_SECONDS:
+            self._own_bytes = min(self._own_bytes, self._written(self._readings[-1]))
+
+    def measured(self) -> Idle | None:
+        """What was sampled up to now; None where it was not begun, or just now."""
+        if self._first is None:
+            return None
+        self.take()
+        before, after = self._readings[0], self._readings[-1]
+        seconds = after.at - before.at
+        if seconds < _SHORTEST_SECONDS:
+            return None
+        rates = self._rates(before, after, seconds)
+        own_written = min(self._written(after), self._own_bytes) - min(self._written(before), self._own_bytes)
+        return Idle(
+            seconds=seconds,
+            processors=self._processors,
+            running_tasks=self._running_tasks(),
+            load1=rates.get("load1"),
+            cpu_ratio=_sum(rates, "cpu_user_ratio", "cpu_system_ratio"),
+            psi_cpu_ratio=rates.get("psi_cpu_some_ratio"),
+            psi_io_ratio=None if own_written else rates.get("psi_io_some_ratio"),
+            disk_bytes_per_second=_less(
+                _sum(rates, "disk_read_bytes_per_second", "disk_write_bytes_per_second"), own_written / seconds
+            ),
+            network_bytes_per_second=_sum(rates, "net_receive_bytes_per_second", "net_send_bytes_per_second"),
+        )
+
+    def close(self) -> None:
+        """Closes all files."""
+        for source in self._sources.values():
+            source.close()
+        self._sources.clear()
+        if self._loadavg is not None:
+            self._loadavg.close()
+            self._loadavg = None
+
+    def _open(self) -> None:
+        """Opens what is not open; disks anew each time, since some may have come."""
+        proc, sys_ = self._root / "proc", self._root / "sys"
+        makers: dict[str, Callable[[], Source[Any]]] = {
+            "processors": partial(Processors, proc),
+            "pressure": partial(Pressure, proc),
+            "disks": partial(Disks, sys_, ()),
+            "network": partial(Network, proc, sys_),
+        }
+        self._drop("disks")
+        for name, make in makers.items():
+            if name not in self._sources:
+                try:
+                    self._sources[name] = make()
+                except _UNREADABLE:
+                    continue  # this node has none
+        if self._loadavg is None:
+            try:
+                self._loadavg = OpenFile(proc / "loadavg")
+            except OSError:
+                return
+
+    def _drop(self, name: str) -> None:
+        source = self._sources.pop(name, None)
+        if source is not None:
+            source.close()
+
+    def _read(self) -> _Reading:
+        totals: dict[str, Any] = {}
+        for name, source in list(self._sources.items()):
+            try:
+                totals[name] = source.read()
+            except _UNREADABLE:
+                self._drop(name)
+        return _Reading(self._clock(), self._running_now(), totals)
+
+    def _running_now(self) -> int | None:
+        """The fourth field of /proc/loadavg tells how many tasks run or want to at this moment."""
+        if self._loadavg is None:
+            return None
+        try:
+            running, _, _ = self._loadavg.read(64).split()[3].partition(b"/")
+            return max(0, int(running) - 1)
+        except _UNREADABLE:
+            return None
+
+    def _running_tasks(self) -> float | None:
+        seen = [reading.running_tasks for reading in self._readings if reading.running_tasks is not None]
+        return sum(seen) / len(seen) if seen else None
+
+    def _rates(self, before: _Reading, after: _Reading, seconds: float) -> dict[str, float]:
+        rates: dict[str, float] = {}
+        common = before.totals.keys() & after.totals.keys() & self._sources.keys()
+        ticks = after.totals["processors"].ticks_since(before.totals["processors"]) if "processors" in common else 1
+        for name in common:
+            try:
+                rates |= self._sources[name].rates(before.totals[name], after.totals[name], Span(seconds, ticks))
+            except _UNREADABLE:
+                self._drop(name)
+        return rates
+
+    def _written(self, reading: _Reading) -> float:
+        """Bytes that all disks took since the sample was begun."""
+        if self._first is None or "disks" not in reading.totals.keys() & self._first.totals.keys():
+            return 0.0
+        disks = self._sources.get("disks")
+        if disks is None:
+            return 0.0
+        return disks.rates(self._first.totals["disks"], reading.totals["disks"], _TOTALS)["disk_write_bytes_per_second"]
+
+    def _unwritten_bytes(self) -> float:
+        try:
+            memory = Memory(self._root / "proc")
+        except _UNREADABLE:
+            return 0.0
+        try:
+            levels = memory.read()
+        except _UNREADABLE:
+            return 0.0
+        finally:
+            memory.close()
+        return float(levels.get("memory_dirty_bytes", 0.0)) + float(levels.get("memory_writeback_bytes", 0.0))
+
+    def _age(self, reading: _Reading) -> float:
+        return self._readings[-1].at - reading.at
+
+
+def _sum(rates: Mapping[str, float], *names: str) -> float | None:
+    """Together; None where one is not known."""
+    found = [rates[name] for name in names if name in rates]
+    return sum(found) if len(found) == len(names) else None
+
+
+def _less(rate: float | None, own: float) -> float | None:
+    return None if rate is None else max(0.0, rate - own)

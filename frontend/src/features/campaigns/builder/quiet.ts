@@ -1,0 +1,64 @@
+/** What becomes of a run that meets a node which others use. */
+
+import type { CampaignPlan } from "@/api/types";
+import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
+
+export interface DraftQuiet {
+  readonly policy: CampaignPlan["quiet"];
+  /** How long a run holds its node back at most; of no account but for `wait`. */
+  readonly wait: string;
+}
+
+const LONGEST_WAIT = 3600;
+
+export const FLAGGED: DraftQuiet = { policy: "flag", wait: "1 min" };
+
+/** Each policy by its name and by what it does. */
+export const POLICIES: readonly {
+  readonly value: DraftQuiet["policy"];
+  readonly label: string;
+  readonly does: string;
+}[] = [
+  {
+    value: "flag",
+    label: "Start, and flag the run",
+    does: "A run that meets other load starts all the same and is marked FOREIGN_LOAD.",
+  },
+  {
+    value: "wait",
+    label: "Wait until the node is quiet",
+    does: "A run that meets other load holds its node until that is quiet; after that time it gives it to others and is tried again.",
+  },
+  {
+    value: "refuse",
+    label: "Refuse to start",
+    does: "A run that meets other load fails at once and says what it met.",
+  },
+  {
+    value: "ignore",
+    label: "Start, without a flag",
+    does: "Nobody is told of other load; how much it was is stored with the run.",
+  },
+];
+
+/** The draft of a plan's policy. */
+export function quietOf({ quiet, quiet_wait_seconds }: CampaignPlan): DraftQuiet {
+  return { policy: quiet, wait: exactSeconds(quiet_wait_seconds) };
+}
+
+/** The policy as a plan has it. */
+export function planQuiet({ policy, wait }: DraftQuiet): Pick<CampaignPlan, "quiet" | "quiet_wait_seconds"> {
+  return { quiet: policy, quiet_wait_seconds: parseSeconds(policy === "wait" ? wait : FLAGGED.wait) };
+}
+
+/** Why the time cannot be sent, or null. */
+export function quietProblem({ policy, wait }: DraftQuiet): string | null {
+  if (policy !== "wait") return null;
+  try {
+    const seconds = parseSeconds(wait);
+    return seconds > 0 && seconds <= LONGEST_WAIT ? null : "Give more than 0 s and at most 1 h.";
+  } catch (error) {
+    if (error instanceof UnitError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+import { screen, within } from "@testing-library/react";
+import { expect, it } from "vitest";
+import type { RunDetail } from "@/api/types";
+import { renderWithApp } from "@/testing/render";
+import { ForeignSection } from "./ForeignSection";
+
+const before = {
+  seconds: 5.2,
+  waited_seconds: 12.4,
+  processors: 4,
+  running_tasks: 1.5,
+  load1: 3,
+  cpu_ratio: 0.25,
+  psi_cpu_ratio: 0.02,
+  psi_io_ratio: null,
+  disk_bytes_per_second: 2_000_000,
+  network_bytes_per_second: 1000,
+  sessions: 0,
+  jobs: ["4711"],
+  excess: "processors busy 25% of at most 10% of the time",
+};
+const during = {
+  seconds: 60,
+  cpu_ratio: 0.01,
+  storage_ratio: 0.125,
+  storage_bytes_per_second: 5_000_000,
+  network_ratio: null,
+  network_bytes_per_second: null,
+  psi_cpu_ratio: 0.5,
+  psi_io_ratio: 0.75,
+};
+
+function runWith(foreign_load: object | null): RunDetail {
+  const order = { id: 1, node_name: "n1", role: "load", foreign_load };
+  return { attempts: [{ ordinal: 1, orders: [order] }] } as unknown as RunDetail;
+}
+
+it("shows what others used before and during the run, and what nobody could tell as unknown", () => {
+  renderWithApp(<ForeignSection run={runWith({ before, during })} />);
+  const [, first, second] = within(screen.getByRole("table")).getAllByRole("row");
+  expect(first).toHaveTextContent(/5 s before25 %2 MB\/s1 kB\/s2 %unknown/);
+  expect(first).toHaveTextContent("1.5 tasks on 4 processors; batch jobs 4711; held back for 12.4 s");
+  expect(second).toHaveTextContent(/of the run1 %12\.5 %, 5 MB\/sunknown, unknown50 %75 %/);
+});
+
+it("is left out where no node said anything", () => {
+  renderWithApp(<ForeignSection run={runWith(null)} />);
+  expect(screen.queryByText("Foreign load")).not.toBeInTheDocument();
+});

@@ -1,0 +1,95 @@
+/** What others used of the nodes, before the run while nothing of ours loaded them, and during it. */
+
+import { Text } from "@mantine/core";
+import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { formatDuration, formatValue } from "@/lib/units";
+
+export function ForeignSection({ run }: { run: RunDetail }) {
+  const attempt = run.attempts.findLast(({ orders }) => orders.some(({ foreign_load }) => foreign_load));
+  if (!attempt) return null;
+  return (
+    <Section
+      description="What the nodes did before the run, and of what they did during it that which the load cannot have caused."
+      title="Foreign load"
+    >
+      <ScrollTable
+        head={[
+          "Node",
+          "When",
+          "Processors",
+          "Storage",
+          "Network",
+          "Waits for a processor",
+          "Waits for storage",
+          "Besides",
+        ]}
+        label="Foreign load"
+      >
+        {attempt.orders.flatMap(({ id, node_name, foreign_load }) => [
+          foreign_load?.before && (
+            <BeforeRow before={foreign_load.before} key={`${id} before`} node={node_name} />
+          ),
+          foreign_load?.during && (
+            <DuringRow during={foreign_load.during} key={`${id} during`} node={node_name} />
+          ),
+        ])}
+      </ScrollTable>
+      <Text c="dimmed" mt="xs" size="xs">
+        Of the waits during a run the kernel does not say whose they are: others waited at most so long.
+      </Text>
+    </Section>
+  );
+}
+
+function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
+  const besides = [
+    before.running_tasks !== null &&
+      `${before.running_tasks.toFixed(1)} tasks on ${before.processors} processors`,
+    before.sessions !== null && before.sessions > 0 && `${before.sessions} logged in`,
+    before.jobs !== null && before.jobs.length > 0 && `batch jobs ${before.jobs.join(", ")}`,
+    before.waited_seconds >= 1 && `held back for ${formatDuration(before.waited_seconds)}`,
+  ];
+  return (
+    <tr>
+      <td>{node}</td>
+      <td>
+        {before.seconds > 0 ? `${formatDuration(Math.round(before.seconds))} before` : "before: not seen"}
+      </td>
+      <td>{share(before.cpu_ratio)}</td>
+      <td>{rate(before.disk_bytes_per_second)}</td>
+      <td>{rate(before.network_bytes_per_second)}</td>
+      <td>{share(before.psi_cpu_ratio)}</td>
+      <td>{share(before.psi_io_ratio)}</td>
+      <td className="iotide-wrap">{besides.filter(Boolean).join("; ")}</td>
+    </tr>
+  );
+}
+
+function DuringRow({ during, node }: { during: ForeignDuring; node: string }) {
+  return (
+    <tr>
+      <td>{node}</td>
+      <td>{formatDuration(Math.round(during.seconds))} of the run</td>
+      <td>{share(during.cpu_ratio)}</td>
+      <td>
+        {share(during.storage_ratio)}, {rate(during.storage_bytes_per_second)}
+      </td>
+      <td>
+        {share(during.network_ratio)}, {rate(during.network_bytes_per_second)}
+      </td>
+      <td>{share(during.psi_cpu_ratio)}</td>
+      <td>{share(during.psi_io_ratio)}</td>
+      <td />
+    </tr>
+  );
+}
+
+function share(ratio: number | null): string {
+  return ratio === null ? "unknown" : formatValue(ratio, "ratio");
+}
+
+function rate(bytesPerSecond: number | null): string {
+  return bytesPerSecond === null ? "unknown" : formatValue(bytesPerSecond, "bytes_per_second");
+}
