@@ -17,7 +17,9 @@ from iotide_server.runs.repository import NewRuns, insert_runs, open_stage
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.messages import FinishRequest, Outcome
 
-CAMPAIGNS: Final = 40
+NODES_PER_RUN_OF_A_CAMPAIGN: Final = 4
+"""A campaign has a quarter as many runs as there are nodes: the heads of the lines are of several campaigns, and of the
+same ones however long the queue is."""
 OWNERS: Final = 5
 NODES_PER_TARGET: Final = 50
 GANG_SHARE: Final = 0.15
@@ -92,12 +94,17 @@ class Counts:
 
 
 class Crowd:
-    """Nodes whose agents say what they are told; the mix of runs is always the same for a seed."""
+    """Nodes whose agents say what they are told.
+
+    The mix of runs and what ends are always the same for so many nodes: a longer queue is the shorter one and what
+    stands behind it.
+    """
 
     def __init__(self, database: Database, nodes: int, now: datetime) -> None:
         self.database = database
         self.now = now
         self._random = random.Random(nodes)  # noqa: S311 - no secret
+        self._ending = random.Random(nodes)  # noqa: S311 - no secret
         values = {"nodes": nodes, "now": now, "owners": OWNERS, "targets": max(1, nodes // NODES_PER_TARGET)}
         with database.transaction() as session:
             for statement in _SITE:
@@ -114,10 +121,12 @@ class Crowd:
         Args:
             target_id: all of them are to load this one; None: what the mix says.
         """
-        for number in range(CAMPAIGNS):
-            drawn = [self._draw(target_id) for _ in range(runs // CAMPAIGNS)]
+        size = len(self._node_ids) // NODES_PER_RUN_OF_A_CAMPAIGN
+        campaigns = runs // size
+        for number in range(campaigns):
+            drawn = [self._draw(target_id) for _ in range(size)]
             alone = [run for run in drawn if run.targets and self._random.random() < EXCLUSIVE_SHARE]
-            at = self.now - timedelta(minutes=CAMPAIGNS - number)
+            at = self.now - timedelta(minutes=campaigns - number)
             with self.database.transaction() as session:
                 self._submit(session, [run for run in drawn if run not in alone], "node", number, at)
                 self._submit(session, alone, "node+target", number, at)
@@ -146,7 +155,7 @@ class Crowd:
         """Let a share of the active runs end as their nodes would say it; how many."""
         with self.database.transaction() as session:
             active = session.scalars(_ACTIVE).all()
-        ending = self._random.sample(active, max(1, round(share * len(active))))
+        ending = self._ending.sample(active, max(1, round(share * len(active))))
         for run_id in ending:
             with self.database.transaction() as session:
                 orders = session.execute(_ORDERS, {"run_id": run_id}).all()

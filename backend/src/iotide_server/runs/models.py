@@ -157,6 +157,7 @@ class LinePlace(Base):
         owner_id: of the run's campaign, 0 where it has none; a line is one line for each owner.
         target_ids: all that the run loads, shared_target_ids: those of scope `shared`; carried here so that the pass
             can skip what waits for a blocked target without reading the run.
+        node_count: of the run, so that the pass reads the nodes of gangs alone; 0 where the release before did not say.
     """
 
     __tablename__ = "line_place"
@@ -168,6 +169,7 @@ class LinePlace(Base):
     shared_target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     owner_id: Mapped[int] = mapped_column(server_default="0")
     target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger), server_default=text("'{}'"))
+    node_count: Mapped[int] = mapped_column(server_default="0")
 
     __table_args__ = (
         # With all that the pass asks of a place, so that it skips many without reading their rows.
@@ -177,7 +179,7 @@ class LinePlace(Base):
             "owner_id",
             "sort_key",
             "run_id",
-            postgresql_include=["not_before", "target_ids", "shared_target_ids"],
+            postgresql_include=["not_before", "target_ids", "shared_target_ids", "node_count"],
         ),
         Index("ix_line_place_owner_id", "owner_id"),
         Index("ix_line_place_run_id", "run_id"),

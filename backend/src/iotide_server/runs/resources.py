@@ -1,7 +1,6 @@
 """What a run takes while it is active: nodes, shared targets and its cluster, each alone or beside others."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -69,6 +68,16 @@ def node_mode(exclusive: Exclusivity) -> Mode:
     return Mode.SHARED if exclusive is Exclusivity.NONE else Mode.EXCLUSIVE
 
 
+_KNOWN_OF: Final = {
+    exclusive: (
+        _KNOWN[ResourceKind.NODE, node_mode(exclusive)],
+        _KNOWN[ResourceKind.TARGET, Mode.EXCLUSIVE if exclusive is Exclusivity.NODE_AND_TARGET else Mode.SHARED],
+        _KNOWN[ResourceKind.CLUSTER, Mode.EXCLUSIVE if exclusive is Exclusivity.CLUSTER else Mode.SHARED],
+    )
+    for exclusive in Exclusivity
+}
+
+
 def needs(
     exclusive: Exclusivity, node_ids: Iterable[int], shared_target_ids: Iterable[int], cluster_id: int
 ) -> tuple[Need, ...]:
@@ -77,18 +86,16 @@ def needs(
     A run takes its cluster too, beside others unless it wants the cluster alone: so one that does waits for the others
     and the others for it. Targets of scope `node` are covered by the node.
     """
-    target_mode = Mode.EXCLUSIVE if exclusive is Exclusivity.NODE_AND_TARGET else Mode.SHARED
-    cluster_mode = Mode.EXCLUSIVE if exclusive is Exclusivity.CLUSTER else Mode.SHARED
+    of_nodes, of_targets, of_cluster = _KNOWN_OF[exclusive]
     return (
-        *map(_KNOWN[ResourceKind.NODE, node_mode(exclusive)].__getitem__, sorted(node_ids)),
-        *map(_KNOWN[ResourceKind.TARGET, target_mode].__getitem__, sorted(shared_target_ids)),
-        _KNOWN[ResourceKind.CLUSTER, cluster_mode][cluster_id],
+        *map(of_nodes.__getitem__, sorted(node_ids)),
+        *map(of_targets.__getitem__, sorted(shared_target_ids)),
+        of_cluster[cluster_id],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
-    """A resource as the database counts its leases.
+class Occupancy(NamedTuple):
+    """A resource as the database counts its leases; a tuple, as a pass makes thousands.
 
     Attributes:
         slots: how many may share it; None: any number.
@@ -110,8 +117,3 @@ class Occupancy:
         if self.cooling_until is not None or self.exclusive or (mode is Mode.EXCLUSIVE and self.shared):
             return False
         return self.slots is None or self.shared < self.slots
-
-    def free_at(self, end: datetime) -> "Occupancy":
-        """The same with what is known of its leases: they end at the latest then."""
-        free_from = max(end, self.cooling_until or end)
-        return Occupancy(self.shared, self.exclusive, self.slots, self.usable, free_from, self.cooling_until)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Final
 
 from iotide_server.runs.resources import Mode, Need, Occupancy, Resource, ResourceKind
 
@@ -40,12 +41,6 @@ class Waiting:
         return self.start_by is not None and moment >= self.start_by
 
 
-def contested(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy]) -> frozenset[Resource]:
-    """The resources that keep a run from starting and whose `free_from` the match therefore wants to know."""
-    needs = set[Need]().union(*(run.needs for run in waiting))
-    return frozenset(need.resource for need in needs if not occupied[need.resource].admits(need.mode))
-
-
 def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], now: datetime) -> list[Waiting]:
     """The runs that start now, in order.
 
@@ -54,9 +49,23 @@ def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], no
     time limit ends before (EASY backfill). One order over all lines and bounded runs: no deadlock and no starvation. A
     run that waits for something whose end nobody knows keeps nothing, or one dead node would stop the cluster; nor does
     one whose window or whose time before a blackout will be over by then, or nodes would idle for what never starts.
+
+    Args:
+        occupied: what is not named there is idle, a node for one run at a time.
     """
-    board = _Board(dict(occupied), now)
+    board = _Board(_Occupied(occupied), now)
     return [run for run in sorted(waiting, key=lambda run: run.place) if board.start_or_keep(run)]
+
+
+_IDLE: Final = Occupancy(0, 0)
+_IDLE_NODE: Final = Occupancy(0, 0, slots=1)
+
+
+class _Occupied(dict[Resource, Occupancy]):
+    """By resource; most are idle, and are not named."""
+
+    def __missing__(self, resource: Resource) -> Occupancy:
+        return _IDLE_NODE if resource.kind is ResourceKind.NODE else _IDLE
 
 
 @dataclass(slots=True)
@@ -66,66 +75,74 @@ class _Board:
     Most runs want many nodes and each alone, so these are looked up in sets at once.
 
     Attributes:
-        taken: what admits nobody who wants to be alone there.
+        taken: what admits nobody who wants to be alone there; full: what admits nobody.
         kept_alone: what an earlier run keeps for itself, from when on; of several the first, since the start of each
             of the others is not before it.
         kept_beside: in what earlier runs keep places beside others: how many, and from when on.
     """
 
-    occupied: dict[Resource, Occupancy]
+    occupied: _Occupied
     now: datetime
     taken: set[Resource] = field(init=False)
+    full: set[Resource] = field(init=False)
     unusable: frozenset[Resource] = field(init=False)
     kept_alone: dict[Resource, datetime] = field(default_factory=dict)
     kept_beside: dict[Resource, tuple[int, datetime]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.taken = {resource for resource, found in self.occupied.items() if not found.admits(Mode.EXCLUSIVE)}
+        self.full = {resource for resource, found in self.occupied.items() if not found.admits(Mode.SHARED)}
+        self.taken = self.full | {resource for resource, found in self.occupied.items() if found.shared}
         self.unusable = frozenset(resource for resource, found in self.occupied.items() if not found.usable)
 
     def start_or_keep(self, run: Waiting) -> bool:
-        alone = {resource for resource, mode in run.needs if mode is Mode.EXCLUSIVE}
-        beside = [resource for resource, mode in run.needs if mode is Mode.SHARED]
-        is_unusable = bool(self.unusable) and not self.unusable.isdisjoint(alone.union(beside))
-        if is_unusable or run.is_too_late_at(self.now):
+        exclusive = Mode.EXCLUSIVE
+        alone = {resource for resource, mode in run.needs if mode is exclusive}
+        beside = {resource for resource, mode in run.needs if mode is not exclusive}
+        is_usable = self.unusable.isdisjoint(alone) and self.unusable.isdisjoint(beside)
+        if not is_usable or run.is_too_late_at(self.now):
             return False
-        taken = alone & self.taken
-        taken.update(resource for resource in beside if not self.occupied[resource].admits(Mode.SHARED))
-        kept = [self.kept_alone[resource] for resource in alone if resource in self.kept_alone]
-        kept += [self.kept_beside[resource][1] for resource in alone if resource in self.kept_beside]
-        for resource in beside:
-            kept += self._kept_from(resource)
-        if not taken and all(self.now + run.occupies <= start for start in kept):
+        taken = (alone & self.taken) | (beside & self.full)
+        kept = [*self._kept_from_alone(alone), *self._kept_from_beside(beside)]
+        if not taken and (not kept or self.now + run.occupies <= min(kept)):
             self._start(run)
             return True
         if not taken or self._has_room(run):
-            self._keep(run, taken, kept)
+            start = self._start_at_the_latest(taken, kept)
+            if start is not None and not run.is_too_late_at(start):
+                self._keep(alone, beside, start)
         return False
 
-    def _kept_from(self, resource: Resource) -> list[datetime]:
+    def _kept_from_alone(self, alone: Collection[Resource]) -> list[datetime]:
+        """The moments from which on somebody else is to be there."""
+        kept = [self.kept_alone[resource] for resource in alone if resource in self.kept_alone]
+        return kept + [self.kept_beside[resource][1] for resource in alone if resource in self.kept_beside]
+
+    def _kept_from_beside(self, beside: Collection[Resource]) -> list[datetime]:
         """The moments from which on there is no place for one more beside others."""
-        starts = [self.kept_alone[resource]] if resource in self.kept_alone else []
-        slots = self.occupied[resource].slots
-        if slots is not None and resource in self.kept_beside:
-            places, start = self.kept_beside[resource]
-            starts += [start] if self.occupied[resource].shared + places >= slots else []
-        return starts
+        kept = [self.kept_alone[resource] for resource in beside if resource in self.kept_alone]
+        for resource in beside:
+            if resource.kind is ResourceKind.NODE and resource in self.kept_beside:
+                taken = self.occupied[resource]
+                places, start = self.kept_beside[resource]
+                kept += [start] if taken.slots is not None and taken.shared + places >= taken.slots else []
+        return kept
 
     def _has_room(self, run: Waiting) -> bool:
         """Whether a node of it could take it, or at least one more beside others."""
-        nodes = (resource for resource, _ in run.needs if resource.kind is ResourceKind.NODE)
-        return any(self.occupied[node].admits(Mode.SHARED) for node in nodes)
+        return any(resource.kind is ResourceKind.NODE and resource not in self.full for resource, _ in run.needs)
 
     def _start(self, run: Waiting) -> None:
         for resource, mode in run.needs:
             before = self.occupied[resource]
-            self.occupied[resource] = Occupancy(
+            after = self.occupied[resource] = Occupancy(
                 shared=before.shared + (mode is Mode.SHARED),
                 exclusive=before.exclusive + (mode is Mode.EXCLUSIVE),
                 slots=before.slots,
                 free_from=self._later_end(before, self.now + run.occupies),
             )
             self.taken.add(resource)
+            if not after.admits(Mode.SHARED):
+                self.full.add(resource)
 
     @staticmethod
     def _later_end(before: Occupancy, end: datetime) -> datetime | None:
@@ -134,17 +151,15 @@ class _Board:
             return end
         return max(before.free_from, end) if before.free_from is not None else None
 
-    def _keep(self, run: Waiting, taken: Collection[Resource], kept: list[datetime]) -> None:
+    def _start_at_the_latest(self, taken: Collection[Resource], kept: Sequence[datetime]) -> datetime | None:
+        """When all that is taken or kept is free; None where nobody can say it."""
         ends = [self.occupied[resource].free_from for resource in taken]
         known = [end for end in ends if end is not None]
-        if len(known) < len(ends):
-            return
-        start = max([self.now, *known, *kept])
-        if run.is_too_late_at(start):
-            return
-        for resource, mode in run.needs:
-            if mode is Mode.EXCLUSIVE:
-                self.kept_alone.setdefault(resource, start)
-            else:
-                places, earliest = self.kept_beside.get(resource, (0, start))
-                self.kept_beside[resource] = (places + 1, min(earliest, start))
+        return max([self.now, *known, *kept]) if len(known) == len(ends) else None
+
+    def _keep(self, alone: Collection[Resource], beside: Collection[Resource], start: datetime) -> None:
+        for resource in alone:
+            self.kept_alone.setdefault(resource, start)
+        for resource in beside:
+            places, earliest = self.kept_beside.get(resource, (0, start))
+            self.kept_beside[resource] = (places + 1, min(earliest, start))

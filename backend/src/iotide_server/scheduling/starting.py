@@ -12,9 +12,8 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from iotide_server.campaigns import stages, windows
 from iotide_server.clusters import drains
 from iotide_server.kit.db import Database
-from iotide_server.runs.resources import Occupancy, Resource
-from iotide_server.scheduling import repository
-from iotide_server.scheduling.matching import Waiting, contested, match
+from iotide_server.scheduling import lines, repository
+from iotide_server.scheduling.matching import Waiting, match
 from iotide_server.scheduling.repository import Offer
 
 LARGEST_BATCH = 200
@@ -34,13 +33,8 @@ def decide(database: Database, now: datetime) -> list[Waiting]:
         drains.resume_due(session, now)
         stages.advance(session, now)
         windows.turn(session, now)
-        waiting = repository.candidates(session, now)
-        if not waiting:
-            return []
-        occupied = repository.occupancy(session, waiting, now)
-        in_the_way = contested(waiting, occupied)
-        ends = repository.free_from(session, in_the_way) if in_the_way else {}
-        return match(waiting, _with_ends(occupied, ends), now)
+        found = lines.candidates(session, now)
+        return match(found.waiting, lines.occupancy(session, found, now), now) if found.waiting else []
 
 
 @contextmanager
@@ -53,10 +47,6 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _with_ends(occupied: dict[Resource, Occupancy], ends: dict[Resource, datetime]) -> dict[Resource, Occupancy]:
-    return occupied | {resource: occupied[resource].free_at(end) for resource, end in ends.items()}
 
 
 def start(database: Database, runs: Sequence[Waiting], now: datetime) -> Iterator[list[Offer]]:

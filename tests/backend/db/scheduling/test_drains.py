@@ -15,7 +15,7 @@ from iotide_server.clusters.errors import DrainEndPassedError
 from iotide_server.clusters.views import DrainKind, DrainWanted
 from iotide_server.kit.db import Database
 from iotide_server.runs import reading
-from iotide_server.scheduling import repository, starting
+from iotide_server.scheduling import lines, repository, starting
 from iotide_server.scheduling.matching import Waiting
 from iotide_server.scheduling.service import Scheduler
 
@@ -186,7 +186,7 @@ def test_runs_that_are_just_being_started_are_seen_by_whoever_drained(site: Site
 
     with ThreadPoolExecutor(1) as pool:
         with site.database.transaction() as session:
-            waiting = repository.candidates(session, site.clock())
+            waiting = lines.candidates(session, site.clock()).waiting
             repository.start(session, waiting, {run_id: 1}, site.clock())
             drained = pool.submit(drain_and_look)
             blocked = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")

@@ -17,7 +17,7 @@ from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.runs import reading
 from iotide_server.runs.resources import Occupancy, Resource, needs
-from iotide_server.scheduling import repository
+from iotide_server.scheduling import lines, repository
 from iotide_server.scheduling.matching import Waiting, match
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import OrderState, Outcome
@@ -182,7 +182,7 @@ def test_behind_a_gang_that_waits_those_that_can_start_before_it_are_seen_and_ga
     assert site.start() == [busy] * 2
     first, _, both = site.add_runs([1, 2], [1, 4], [1, 3], limit=60.0)
     with site.database.transaction() as session:
-        seen = {run.run_id for run in repository.candidates(session, site.clock())}
+        seen = {run.run_id for run in lines.candidates(session, site.clock()).waiting}
     assert seen == {first, both}
     assert site.start() == [both] * 2
 

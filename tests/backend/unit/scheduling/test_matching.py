@@ -1,12 +1,13 @@
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from iotide_server.runs.resources import Mode, Occupancy, Resource, ResourceKind, needs
-from iotide_server.scheduling.matching import Waiting, contested, match
+from iotide_server.scheduling.matching import Waiting, match
 from iotide_wire.plan import Exclusivity
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -140,11 +141,6 @@ def test_a_run_whose_cool_down_would_last_into_the_kept_time_does_not_go_first()
     assert started(waiting, board(target1=cooling(NOW + timedelta(hours=1.5)))) == []
 
 
-def test_only_what_stands_in_the_way_is_contested() -> None:
-    waiting = [run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(2, [2])]
-    assert contested(waiting, board(target1=busy(Mode.SHARED, slots=None))) == {target(1)}
-
-
 runs = st.builds(
     run,
     st.integers(1, 40),
@@ -167,6 +163,99 @@ occupancies = st.builds(
 boards = st.fixed_dictionaries({f"node{number}": occupancies for number in range(1, 5)}).map(
     lambda taken: board(**taken)
 )
+shared_by_any = st.builds(
+    lambda shared, alone, until, cools: Occupancy(
+        0 if alone or cools else shared,
+        int(alone and not cools),
+        free_from=until,
+        cooling_until=until if cools else None,
+    ),
+    st.integers(0, 2),
+    st.booleans(),
+    st.sampled_from([None, NOW + timedelta(minutes=40), NOW + timedelta(hours=1)]),
+    st.booleans(),
+)
+whole_boards = st.builds(
+    lambda nodes, first, second, cluster: {
+        **nodes,
+        target(1): first,
+        target(2): second,
+        Resource(ResourceKind.CLUSTER, CLUSTER): cluster,
+    },
+    boards,
+    shared_by_any,
+    shared_by_any,
+    shared_by_any,
+)
+
+
+class PlainBoard:
+    """The rule of `match` one need after the other, as it reads."""
+
+    def __init__(self, occupied: dict[Resource, Occupancy]) -> None:
+        self.occupied = dict(occupied)
+        self.kept_alone: dict[Resource, datetime] = {}
+        self.kept_beside: dict[Resource, list[datetime]] = {}
+
+    def start_or_keep(self, waiting: Waiting) -> bool:
+        if waiting.is_too_late_at(NOW) or not all(self.occupied[need.resource].usable for need in waiting.needs):
+            return False
+        lacking = [need.resource for need in waiting.needs if not self.occupied[need.resource].admits(need.mode)]
+        kept = [start for need in waiting.needs for start in self.kept_from(*need)]
+        if not lacking and all(NOW + waiting.occupies <= start for start in kept):
+            self.start(waiting)
+            return True
+        nodes = [need.resource for need in waiting.needs if need.resource.kind is ResourceKind.NODE]
+        if not lacking or any(self.occupied[one].admits(Mode.SHARED) for one in nodes):
+            self.keep(waiting, lacking, kept)
+        return False
+
+    def kept_from(self, resource: Resource, mode: Mode) -> list[datetime]:
+        """From when on an earlier run leaves no place there."""
+        alone = [self.kept_alone[resource]] if resource in self.kept_alone else []
+        beside = self.kept_beside.get(resource, [])
+        slots = self.occupied[resource].slots
+        fits = mode is Mode.SHARED and (slots is None or self.occupied[resource].shared + len(beside) < slots)
+        return alone if fits or not beside else [*alone, min(beside)]
+
+    def start(self, begun: Waiting) -> None:
+        for resource, mode in begun.needs:
+            before, alone = self.occupied[resource], mode is Mode.EXCLUSIVE
+            end: datetime | None = NOW + begun.occupies
+            if before.shared:
+                end = before.free_from and max(before.free_from, NOW + begun.occupies)
+            self.occupied[resource] = Occupancy(
+                before.shared + (not alone), before.exclusive + alone, before.slots, free_from=end
+            )
+
+    def keep(self, waiting: Waiting, lacking: list[Resource], kept: list[datetime]) -> None:
+        ends = [self.occupied[resource].free_from for resource in lacking]
+        start = max([NOW, *kept, *(end for end in ends if end is not None)])
+        if None in ends or waiting.is_too_late_at(start):
+            return
+        for resource, mode in waiting.needs:
+            if mode is Mode.EXCLUSIVE:
+                self.kept_alone.setdefault(resource, start)
+            else:
+                self.kept_beside.setdefault(resource, []).append(start)
+
+
+@given(waiting=waiting_lists, late=st.sets(st.integers(1, 40)), occupied=whole_boards)
+def test_sets_at_once_say_the_same_as_the_rule_one_need_after_the_other(
+    waiting: list[Waiting], late: set[int], occupied: dict[Resource, Occupancy]
+) -> None:
+    soon = NOW + timedelta(minutes=50)
+    waiting = [replace(one, start_by=soon) if one.run_id in late else one for one in waiting]
+    plain = PlainBoard(occupied)
+    by_the_rule = [one for one in sorted(waiting, key=lambda one: one.place) if plain.start_or_keep(one)]
+    assert match(waiting, occupied, NOW) == by_the_rule
+
+
+@given(waiting=waiting_lists, occupied=whole_boards)
+def test_what_is_idle_need_not_be_named(waiting: list[Waiting], occupied: dict[Resource, Occupancy]) -> None:
+    idle = (Occupancy(0, 0), Occupancy(0, 0, slots=1))
+    named = {resource: taken for resource, taken in occupied.items() if taken not in idle}
+    assert match(waiting, named, NOW) == match(waiting, occupied, NOW)
 
 
 @given(waiting=waiting_lists, occupied=boards)
