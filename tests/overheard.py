@@ -2,13 +2,14 @@
 
 from local_stack import LocalStack, wait_for
 from recording_proxy import Exchange, recording_proxy
-from rig import FIO_SMALL, NODE, Rig, add_rig
+from rig import FIO_SMALL, NODE, TARGET, Rig, add_rig
 
 _LONG = {**FIO_SMALL, "rw": "write", "runtime_seconds": 30}
+_STREAM = {"duration_seconds": 1, "rate_bytes_per_second": "64 Mbit/s", "file_size_bytes": "32 MiB"}
 
 
 def conversation(stack: LocalStack) -> list[Exchange]:
-    """Enrolment, then a run that finishes, one that is cancelled, one that fails and one only observed."""
+    """Enrolment, then a run that finishes, one that is cancelled, one that fails, one only observed and two streams."""
     with recording_proxy(stack.url) as recording:
         rig = add_rig(stack, "overheard", server_url=recording.url)
         rig.wait_ended(rig.submit_one("dd", {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}))
@@ -17,18 +18,27 @@ def conversation(stack: LocalStack) -> list[Exchange]:
         rig.stack.post(f"/runs/{cancelled}/cancel", {})
         rig.wait_ended(cancelled)
         rig.wait_ended(rig.submit_one("fio", _LONG, time_limit_seconds=2))
+        directory = stack.directory / "targets" / "loaded"
+        client = stack.add_agent(rig.cluster_id, "client", [directory])
+        stack.add_target(rig.cluster_id, "loaded", directory, [client.node_id])
         _observe(rig)
+        _send_and_receive(rig)
+        stack.stop_agent(client)
         stack.stop_agent(rig.agent)
         return list(recording.exchanges)
 
 
 def _observe(rig: Rig) -> None:
     """The node observes while another one loads."""
-    stack, directory = rig.stack, rig.stack.directory / "targets" / "loaded"
-    client = stack.add_agent(rig.cluster_id, "client", [directory])
-    stack.add_target(rig.cluster_id, "loaded", directory, [client.node_id])
     options = {**FIO_SMALL, "runtime_seconds": 3}
     run_id = rig.submit_one("fio", options, nodes=["client"], targets=["loaded"], observers=[NODE])
     rig.wait_ended(run_id)
     wait_for("the observer's result", lambda: rig.run(run_id)["observations"] or None)
-    stack.stop_agent(client)
+
+
+def _send_and_receive(rig: Rig) -> None:
+    """The node sends to another one, and that one to it."""
+    for sender, receiver, target in ((NODE, "client", "loaded"), ("client", NODE, TARGET)):
+        choice = {"workload": "stream", "options": _STREAM, "roles": {"sender": sender, "receiver": receiver}}
+        run_id = rig.submit_one("stream", {}, nodes=[NODE, "client"], targets=[target], workloads=[choice])
+        rig.wait_ended(run_id)

@@ -58,9 +58,11 @@ def kind_of(file: Path) -> type[Message]:
 
 
 def facet(message: dict[str, Any]) -> tuple[str, ...]:
-    """What makes a message worth keeping beside others of its kind: role, states, words and outcome in it."""
+    """What makes a message worth keeping beside others of its kind: roles, states, words and outcome in it."""
     parts = [message, *(part for part in message.get("orders", []) if isinstance(part, dict))]
-    return tuple(str(part[name]) for part in parts for name in ("role", "state", "word", "outcome") if name in part)
+    names = ("role", "step_role", "state", "word", "outcome")
+    told = tuple(str(part[name]) for part in parts for name in names if name in part)
+    return told + tuple("endpoint" for part in parts if part.get("endpoint"))
 
 
 def record(found: Iterator[tuple[type[Message], Any]]) -> list[Path]:
@@ -97,6 +99,7 @@ def _without_secrets(text: str) -> str:
     for pattern, harmless in (
         (r"\bion_[\w-]+", "ion_recorded"),
         (r'("join_token": ")[^"]+', r"\1recorded-join-token.-"),
+        (r'("token": ")[0-9a-f]{32}"', rf'\g<1>{"0" * 32}"'),
         (r"(redis://[^:]+:)[^@]+", r"\1recorded"),
         (re.escape(sys.prefix), "/opt/iotide"),
         (re.escape(str(DIRECTORY.parents[2])), "/opt/iotide"),

@@ -28,11 +28,12 @@ AGENT = "http://server/blade/n1@n1"
 class Node:
     """An agent's disk, its target, and the orders on it."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, **settings: object) -> None:
         self._there_before = _below()  # such as a database of other tests
         self.target = base / "target"
         self.target.mkdir(mode=0o700)
-        config = parse_config({"state_directory": str(base / "state"), "approved_directories": [str(self.target)]})
+        own = {"state_directory": str(base / "state"), "approved_directories": [str(self.target)]}
+        config = parse_config({**own, **settings})
         self.spool = Spool(config.state_directory)
         self.spool.prepare()
         self.loop = Loop()

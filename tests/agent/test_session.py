@@ -40,6 +40,7 @@ from iotide_agent.protocol import (
     WorkerEnded,
 )
 from iotide_agent.session import Session
+from iotide_wire.endpoint import Endpoint
 from iotide_wire.messages import OrderWord, Word
 
 
@@ -146,6 +147,14 @@ def test_an_order_goes_from_offer_to_forgotten() -> None:
     assert talk.say(ResultReady(1)) == [Upload(1)]
     assert talk.say(Acknowledged(1)) == [Forget(1)]
     assert talk.session.holds() == ()
+
+
+def test_a_sender_is_released_towards_the_endpoint_that_came_with_go() -> None:
+    endpoint = Endpoint(address="10.1.0.7", ports=(40_001,), token="ab" * 16)
+    talk = Talk().holding(Stage.PREPARING)
+    talk.say(Prepared(1))
+    go = word(Word.GO).model_copy(update={"endpoint": endpoint})
+    assert talk.answer(go) == [Release(1, GO_AT, endpoint)]
 
 
 def test_a_copy_of_an_offer_is_dropped_and_makes_the_agent_beat_at_once() -> None:

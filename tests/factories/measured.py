@@ -109,6 +109,12 @@ class Measured:
         self.session.flush()
         return node
 
+    def send_from(self, node: Node, cell: Cell) -> None:
+        """In the cell's runs this node sends, and the other one receives."""
+        for of_cell in self.session.query(CellNode).filter_by(cell_id=cell.id):
+            of_cell.step_role = "sender" if of_cell.node_id == node.id else "receiver"
+        self.session.flush()
+
     def deliver_together(self, cell: Cell, results_by_node: Mapping[int, FinishRequest], *, minutes: float = 0) -> Run:
         """A run of a gang that finished with these results, which came in this order."""
         run = self.run(cell, minutes=minutes)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
+from socket import socket
 from time import monotonic
 
 from iotide_agent.plan import write_input_files
@@ -63,7 +64,8 @@ def run_together(workload: Workload[OptionsT], options: OptionsT, places: Sequen
 def two_places(place: Place) -> list[Place]:
     """Two directories of a place, as if each were a target of its own."""
     found = []
-    for target_id in (place.target_id, place.target_id + 1):
+    first = place.target_id or 0
+    for target_id in (first, first + 1):
         own = replace(
             place,
             target_id=target_id,
@@ -82,11 +84,13 @@ def run_steps(steps: Sequence[Step], place: Place) -> list[StepOutcome]:
     return [_run(step, place.scratch) for step in steps]
 
 
-def run_groups(groups: Sequence[Group], place: Place) -> list[StepOutcome]:
-    """Runs the groups one after another, the steps of each side by side."""
+def run_groups(groups: Sequence[Group], place: Place, sockets: Sequence[socket] = ()) -> list[StepOutcome]:
+    """Runs the groups one after another, the steps of each side by side, each with its socket where it wants one."""
     with ThreadPoolExecutor(max_workers=max(map(len, groups))) as side_by_side:
         return [
-            outcome for group in groups for outcome in side_by_side.map(lambda step: _run(step, place.scratch), group)
+            outcome
+            for group in groups
+            for outcome in side_by_side.map(lambda step: _run(step, place.scratch, sockets), group)
         ]
 
 
@@ -108,13 +112,18 @@ def _direct_works(directory: Path) -> bool:
         trial.unlink(missing_ok=True)
 
 
-def _run(step: Step, scratch: Path) -> StepOutcome:
+def _run(step: Step, scratch: Path, sockets: Sequence[socket] = ()) -> StepOutcome:
     write_input_files([(step,)], scratch.parent)
     stem = f"{step.target_id}-{step.name}"
     stdout, stderr = scratch / f"{stem}.stdout", scratch / f"{stem}.stderr"
     started_at, started = datetime.now(UTC), monotonic()
     with stdout.open("wb") as out, stderr.open("wb") as err:
-        process = subprocess.Popen(step.argv, stdout=out, stderr=err, cwd=scratch, env={**os.environ, "LC_ALL": "C"})
+        listening = None if step.socket is None else sockets[step.socket]
+        stdin = None if listening is None else listening.fileno()
+        environment = {**os.environ, "LC_ALL": "C"}
+        process = subprocess.Popen(step.argv, stdin=stdin, stdout=out, stderr=err, cwd=scratch, env=environment)
+        if listening is not None:
+            listening.close()  # as the runner does: with the process its port is gone
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return StepOutcome(

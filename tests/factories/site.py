@@ -6,7 +6,7 @@ from base64 import b64decode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import count
+from itertools import count, zip_longest
 
 from factories.announced import mount
 from factories.clock import MovedClock
@@ -94,8 +94,13 @@ class Site:
         limit: float = 60.0,
         observers: Collection[int] = (),
         owner: int | None = None,
+        roles: Sequence[str] = (),
     ) -> list[int]:
-        """A campaign with a cell for each set of nodes (numbers from 1); the ids of its waiting runs in line order."""
+        """A campaign with a cell for each set of nodes (numbers from 1); the ids of its waiting runs in line order.
+
+        Args:
+            roles: what the nodes of each set do, in their order.
+        """
         with self.database.transaction() as session:
             campaign = Campaign(
                 cluster_id=self.cluster_id,
@@ -120,7 +125,10 @@ class Site:
                 )
                 session.add(cell)
                 session.flush()
-                session.add_all(CellNode(cell_id=cell.id, node_id=self.node_ids[node - 1]) for node in nodes)
+                session.add_all(
+                    CellNode(cell_id=cell.id, node_id=self.node_ids[node - 1], step_role=role)
+                    for node, role in zip_longest(nodes, roles)
+                )
                 session.add_all(CellObserver(cell_id=cell.id, node_id=self.node_ids[node - 1]) for node in observers)
                 session.add(CellTarget(cell_id=cell.id, target_id=self.target_ids[target]))
             session.flush()

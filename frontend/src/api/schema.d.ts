@@ -2535,6 +2535,22 @@ export interface components {
             risk: string;
         };
         /**
+         * Endpoint
+         * @description Where a node of a run receives, and what proves that a sender is of the same run.
+         *
+         *     Attributes:
+         *         ports: UDP ports that the kernel chose, one for each step that receives, in their order.
+         *         token: known to the nodes of this attempt and to the server alone; worthless once the attempt has ended.
+         */
+        Endpoint: {
+            /** Address */
+            address: string;
+            /** Ports */
+            ports: number[];
+            /** Token */
+            token: string;
+        };
+        /**
          * EnrollReply
          * @description The node's identity from now on; `node_token` is shown this once.
          */
@@ -3473,6 +3489,7 @@ export interface components {
          *         quiet: what becomes of it where others use the node.
          *         quiet_wait_seconds: with `wait`, how long it may hold the node back for that; never beyond the last moment at
          *             which it may start.
+         *         step_role: which part of the run this node does; a CLIENT does all of it. A sender has no targets.
          */
         Order: {
             /** Order Id */
@@ -3516,6 +3533,8 @@ export interface components {
              * @default 0
              */
             quiet_wait_seconds: number;
+            /** @default client */
+            step_role: components["schemas"]["StepRole"];
         };
         /**
          * OrderBeat
@@ -3524,6 +3543,7 @@ export interface components {
          *     Attributes:
          *         progress: fraction done, 0 to 1, or None where it cannot be known.
          *         curves: pieces not yet acknowledged; a repeated piece is stored once.
+         *         endpoint: of a node that is ready to receive from another one of its run.
          */
         OrderBeat: {
             /** Order Id */
@@ -3542,6 +3562,7 @@ export interface components {
              * @default []
              */
             curves: components["schemas"]["CurvePiece"][];
+            endpoint?: components["schemas"]["Endpoint"] | null;
         };
         /**
          * OrderEnd
@@ -3614,6 +3635,7 @@ export interface components {
          *         word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it;
          *             `cancel` tells an observer that the loads have ended, which is its normal end.
          *         go_at: with `go`, the moment at which every node of the attempt starts its load.
+         *         endpoint: with `go`, where the node that receives what this one sends is ready.
          */
         OrderWord: {
             /** Order Id */
@@ -3623,6 +3645,7 @@ export interface components {
             word: components["schemas"]["Word"];
             /** Go At */
             go_at: string | null;
+            endpoint?: components["schemas"]["Endpoint"] | null;
         };
         /**
          * Outcome
@@ -3976,6 +3999,11 @@ export interface components {
              */
             node_names: string[];
             /**
+             * Sender Name
+             * @description The one of them that sends to the other; null: none does
+             */
+            sender_name: string | null;
+            /**
              * Observer Names
              * @description They only watch
              */
@@ -4166,6 +4194,20 @@ export interface components {
             cluster_id: number | null;
             /** @example operator */
             role: components["schemas"]["Role"];
+        };
+        /**
+         * Roles
+         * @description Which node sends and which receives, where a workload does its work between two nodes.
+         *
+         *     Attributes:
+         *         sender: loads no target, and need not have any mounted.
+         *         receiver: loads the targets with what comes.
+         */
+        Roles: {
+            /** Sender */
+            sender: string;
+            /** Receiver */
+            receiver: string;
         };
         /**
          * Run
@@ -4403,6 +4445,11 @@ export interface components {
             /** Node Name */
             node_name: string;
             role: components["schemas"]["OrderRole"];
+            /**
+             * Step Role
+             * @description Its part of the work; null where it does all of it
+             */
+            step_role: ("sender" | "receiver") | null;
             state: components["schemas"]["OrderState"];
             /**
              * Progress
@@ -5204,6 +5251,11 @@ export interface components {
             /** Metrics */
             metrics: components["schemas"]["MetricSpec"][];
             /**
+             * Step Roles
+             * @description What `roles` of a plan may share out; empty: nothing
+             */
+            step_roles: ("sender" | "receiver")[];
+            /**
              * Tool
              * @description The program that does the work
              * @example fio
@@ -5223,6 +5275,7 @@ export interface components {
          *         bytes_moved: bytes written and read in all, so that time = bytes_moved / the target's last rate.
          *         run_seconds: how long it runs where its options say so; 0 leaves that to `bytes_moved`.
          *         breaks_series: this revision measures something else than the one before, so its series start anew.
+         *         step_roles: parts of a run that different nodes may do; empty where each node does all of it.
          *         available: whether the node has the tool; `unavailable_because` says what is missing and the remedy.
          */
         WorkloadAnnouncement: {
@@ -5258,6 +5311,11 @@ export interface components {
             run_seconds: components["schemas"]["Number"] | components["schemas"]["Option"] | components["schemas"]["Holds"] | components["schemas"]["Operation"];
             /** Breaks Series */
             breaks_series: boolean;
+            /**
+             * Step Roles
+             * @default []
+             */
+            step_roles: ("sender" | "receiver")[];
             /** Tool */
             tool: string;
             /** Tool Version */
@@ -5279,6 +5337,8 @@ export interface components {
          *         nodes_at_once, targets_at_once: as in the plan, which says it where this is None.
          *         observers: names of those of the plan's observers that watch its runs; None is all of them.
          *         variants: of the stages in which it is run; None is all of them.
+         *         roles: it runs between two nodes, of which one sends and the other receives, and `nodes_at_once` of the plan
+         *             says nothing of it; None: each node does all of it.
          */
         WorkloadChoice: {
             /** Workload */
@@ -5303,6 +5363,8 @@ export interface components {
             targets_at_once?: boolean | null;
             /** Variants */
             variants?: string[] | null;
+            /** Roles */
+            roles?: components["schemas"]["Roles"][] | "each_pair" | null;
         };
         /**
          * WorkloadNode
@@ -13437,6 +13499,9 @@ export interface operations {
                      *               ]
                      *             }
                      *           ],
+                     *           "step_roles": [
+                     *             "sender"
+                     *           ],
                      *           "tool": "fio",
                      *           "nodes": [
                      *             {
@@ -13615,7 +13680,8 @@ export interface operations {
                      *                 "observers": [],
                      *                 "targets": [],
                      *                 "targets_at_once": true,
-                     *                 "variants": []
+                     *                 "variants": [],
+                     *                 "roles": []
                      *               }
                      *             ],
                      *             "repeats": 4,
@@ -13820,6 +13886,12 @@ export interface operations {
                  *           "targets_at_once": true,
                  *           "variants": [
                  *             "text"
+                 *           ],
+                 *           "roles": [
+                 *             {
+                 *               "sender": "text",
+                 *               "receiver": "text"
+                 *             }
                  *           ]
                  *         }
                  *       ],
@@ -13897,6 +13969,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -13999,6 +14077,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -14294,6 +14378,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -14538,6 +14628,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -15244,6 +15340,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -15539,6 +15641,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -15758,6 +15866,12 @@ export interface operations {
                  *           "targets_at_once": true,
                  *           "variants": [
                  *             "text"
+                 *           ],
+                 *           "roles": [
+                 *             {
+                 *               "sender": "text",
+                 *               "receiver": "text"
+                 *             }
                  *           ]
                  *         }
                  *       ],
@@ -15804,6 +15918,7 @@ export interface operations {
                      *           "node_names": [
                      *             "text"
                      *           ],
+                     *           "sender_name": "text",
                      *           "observer_names": [
                      *             "text"
                      *           ],
@@ -16770,7 +16885,8 @@ export interface operations {
                      *                 "observers": [],
                      *                 "targets": [],
                      *                 "targets_at_once": true,
-                     *                 "variants": []
+                     *                 "variants": [],
+                     *                 "roles": []
                      *               }
                      *             ],
                      *             "repeats": 4,
@@ -16981,6 +17097,12 @@ export interface operations {
                  *             "targets_at_once": true,
                  *             "variants": [
                  *               "text"
+                 *             ],
+                 *             "roles": [
+                 *               {
+                 *                 "sender": "text",
+                 *                 "receiver": "text"
+                 *               }
                  *             ]
                  *           }
                  *         ],
@@ -17059,6 +17181,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -17537,6 +17665,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -17767,6 +17901,12 @@ export interface operations {
                  *             "targets_at_once": true,
                  *             "variants": [
                  *               "text"
+                 *             ],
+                 *             "roles": [
+                 *               {
+                 *                 "sender": "text",
+                 *                 "receiver": "text"
+                 *               }
                  *             ]
                  *           }
                  *         ],
@@ -17845,6 +17985,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -18444,6 +18590,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -18699,6 +18851,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -19128,6 +19286,12 @@ export interface operations {
                      *             "targets_at_once": true,
                      *             "variants": [
                      *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
                      *             ]
                      *           }
                      *         ],
@@ -21243,6 +21407,7 @@ export interface operations {
                      *               "node_id": 1,
                      *               "node_name": "text",
                      *               "role": "load",
+                     *               "step_role": "sender",
                      *               "state": "offered",
                      *               "progress": 1,
                      *               "phase": "text",
@@ -21892,6 +22057,7 @@ export interface operations {
                      *               "node_id": 1,
                      *               "node_name": "text",
                      *               "role": "load",
+                     *               "step_role": "sender",
                      *               "state": "offered",
                      *               "progress": 1,
                      *               "phase": "text",
@@ -23245,6 +23411,7 @@ export interface operations {
                  *             "value": 1
                  *           },
                  *           "breaks_series": true,
+                 *           "step_roles": [],
                  *           "tool": "text",
                  *           "tool_version": "text",
                  *           "available": true,
@@ -23502,7 +23669,8 @@ export interface operations {
                      *       "time_limit_seconds": 1,
                      *       "cache": "drop",
                      *       "quiet": "ignore",
-                     *       "quiet_wait_seconds": 0
+                     *       "quiet_wait_seconds": 0,
+                     *       "step_role": "client"
                      *     }
                      */
                     "application/json": components["schemas"]["Order"];
@@ -23712,7 +23880,14 @@ export interface operations {
                  *           "progress": 1,
                  *           "phase": "text",
                  *           "started_at": "2026-11-21T10:00:00Z",
-                 *           "curves": []
+                 *           "curves": [],
+                 *           "endpoint": {
+                 *             "address": "text",
+                 *             "ports": [
+                 *               1
+                 *             ],
+                 *             "token": "text"
+                 *           }
                  *         }
                  *       ]
                  *     }
@@ -23736,7 +23911,14 @@ export interface operations {
                      *           "order_id": 1,
                      *           "fence": 1,
                      *           "word": "continue",
-                     *           "go_at": "2026-11-21T10:00:00Z"
+                     *           "go_at": "2026-11-21T10:00:00Z",
+                     *           "endpoint": {
+                     *             "address": "text",
+                     *             "ports": [
+                     *               1
+                     *             ],
+                     *             "token": "text"
+                     *           }
                      *         }
                      *       ],
                      *       "oldest_offer_seconds": 1,

@@ -315,13 +315,15 @@ def test_run_is_shown_with_command_samples_and_flags(server: FakeServer, iotide:
     order = {"id": 3, "node_name": "n1", "role": "load", "state": "ended", "outcome": "finished", "steps": [step]}
     order |= {"foreign_load": {"before": BEFORE, "during": None}}
     observer = {"id": 4, "node_name": "s1", "role": "observe", "state": "running", "outcome": None, "steps": []}
-    attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [order, observer]}
+    sender = order | {"id": 5, "node_name": "n2", "step_role": "sender", "steps": []}
+    attempt = {"ordinal": 1, "state": "finished", "reason": None, "orders": [order, observer, sender]}
     detail = RUN | NOT_WAITING | {"attempts": [attempt], "samples": [RATE | {"value": 1.2e8}]}
     server.on("GET /runs/11", (200, detail))
     shown = iotide("run", "show", "11").out
     assert "  $ dd of=/x [y]" in shown
     assert "  others before: processors 45.0%, disks 5 MB/s, batch jobs 4711" in shown
     assert "attempt 1 observed by s1: running" in shown
+    assert "attempt 1 on n2, the sender: finished" in shown
     assert "120 MB/s" in shown
     assert "FSYNC (rejected): page cache; limit fsync" in shown
 

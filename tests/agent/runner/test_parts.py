@@ -33,6 +33,7 @@ from iotide_agent.runner.files import Slate, read_json, read_slate, replace_file
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_of, parse_mountinfo
+from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.tree import LoadTree
 
 MIB = 1024**2
@@ -187,14 +188,14 @@ def test_output_names_are_safe_whatever_a_step_is_called() -> None:
 def test_a_tool_that_cannot_be_reached_yet_does_not_hold_up_who_starts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hang(_argv: object, pipes: tuple[int, int, int], *_: object) -> None:
+    def hang(_argv: object, pipes: tuple[int, int, int, int], *_: object) -> None:
         os.setsid()
-        os.write(pipes[2], b".")
+        os.write(pipes[3], b".")
         time.sleep(100)
         os._exit(1)
 
     monkeypatch.setattr("iotide_agent.runner.load._become", hang)
-    surroundings = Surroundings(tmp_path, tmp_path, 10, 1.0, (), {})
+    surroundings = Surroundings(tmp_path, tmp_path, 10, 1.0, (), {}, Sockets())
     load = Load(StepCard("step", ("tool",), "none", ()), "none", 0, surroundings, 0.0)
     assert not load.reap()
     os.kill(load.pid, signal.SIGKILL)

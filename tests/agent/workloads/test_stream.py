@@ -313,6 +313,8 @@ def test_drops_while_all_memory_waits_for_the_disk_are_the_rings(place: Place) -
         address="127.0.0.1",
         port=0,
         stream_id="00112233445566aa",
+        endpoint_file=None,
+        patience_seconds=60.0,
         datagram_bytes=8192,
         rate=10**8,
         datagrams=6000,

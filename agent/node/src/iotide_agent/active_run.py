@@ -17,7 +17,7 @@ from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
 from iotide_agent.spool import OrderFiles
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.messages import ArtefactFact, Order, OrderRole
+from iotide_wire.messages import ArtefactFact, Order, OrderRole, StepRole
 
 _logger = logging.getLogger(__name__)
 
@@ -45,6 +45,11 @@ class ActiveRun:
     def observes(self) -> bool:
         """Whether it only samples the node."""
         return self.order.role is OrderRole.OBSERVE
+
+    @property
+    def receives(self) -> bool:
+        """Whether another node of the run sends to this one."""
+        return self.order.step_role is StepRole.RECEIVER
 
     def phase(self) -> dict[str, Any]:
         """What the runner noted last."""

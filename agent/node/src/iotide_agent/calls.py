@@ -58,7 +58,7 @@ class Speaker:
             agent_version=AGENT_VERSION,
             wire_version=WIRE_VERSION,
             sent_at=datetime.now(UTC),
-            facts=inventory.facts,
+            facts=inventory.told_facts,
             mounts=inventory.mounts,
             approved_directories=inventory.approved_directories,
             workloads=tuple(inventory.workloads.values()),

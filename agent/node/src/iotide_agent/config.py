@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from iotide_wire.base import Name
 from iotide_wire.catalogue import WorkloadName
+from iotide_wire.endpoint import AUTOMATIC, LOOPBACK, check_data_address
 from iotide_wire.messages import NodeRole
 
 SYSTEM_CONFIG: Final = Path("/etc/iotide/agent.toml")
@@ -39,6 +40,10 @@ def _check_state(path: Path) -> Path:
     if not path.is_absolute():
         raise ValueError(f"write an absolute path, for instance {SYSTEM_STATE}")
     return path
+
+
+def _check_data_address(text: str) -> str:
+    return text if text == AUTOMATIC else check_data_address(text)
 
 
 def default_state() -> Path:
@@ -97,6 +102,9 @@ class AgentConfig(BaseModel):
             for it. Where it fails, only the run's own files are dropped.
         remount_command: by directory, the argument list that unmounts the file system there and mounts it again, for
             campaigns with the cache policy `remount`; the server never names one.
+        data_address: where the node listens, while a run lasts, for what another node of the run sends: an address of
+            one of its interfaces, or `auto` for that by which it reaches its server. By default no other machine can
+            reach it.
         spool_limit_bytes: unsent results above this make the node decline further orders.
         workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
         quiet: above what the idle node is not quiet.
@@ -118,6 +126,7 @@ class AgentConfig(BaseModel):
         Annotated[str, AfterValidator(_check_directory)],
         Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)],
     ] = Field(default_factory=dict)
+    data_address: Annotated[str, AfterValidator(_check_data_address)] = LOOPBACK
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
     quiet: QuietLimits = Field(default_factory=QuietLimits)

@@ -26,7 +26,7 @@ from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
 from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
-from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
+from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome, StepRole
 from iotide_wire.plan import CachePolicy
 
 OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
@@ -147,7 +147,8 @@ class Executor:
         try:
             found = workload(order.workload, self._config.workloads)
             reserves = {target.target_id: target.reserve_bytes for target in order.targets}
-            return Work(found, found.options_type.model_validate(order.options), order.cache, reserves)
+            options = found.options_type.model_validate(order.options)
+            return Work(found, options, order.cache, reserves, order.step_role)
         except UnknownWorkloadError as error:
             raise DeclinedError("workload_missing", str(error)) from error
         except ValidationError as error:
@@ -326,6 +327,7 @@ class Executor:
         )
 
     def _card(self, order: Order, work: Work) -> Card:
+        receives = order.step_role is StepRole.RECEIVER
         return Card(
             order_id=order.order_id,
             fence=order.fence,
@@ -342,7 +344,18 @@ class Executor:
             patience_seconds=PATIENCE_SECONDS,
             agent=self._agent,
             others_wait_seconds=order.quiet_wait_seconds,
+            listen_address=self._listen_address() if receives else "",
+            sockets=work.workload.sockets(work.options) if receives else 0,
         )
+
+    def _listen_address(self) -> str:
+        if self.inventory.data_address is None:
+            reason = (
+                f"another node of the run is to send here, and data_address = {self._config.data_address!r} of "
+                "agent.toml is no address of this node; correct it, `iotide-agent check` says what it comes to"
+            )
+            raise DeclinedError("no_data_address", reason)
+        return self.inventory.data_address
 
 
 def _start(directory: Path, arguments: tuple[str, ...], inherited: tuple[int, ...]) -> RunnerProcess:

@@ -12,8 +12,10 @@ from typing import Final
 from iotide_agent.config import AgentConfig
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.probes.registry import collect_facts, look_again
+from iotide_agent.receiving import data_address
 from iotide_agent.workloads.registry import announcements
 from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.endpoint import DATA_ADDRESS
 from iotide_wire.expressions import TARGET_FREE, TARGET_TOTAL
 from iotide_wire.facts import Facts, MountFacts
 
@@ -28,12 +30,20 @@ class Inventory:
     Attributes:
         approved_directories: of the configuration, without symbolic links where they could be followed.
         workloads: by name.
+        data_address: where other nodes of a run may send to; None where agent.toml names no address of this node. Told
+            with the facts, but no part of them: only runs that receive depend on it.
     """
 
     facts: Facts
     mounts: tuple[MountFacts, ...]
     approved_directories: tuple[str, ...]
     workloads: Mapping[str, WorkloadAnnouncement]
+    data_address: str | None = None
+
+    @property
+    def told_facts(self) -> Facts:
+        """What the server is told of the node."""
+        return self.facts if self.data_address is None else {**self.facts, DATA_ADDRESS: self.data_address}
 
     def facts_at(self, directory: str, mount_point: str) -> Facts:
         """What the probes said of the place nearest above a directory on its mount; nothing of a mount that came later.
@@ -66,6 +76,7 @@ def take_inventory(config: AgentConfig) -> Inventory:
         mounts=tuple(mounts),
         approved_directories=approved,
         workloads={workload.name: workload for workload in announcements(reader, config.workloads)},
+        data_address=data_address(config),
     )
 
 

@@ -1,5 +1,6 @@
 """What a run does in particular: its places and its steps, made once the places are known and kept until the end."""
 
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -15,6 +16,9 @@ from iotide_agent.runner.files import replace_file
 from iotide_agent.runner.mounts import effective_options
 from iotide_agent.spool import OrderFiles
 from iotide_agent.workloads.base import Before, Group, Options, Place, Step, Workload
+from iotide_wire.endpoint import DATA_ADDRESS, Endpoint
+from iotide_wire.facts import Facts
+from iotide_wire.messages import StepRole
 from iotide_wire.plan import CachePolicy
 
 
@@ -62,21 +66,23 @@ class Work:
 
     Attributes:
         reserves: bytes that must stay free, by target id.
+        step_role: which part of the run this node does; CLIENT does all of it.
     """
 
     workload: Workload[Any]
     options: Options
     cache: CachePolicy
     reserves: Mapping[int, int]
+    step_role: StepRole = StepRole.CLIENT
 
 
 def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: Inventory) -> Plan:
     """The plan for the places that the runner made; kept on disk, since results are read by it."""
-    made_places = phase["places"]
-    found = (_place(made, files, inventory) for made in made_places)
-    places = tuple(
-        replace(place, reserve_bytes=work.reserves[place.target_id], target_count=len(made_places)) for place in found
-    )
+    places = _places(files, phase, work, inventory)
+    if work.step_role is StepRole.RECEIVER:
+        # The token is made anew with the plan, of which an order has one.
+        token = secrets.token_hex(16)
+        write_endpoint(files, Endpoint(address=phase["address"], ports=tuple(phase["ports"]), token=token))
     groups = work.workload.plan(work.options, places)
     plan = Plan(places, tuple(tuple(_under(work, step) for step in group) for group in groups))
     for place in places:
@@ -84,6 +90,55 @@ def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory
     write_input_files(plan.groups, files.scratch)
     replace_file(files.plan, _PLAN.dump_json(plan).decode(), durable=True)
     return plan
+
+
+def _places(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: Inventory) -> tuple[Place, ...]:
+    made_places = phase["places"]
+    found = [
+        replace(
+            _place(made, files, inventory),
+            reserve_bytes=work.reserves[made["target_id"]],
+            target_count=len(made_places),
+        )
+        for made in made_places
+    ]
+    if work.step_role is StepRole.CLIENT:
+        return tuple(found)
+    # By which of its networks the data came is what a receiver's numbers depend on, and no others'.
+    own: Facts = {DATA_ADDRESS: phase["address"]} if work.step_role is StepRole.RECEIVER else {}
+    return tuple(
+        replace(place, facts={**place.facts, **own}, step_role=work.step_role, endpoint=files.endpoint)
+        for place in found or [_off_targets(files, inventory)]
+    )
+
+
+def _off_targets(files: OrderFiles, inventory: Inventory) -> Place:
+    """Where a node works whose part of the run loads no target."""
+    directory = files.scratch / "off-targets"
+    return Place(
+        target_id=None,
+        directory=directory,
+        scratch=directory,
+        fstype="",
+        direct_works=False,
+        total_bytes=0,
+        free_bytes=0,
+        facts=inventory.facts,
+        target_count=0,
+    )
+
+
+def write_endpoint(files: OrderFiles, endpoint: Endpoint) -> None:
+    """Puts it where the commands of the run look for it."""
+    replace_file(files.endpoint, endpoint.model_dump_json(), durable=False)
+
+
+def read_endpoint(files: OrderFiles) -> Endpoint | None:
+    """What `write_endpoint` wrote, or None where it did not."""
+    try:
+        return Endpoint.model_validate_json(files.endpoint.read_bytes())
+    except FileNotFoundError:
+        return None
 
 
 def read_plan(files: OrderFiles) -> Plan | None:
@@ -153,4 +208,5 @@ def _step_card(step: Step) -> StepCard:
         int(step.stop_signal),
         step.stall_seconds,
         step.complained_stall_seconds,
+        step.socket,
     )

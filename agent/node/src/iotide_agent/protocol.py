@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from iotide_wire.endpoint import Endpoint
 from iotide_wire.messages import BeatReply, Order, OrderRole, OrderState
 
 
@@ -242,10 +243,15 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Let a prepared load start at that moment of the server's clock; None for now."""
+    """Let a prepared load start at that moment of the server's clock; None for now.
+
+    Attributes:
+        endpoint: where what it sends is received; None where it sends nothing.
+    """
 
     order_id: int
     go_at: datetime | None
+    endpoint: Endpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)

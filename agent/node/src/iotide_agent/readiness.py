@@ -15,8 +15,10 @@ from iotide_agent.config import AgentConfig
 from iotide_agent.identity import Identity, NotEnrolledError, load_identity
 from iotide_agent.inventory import Inventory, take_inventory
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
+from iotide_agent.receiving import data_address, why_not_here
 from iotide_agent.runner.workspace import why_open_to_others
 from iotide_agent.transport import trust
+from iotide_wire.endpoint import AUTOMATIC, LOOPBACK
 from iotide_wire.units import format_bytes
 
 CLOCK_SECONDS: Final = 2.0
@@ -55,6 +57,7 @@ def examine(config: AgentConfig) -> list[Finding]:
         _state_directory(config.state_directory, inventory),
         _memory(inventory),
         _caches(config),
+        _receiving(config),
         *_tools(inventory),
     ]
 
@@ -169,6 +172,21 @@ def _caches(config: AgentConfig) -> Finding:
         remedy = "run the agent as root, or name a cache_drop_command in agent.toml, as the sample in deploy/agent does"
         return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
     return Finding("page cache", State.READY, "can be emptied before reads")
+
+
+def _receiving(config: AgentConfig) -> Finding:
+    name, wanted = "data address", config.data_address
+    if wanted == LOOPBACK:
+        return Finding(name, State.READY, f"{wanted}: other agents of this machine alone can send to runs here")
+    found = data_address(config)
+    if found is not None:
+        return Finding(name, State.READY, f"runs listen at {found} for what other nodes send")
+    if wanted == AUTOMATIC:
+        sentence, remedy = "the address by which the server is reached is not known", "enroll the agent"
+    else:
+        sentence = f"runs cannot listen at {wanted}: {why_not_here(wanted)}"
+        remedy = f"name an address of this node as data_address in agent.toml, or {AUTOMATIC}"
+    return Finding(name, State.LIMITED, sentence, remedy)
 
 
 def _tools(inventory: Inventory) -> Iterator[Finding]:

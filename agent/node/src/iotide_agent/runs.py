@@ -9,7 +9,7 @@ from typing import Any, Final
 from iotide_agent.active_run import ActiveRun, HeldOrder, give_up, keep_before, raw_output, read_before, stage_of
 from iotide_agent.executor import DeclinedError, Executor, RunnerProcess
 from iotide_agent.leftovers import Leftovers, log_removed, shown
-from iotide_agent.plan import read_plan
+from iotide_agent.plan import read_endpoint, read_plan, write_endpoint
 from iotide_agent.progress import RunWatch, read_started_at
 from iotide_agent.protocol import (
     WIRE_STATES,
@@ -33,8 +33,9 @@ from iotide_agent.runner.record import read_phase
 from iotide_agent.spool import Spool
 from iotide_agent.witness import begin_witness, end_witness
 from iotide_agent.workloads.base import Workload
+from iotide_wire.endpoint import Endpoint
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
-from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, OrderRole, Outcome
+from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, OrderRole, Outcome, StepRole
 
 _MAX_AFTERMATHS: Final = 3
 _LOADS_ENDED: Final = Verdict(Outcome.FINISHED, "loads_ended", "the loads of its run have ended")
@@ -142,12 +143,14 @@ class Runs:
                 run.was_started = True
                 self._emit(LoadStarted(run.order.order_id))
 
-    def release(self, order_id: int, at_boottime_seconds: float | None) -> None:
-        """Lets a prepared load start."""
+    def release(self, order_id: int, at_boottime_seconds: float | None, endpoint: Endpoint | None = None) -> None:
+        """Lets a prepared load start, one that sends towards that endpoint."""
         run = self._active[order_id]
         if run.plan is None:
             return
         try:
+            if run.order.step_role is StepRole.SENDER and endpoint is not None:
+                write_endpoint(run.files, endpoint)
             self._executor.release(order_id, run.plan, at_boottime_seconds)
         except OSError as error:
             reason = f"the leave to start cannot be written: {error}"
@@ -330,6 +333,7 @@ class Runs:
             phase=(run.watch.phase if stage is Stage.RUNNING or run.held_since is not None else "") or stage.value,
             started_at=started_at,
             curves=tuple(curves),
+            endpoint=read_endpoint(run.files) if stage is Stage.READY and run.receives else None,
         )
 
     def _look_at(self, run: ActiveRun) -> None:

@@ -219,7 +219,7 @@ class Session:
         match word.word:
             case Word.GO if held.stage is Stage.READY and not held.is_cancelled:
                 held.stage = Stage.RELEASED
-                yield Release(word.order_id, word.go_at)
+                yield Release(word.order_id, word.go_at, word.endpoint)
             case Word.CANCEL if is_ours_to_end and not held.is_cancelled:
                 held.is_cancelled = True
                 yield Cancel(word.order_id, "cancelled by the server's word")

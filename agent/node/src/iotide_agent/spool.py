@@ -58,6 +58,7 @@ class OrderFiles:
         plan: the places and steps that were made of it.
         condition: of the storage below the targets, before the load.
         foreign: what others used of the node, before the load.
+        endpoint: where the run's receiving node listens, on that node and on the one that sends.
         card, go: what the runner is to do, and its leave to start.
         phase, exit, curve, output, scratch: the runner's: how far it is, its last word, what it saw, what was printed.
         tail: the end of what was printed, a slate.
@@ -70,6 +71,7 @@ class OrderFiles:
     plan: Path
     condition: Path
     foreign: Path
+    endpoint: Path
     card: Path
     go: Path
     phase: Path
@@ -91,6 +93,7 @@ def order_files(directory: Path) -> OrderFiles:
         plan=directory / "plan.json",
         condition=directory / "condition.json",
         foreign=directory / "foreign.json",
+        endpoint=directory / "endpoint.json",
         card=directory / "card.json",
         go=directory / "go.json",
         phase=directory / "phase.json",

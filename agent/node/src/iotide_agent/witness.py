@@ -60,7 +60,8 @@ def end_witness(files: OrderFiles, ended: dict[str, Any], plan: Plan | None) -> 
 
 def _condition(plan: Plan) -> Condition | None:
     try:
-        return look_below([str(place.directory) for place in plan.places], SystemReader())
+        targets = [str(place.directory) for place in plan.places if place.target_id is not None]
+        return look_below(targets, SystemReader())
     except Exception:
         # A fault of ours in looking at the storage must not lose the numbers; that nobody looked is in the log.
         _logger.exception("condition_unknown")

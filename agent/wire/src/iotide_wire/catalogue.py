@@ -40,6 +40,7 @@ class WorkloadAnnouncement(Message):
         bytes_moved: bytes written and read in all, so that time = bytes_moved / the target's last rate.
         run_seconds: how long it runs where its options say so; 0 leaves that to `bytes_moved`.
         breaks_series: this revision measures something else than the one before, so its series start anew.
+        step_roles: parts of a run that different nodes may do; empty where each node does all of it.
         available: whether the node has the tool; `unavailable_because` says what is missing and the remedy.
     """
 
@@ -54,6 +55,7 @@ class WorkloadAnnouncement(Message):
     bytes_moved: Expression
     run_seconds: Expression = Number.of(0)
     breaks_series: bool
+    step_roles: tuple[Literal["sender", "receiver"], ...] = ()
     tool: Text
     tool_version: Text | None
     available: bool
@@ -62,17 +64,16 @@ class WorkloadAnnouncement(Message):
     @property
     def schema_sha256(self) -> str:
         """Digest of all that must be the same on each node of a campaign; hexadecimal."""
-        described = self.model_dump(
-            mode="json",
-            include={
-                "name",
-                "revision",
-                "options_schema",
-                "option_defaults",
-                "metrics",
-                "bytes_needed",
-                "bytes_moved",
-                "run_seconds",
-            },
-        )
+        parts = {
+            "name",
+            "revision",
+            "options_schema",
+            "option_defaults",
+            "metrics",
+            "bytes_needed",
+            "bytes_moved",
+            "run_seconds",
+        }
+        # Only where there are some: the digests of all other workloads stay what they were.
+        described = self.model_dump(mode="json", include=parts | ({"step_roles"} if self.step_roles else set()))
         return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()

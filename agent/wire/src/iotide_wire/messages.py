@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from iotide_wire.base import Fence, Message, Name, Text, UtcTime
 from iotide_wire.catalogue import LabelName, WorkloadAnnouncement, WorkloadName
+from iotide_wire.endpoint import Endpoint
 from iotide_wire.facts import Facts, MountFacts
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.plan import CachePolicy, QuietPolicy
@@ -173,6 +174,7 @@ class Order(Message):
         quiet: what becomes of it where others use the node.
         quiet_wait_seconds: with `wait`, how long it may hold the node back for that; never beyond the last moment at
             which it may start.
+        step_role: which part of the run this node does; a CLIENT does all of it. A sender has no targets.
     """
 
     order_id: int
@@ -192,10 +194,11 @@ class Order(Message):
     cache: CachePolicy = CachePolicy.DROP
     quiet: QuietPolicy = QuietPolicy.FLAG
     quiet_wait_seconds: Annotated[float, Field(ge=0)] = 0.0
+    step_role: StepRole = StepRole.CLIENT
 
     @model_validator(mode="after")
     def _has_targets(self) -> Self:
-        if self.role is OrderRole.LOAD and not self.targets:
+        if self.role is OrderRole.LOAD and self.step_role is not StepRole.SENDER and not self.targets:
             message = "a load needs at least one target"
             raise ValueError(message)
         return self
@@ -220,6 +223,7 @@ class OrderBeat(Message):
     Attributes:
         progress: fraction done, 0 to 1, or None where it cannot be known.
         curves: pieces not yet acknowledged; a repeated piece is stored once.
+        endpoint: of a node that is ready to receive from another one of its run.
     """
 
     order_id: int
@@ -229,6 +233,7 @@ class OrderBeat(Message):
     phase: Text
     started_at: UtcTime | None
     curves: Annotated[tuple[CurvePiece, ...], Field(max_length=200)] = ()
+    endpoint: Endpoint | None = None
 
 
 class BeatRequest(Message):
@@ -256,12 +261,14 @@ class OrderWord(Message):
         word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it;
             `cancel` tells an observer that the loads have ended, which is its normal end.
         go_at: with `go`, the moment at which every node of the attempt starts its load.
+        endpoint: with `go`, where the node that receives what this one sends is ready.
     """
 
     order_id: int
     fence: Fence
     word: Word
     go_at: UtcTime | None
+    endpoint: Endpoint | None = None
 
 
 class BeatReply(Message):

@@ -1,7 +1,7 @@
 """A campaign as a person writes it, in a YAML file, in a REST call or by the browser's form."""
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictInt
 
@@ -65,6 +65,34 @@ def seconds_of(given: object) -> object:
     return parse_seconds(given) if isinstance(given, str) else given
 
 
+class Roles(Message):
+    """Which node sends and which receives, where a workload does its work between two nodes.
+
+    Attributes:
+        sender: loads no target, and need not have any mounted.
+        receiver: loads the targets with what comes.
+    """
+
+    sender: Name
+    receiver: Name
+
+
+EACH_PAIR: Final = "each_pair"
+
+
+def _listed(given: object) -> object:
+    """One mapping of roles stands for a list of it."""
+    return [given] if isinstance(given, dict | Roles) else given
+
+
+RoleSets = Annotated[
+    Annotated[list[Roles], Field(min_length=1, max_length=10_000)] | Literal["each_pair"], BeforeValidator(_listed)
+]
+"""The pairs of nodes that a workload runs between, one after another; `each_pair`: each of its nodes sends to each
+other one. People may write a single pair without the list.
+"""
+
+
 class WorkloadChoice(Message):
     """A workload with its options; each entry of `sweep` is a list of values tried one after another.
 
@@ -76,6 +104,8 @@ class WorkloadChoice(Message):
         nodes_at_once, targets_at_once: as in the plan, which says it where this is None.
         observers: names of those of the plan's observers that watch its runs; None is all of them.
         variants: of the stages in which it is run; None is all of them.
+        roles: it runs between two nodes, of which one sends and the other receives, and `nodes_at_once` of the plan
+            says nothing of it; None: each node does all of it.
     """
 
     workload: WorkloadName
@@ -87,6 +117,7 @@ class WorkloadChoice(Message):
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)] | None = None
     targets_at_once: bool | None = None
     variants: Annotated[list[Variant], Field(min_length=1, max_length=50)] | None = None
+    roles: RoleSets | None = None
 
 
 class PlannedStage(Message):

@@ -19,7 +19,9 @@ from iotide_server.campaigns.errors import (
     TargetNotInPlanError,
     TooFewNodesError,
 )
-from iotide_wire.plan import CampaignPlan, NodesAtOnce, WorkloadChoice
+from iotide_server.campaigns.roles import check_roles, pair_count, pairs
+from iotide_wire.messages import StepRole
+from iotide_wire.plan import CampaignPlan, NodesAtOnce, Roles, WorkloadChoice
 
 MAX_RUNS = 100_000
 
@@ -35,6 +37,7 @@ class Load(Generic[NodeT, TargetT, OptionSetT]):
 
     Attributes:
         observers: nodes that watch each of its runs in which they do not load.
+        roles: what the nodes of each set do, in its order; empty: each does all of the work.
     """
 
     option_set: OptionSetT
@@ -42,6 +45,7 @@ class Load(Generic[NodeT, TargetT, OptionSetT]):
     node_sets: Sequence[tuple[NodeT, ...]]
     target_sets: Sequence[tuple[TargetT, ...]]
     observers: Sequence[NodeT] = ()
+    roles: tuple[StepRole, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class CellDraft(Generic[NodeT, TargetT, OptionSetT]):
 
     Attributes:
         observers: nodes that only watch.
+        roles: of the nodes, in their order; empty: each does all of the work.
     """
 
     ordinal: int
@@ -58,13 +63,14 @@ class CellDraft(Generic[NodeT, TargetT, OptionSetT]):
     targets: tuple[TargetT, ...]
     option_set: OptionSetT
     observers: tuple[NodeT, ...] = ()
+    roles: tuple[StepRole, ...] = ()
 
 
 def cell_count(plan: CampaignPlan) -> int:
     """Combinations of the matrix, in all its stages, without making any of them."""
     return sum(
         len(stages_of(plan, choice))
-        * len(node_sets(plan, choice))
+        * _node_set_count(plan, choice)
         * len(target_sets(plan, choice))
         * prod(len(values) for values in choice.sweep.values())
         for choice in plan.workloads
@@ -73,12 +79,34 @@ def cell_count(plan: CampaignPlan) -> int:
 
 def nodes_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
     """The nodes that run this workload, alone or together."""
+    if choice.roles is not None:
+        return list(dict.fromkeys(name for pair in node_sets(plan, choice) for name in pair))
     names, at_once = _named_nodes(plan, choice), _nodes_at_once(plan, choice)
     return names if isinstance(at_once, bool) else names[: max(at_once)]
 
 
+def loading_nodes_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[str]:
+    """Those of them that load targets: of a pair the receiver alone."""
+    if choice.roles is None:
+        return nodes_of(plan, choice)
+    return list(dict.fromkeys(pair.receiver for pair in pairs_of(plan, choice)))
+
+
+def pairs_of(plan: CampaignPlan, choice: WorkloadChoice) -> list[Roles]:
+    """The pairs of nodes that this workload is run between; none where each node does all of its work."""
+    return pairs(choice, _named_nodes(plan, choice))
+
+
+def _node_set_count(plan: CampaignPlan, choice: WorkloadChoice) -> int:
+    if choice.roles is not None:
+        return pair_count(choice, _named_nodes(plan, choice))
+    return len(node_sets(plan, choice))
+
+
 def node_sets(plan: CampaignPlan, choice: WorkloadChoice) -> list[tuple[str, ...]]:
-    """The nodes that a run of this workload loads from together, one tuple for each cell of an option set."""
+    """The nodes that a run of this workload needs together, one tuple for each cell of an option set."""
+    if choice.roles is not None:
+        return [(pair.sender, pair.receiver) for pair in pairs_of(plan, choice)]
     names, at_once = _named_nodes(plan, choice), _nodes_at_once(plan, choice)
     if isinstance(at_once, bool):
         return [tuple(names)] if at_once else [(name,) for name in names]
@@ -125,7 +153,7 @@ def confirmed_from(plan: CampaignPlan) -> dict[tuple[str, str], int]:
         paused = [
             stage for stage in stages_of(plan, choice) if plan.stages and plan.stages[stage - 1].pause is not None
         ]
-        for place in product(nodes_of(plan, choice), targets_of(plan, choice)) if paused else ():
+        for place in product(loading_nodes_of(plan, choice), targets_of(plan, choice)) if paused else ():
             first[place] = min(paused[0], first.get(place, paused[0]))
     return first
 
@@ -143,6 +171,7 @@ def check_matrix(plan: CampaignPlan) -> None:
         RepeatedEntryError: a node, an observer, a target or a count of nodes is named twice.
         TooFewNodesError: more nodes are to load together than there are.
         NotInPlanError: a workload names what the plan does not.
+        IotideError: as `check_roles`.
         SweptAndSetError: an option is both set and swept.
         NoWorkloadNamesItError: no workload is run on a node, on a target, in a stage or before an observer of the plan.
         ObserverLoadsError: an observer loads in every run that it is to watch.
@@ -155,8 +184,10 @@ def check_matrix(plan: CampaignPlan) -> None:
     _check_distinct("targets", plan.targets)
     for index, choice in enumerate(plan.workloads):
         _check_own(f"workloads[{index}].nodes", choice.nodes, plan.nodes, NodeNotInPlanError)
-        own = "" if choice.nodes_at_once is None else f"workloads[{index}]."
-        _check_at_once(f"{own}nodes_at_once", _nodes_at_once(plan, choice), _named_nodes(plan, choice))
+        check_roles(f"workloads[{index}]", choice, _named_nodes(plan, choice))
+        if choice.roles is None:
+            own = "" if choice.nodes_at_once is None else f"workloads[{index}]."
+            _check_at_once(f"{own}nodes_at_once", _nodes_at_once(plan, choice), _named_nodes(plan, choice))
         _check_own(f"workloads[{index}].observers", choice.observers, plan.observers, ObserverNotInPlanError)
         _check_own(f"workloads[{index}].targets", choice.targets, plan.targets, TargetNotInPlanError)
         variants = [stage.variant for stage in plan.stages]
@@ -239,7 +270,7 @@ def expand(loads: Sequence[Load[NodeT, TargetT, OptionSetT]]) -> Iterator[CellDr
     combinations.sort(key=lambda cell: (cell[0], nodes_at[cell[1]], set_at[cell[2]]))
     for ordinal, (stage, nodes, targets, load) in enumerate(combinations, start=1):
         observers = tuple(node for node in load.observers if node not in nodes)
-        yield CellDraft(ordinal, stage, nodes, targets, load.option_set, observers)
+        yield CellDraft(ordinal, stage, nodes, targets, load.option_set, observers, load.roles)
 
 
 def _places(things: Iterable[ThingT]) -> dict[ThingT, int]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, func, text
+from sqlalchemy import CheckConstraint, ColumnElement, ForeignKey, Index, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -114,14 +114,27 @@ class Cell(Identified, Base):
 
 
 class CellNode(Base):
-    """A node of a cell."""
+    """A node of a cell.
+
+    Attributes:
+        step_role: `sender`, which loads no target of the cell, or `receiver`; None: it does all of the work.
+    """
 
     __tablename__ = "cell_node"
 
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True)
     node_id: Mapped[int] = mapped_column(ForeignKey("node.id"), primary_key=True)
+    step_role: Mapped[str | None]
 
-    __table_args__ = (Index("ix_cell_node_node_id", "node_id"),)
+    __table_args__ = (
+        Index("ix_cell_node_node_id", "node_id"),
+        CheckConstraint("step_role IN ('sender', 'receiver')", name="step_role"),
+    )
+
+    @classmethod
+    def loads(cls) -> ColumnElement[bool]:
+        """Whether it loads the targets."""
+        return cls.step_role.is_distinct_from("sender")
 
 
 class CellObserver(Base):

@@ -25,15 +25,18 @@ from iotide_server.campaigns.expansion import (
     check_matrix,
     confirmed_from,
     expand,
+    loading_nodes_of,
     node_sets,
     nodes_of,
     observers_of,
     option_sets,
+    pairs_of,
     stages_of,
     target_sets,
     targets_of,
 )
 from iotide_server.campaigns.openings import check_window
+from iotide_server.campaigns.reach import check_between
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.models import Cluster, Node
@@ -56,10 +59,12 @@ from iotide_wire.expressions import (
     ExpressionError,
     evaluate,
 )
+from iotide_wire.messages import StepRole
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
 
 _SPACE_MARGIN: Final = 1.1
 """A run needs its own bytes and a tenth more, unless the target names a larger reserve."""
+_OFF_TARGETS: Final = frozenset({StepRole.SENDER})
 _EXPRESSION: Final = TypeAdapter[Expression](Expression)
 
 
@@ -139,7 +144,8 @@ class PlannedCell:
 
     Attributes:
         observers: nodes that only watch them.
-        places: each target on each node.
+        roles: what the nodes do, in their order; empty: each does all of the work.
+        places: each target on each node that loads it, of which there is one at least.
     """
 
     ordinal: int
@@ -147,13 +153,19 @@ class PlannedCell:
     variant: str
     nodes: Sequence[Node]
     observers: Sequence[Node]
+    roles: Sequence[StepRole]
     option_set: OptionSet
     places: Sequence[PlannedPlace]
 
     @property
+    def sender(self) -> Node | None:
+        """The node that sends to the others and loads no target, where there is one."""
+        return next((node for node, role in zip(self.nodes, self.roles, strict=False) if role in _OFF_TARGETS), None)
+
+    @property
     def targets(self) -> Sequence[TargetView]:
         """In the order of the plan."""
-        return [place.target for place in self.places if place.node is self.nodes[0]]
+        return [place.target for place in self.places if place.node is self.places[0].node]
 
     @property
     def rooms(self) -> Sequence[PlannedRoom]:
@@ -177,6 +189,8 @@ class PlannedCell:
     def cached_on(self) -> Node | None:
         """The first node of which twice the memory is more than what it writes, or reads where it writes nothing."""
         for node in self.nodes:
+            if node is self.sender:
+                continue
             memory_bytes: Any = node.facts.get(MEMORY)
             if memory_bytes and self.data_bytes(node) < MEMORY_FACTOR * memory_bytes:
                 return node
@@ -232,7 +246,7 @@ def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[Ta
     wanted: set[tuple[str, str]] = set()
     wanted_now: set[tuple[str, str]] = set()
     for choice in plan.workloads:
-        pairs = set(product(nodes_of(plan, choice), targets_of(plan, choice)))
+        pairs = set(product(loading_nodes_of(plan, choice), targets_of(plan, choice)))
         wanted |= pairs
         first = stages_of(plan, choice)[0]
         wanted_now |= {pair for pair in pairs if first < confirmed.get(pair, inf)}
@@ -253,6 +267,7 @@ def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) ->
         field = f"workloads[{index}]"
         node_ids = [by_name[name].id for name in nodes_of(plan, choice)]
         workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
+        roles = check_between(field, workload, pairs_of(plan, choice), by_name)
         baseline = workloads.baseline(session, workload.name)
         needed = _EXPRESSION.validate_python(workload.bytes_needed)
         moved = _EXPRESSION.validate_python(workload.bytes_moved)
@@ -263,7 +278,7 @@ def _loads(session: Session, plan: CampaignPlan, by_name: Mapping[str, Node]) ->
             option_set = OptionSet(field, workload, options, digest, needed, moved, seconds)
             sets = [tuple(by_name[name] for name in names) for names in node_sets(plan, choice)]
             observers = [by_name[name] for name in observers_of(plan, choice)]
-            yield Load(option_set, stages_of(plan, choice), sets, target_sets(plan, choice), observers)
+            yield Load(option_set, stages_of(plan, choice), sets, target_sets(plan, choice), observers, roles)
 
 
 def _variant(plan: CampaignPlan, stage: int) -> str:
@@ -277,11 +292,14 @@ def _foreseen(
     mounts: Mapping[tuple[int, int], TargetMount],
 ) -> PlannedCell:
     views = [by_name[name] for name in draft.targets]
+    roles = draft.roles or (StepRole.CLIENT,) * len(draft.nodes)
+    loading = [node for node, role in zip(draft.nodes, roles, strict=True) if role not in _OFF_TARGETS]
     places = [
         _place(node, draft.option_set, view, mounts[view.target.id, node.id], len(views))
-        for node, view in product(draft.nodes, views)
+        for node, view in product(loading, views)
     ]
-    return PlannedCell(draft.ordinal, draft.stage, variant, draft.nodes, draft.observers, draft.option_set, places)
+    nodes, option_set = draft.nodes, draft.option_set
+    return PlannedCell(draft.ordinal, draft.stage, variant, nodes, draft.observers, draft.roles, option_set, places)
 
 
 def _place(node: Node, option_set: OptionSet, view: TargetView, mount: TargetMount, target_count: int) -> PlannedPlace:

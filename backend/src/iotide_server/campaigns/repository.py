@@ -89,6 +89,7 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
         "moved": [cell.bytes_moved for cell in cells],
         "node_ordinals": [cell.ordinal for cell in cells for _ in cell.nodes],
         "node_ids": [node.id for cell in cells for node in cell.nodes],
+        "node_roles": [role and role.value for cell in cells for role in cell.roles or (None,) * len(cell.nodes)],
         "observer_ordinals": [cell.ordinal for cell in cells for _ in cell.observers],
         "observer_ids": [node.id for cell in cells for node in cell.observers],
         "target_ordinals": [cell.ordinal for cell in cells for _ in cell.targets],
@@ -103,8 +104,8 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
             " CAST(:moved AS float8[]))"
             " AS planned(ordinal, stage, variant, workload_id, options, digest, needed, moved)"
             "), loading AS ("
-            " SELECT * FROM unnest(CAST(:node_ordinals AS bigint[]), CAST(:node_ids AS bigint[]))"
-            " AS loading(ordinal, node_id)"
+            " SELECT * FROM unnest(CAST(:node_ordinals AS bigint[]), CAST(:node_ids AS bigint[]),"
+            " CAST(:node_roles AS text[])) AS loading(ordinal, node_id, step_role)"
             "), observing AS ("
             " SELECT * FROM unnest(CAST(:observer_ordinals AS bigint[]), CAST(:observer_ids AS bigint[]))"
             " AS observing(ordinal, node_id)"
@@ -118,7 +119,8 @@ def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell
             " FROM planned"
             " RETURNING id, ordinal"
             "), on_nodes AS ("
-            " INSERT INTO cell_node (cell_id, node_id) SELECT made.id, node_id FROM made JOIN loading USING (ordinal)"
+            " INSERT INTO cell_node (cell_id, node_id, step_role)"
+            " SELECT made.id, node_id, step_role FROM made JOIN loading USING (ordinal)"
             "), observed AS ("
             " INSERT INTO cell_observer (cell_id, node_id)"
             " SELECT made.id, node_id FROM made JOIN observing USING (ordinal)"
@@ -235,7 +237,7 @@ def places_of(session: Session, stage: CampaignStage) -> set[tuple[int, int]]:
         select(CellNode.node_id, CellTarget.target_id)
         .join(CellTarget, CellTarget.cell_id == CellNode.cell_id)
         .join(Cell, Cell.id == CellNode.cell_id)
-        .where(Cell.campaign_id == stage.campaign_id, Cell.stage == stage.ordinal, has_waiting)
+        .where(Cell.campaign_id == stage.campaign_id, Cell.stage == stage.ordinal, has_waiting, CellNode.loads())
         .distinct()
     )
     return {(node_id, target_id) for node_id, target_id in session.execute(statement)}

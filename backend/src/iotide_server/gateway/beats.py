@@ -32,17 +32,17 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
     _write(session, known, moved, now)
     for row in known:
         results.store_curves(session, row.id, said[row.id].curves)
+        _keep_endpoint(session, said[row.id])
     go_at = _let_go(session, known, moved, now)
     # After the orders, in the order in which everybody locks; when it refuses, nothing of the above stays.
     wanted = agents.beat(session, node_id, request.agent_instance, now, is_idle=not said)
     oldest = repository.oldest_offer_at(session, node_id)
     by_id = {row.id: row for row in known}
+    words = [word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), go_at) for beat in said.values()]
     return BeatReply(
         server_time=now,
         beat_seconds=beat_seconds((order.started_at for order in moved.values()), now, wanted.idle_seconds),
-        orders=tuple(
-            word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), go_at) for beat in said.values()
-        ),
+        orders=tuple(_with_endpoints(session, words)),
         oldest_offer_seconds=None if oldest is None else max(0.0, (now - oldest).total_seconds()),
         hello_wanted=wanted.hello,
         look=wanted.look,
@@ -73,6 +73,18 @@ def word_on(beat: OrderBeat, row: Row[Any] | None, moved: Moved | None, go_at: M
         moment = row.go_at or go_at.get(row.attempt_id)
         word = Word.CONTINUE if moment is None else Word.GO
     return OrderWord(order_id=beat.order_id, fence=beat.fence, word=word, go_at=moment)
+
+
+def _keep_endpoint(session: Session, beat: OrderBeat) -> None:
+    if beat.endpoint is not None:
+        repository.keep_endpoint(session, beat.order_id, beat.endpoint)
+
+
+def _with_endpoints(session: Session, words: Sequence[OrderWord]) -> list[OrderWord]:
+    """The words, those that let go with where the order's node finds the one that it sends to."""
+    going = [word.order_id for word in words if word.word is Word.GO]
+    endpoints = repository.endpoints_towards(session, going) if going else {}
+    return [word.model_copy(update={"endpoint": endpoints.get(word.order_id)}) for word in words]
 
 
 def _write(session: Session, known: Sequence[Row[Any]], moved: Mapping[int, Moved], now: datetime) -> None:

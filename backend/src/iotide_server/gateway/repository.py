@@ -9,6 +9,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.blackouts import START_TAKES
+from iotide_wire.endpoint import Endpoint
 from iotide_wire.messages import ClaimRequest, OrderBeat, OrderState
 
 BARRIER: Final = timedelta(seconds=2)
@@ -39,6 +40,7 @@ _ORDER: Final = text(
            workload.name AS workload,
            workload.revision AS workload_revision, workload.schema_sha256, cell.options, node_order.state,
            node_order.claimed_by, node_order.claimed_boot_id, node_order.outcome, attempt.reason_code, attempt.reason,
+           coalesce(cell_node.step_role, 'client') AS step_role,
            ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) AS target_ids,
            EXISTS (SELECT FROM node_workload WHERE node_workload.node_id = node_order.node_id
                    AND node_workload.workload_id = cell.workload_id) AS has_workload
@@ -48,6 +50,7 @@ _ORDER: Final = text(
     JOIN cell ON cell.id = run.cell_id
     JOIN campaign ON campaign.id = run.campaign_id
     JOIN workload ON workload.id = cell.workload_id
+    LEFT JOIN cell_node ON cell_node.cell_id = cell.id AND cell_node.node_id = node_order.node_id
     WHERE node_order.id = :order_id AND node_order.node_id = :node_id
     """
 )
@@ -79,6 +82,16 @@ _LOG_STATES: Final = text(
     INSERT INTO run_event (run_id, order_id, at, kind, text)
     SELECT node_order.run_id, node_order.id, :now, node_order.state, node.name || ': ' || node_order.state
     FROM node_order JOIN node ON node.id = node_order.node_id WHERE node_order.id = ANY(:order_ids)
+    """
+)
+_KEEP_ENDPOINT: Final = text(
+    "UPDATE node_order SET endpoint = CAST(:endpoint AS jsonb) WHERE id = :order_id AND endpoint IS NULL"
+)
+_ENDPOINTS: Final = text(
+    """
+    SELECT own.id AS order_id, other.endpoint
+    FROM node_order AS own JOIN node_order AS other ON other.attempt_id = own.attempt_id AND other.id <> own.id
+    WHERE own.id = ANY(:order_ids) AND own.role = 'load' AND other.endpoint IS NOT NULL
     """
 )
 _GO: Final = text(
@@ -176,6 +189,17 @@ def let_go(session: Session, attempt_ids: Sequence[int], now: datetime) -> dict[
     session.execute(text("SET LOCAL synchronous_commit = on"))
     rows = session.execute(_GO, {"attempt_ids": list(attempt_ids), "now": now, "gang_go_at": now + BARRIER})
     return {row.id: row.go_at for row in rows}
+
+
+def keep_endpoint(session: Session, order_id: int, endpoint: Endpoint) -> None:
+    """Keep where a locked order receives; what was kept first stays, since somebody may have been told of it."""
+    session.execute(_KEEP_ENDPOINT, {"order_id": order_id, "endpoint": endpoint.model_dump_json()})
+
+
+def endpoints_towards(session: Session, order_ids: Sequence[int]) -> dict[int, Endpoint]:
+    """Where another node of the same attempt receives, by order; without those that send nothing."""
+    rows = session.execute(_ENDPOINTS, {"order_ids": list(order_ids)})
+    return {row.order_id: Endpoint.model_validate(row.endpoint) for row in rows}
 
 
 def commit_lazily(session: Session) -> None:

@@ -41,6 +41,7 @@ from iotide_wire.messages import (
     Order,
     OrderRole,
     OrderState,
+    StepRole,
 )
 from iotide_wire.plan import Exclusivity
 
@@ -167,6 +168,7 @@ def _withdrawn(order_id: int, ended: Row[Any]) -> ConflictError:
 
 def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:
     loads = found.role == OrderRole.LOAD
+    has_targets = loads and found.step_role != StepRole.SENDER
     return Order(
         order_id=order_id,
         run_id=found.run_id,
@@ -179,12 +181,13 @@ def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) 
         workload_revision=found.workload_revision,
         schema_sha256=found.schema_sha256,
         options=found.options,
-        targets=tuple(target_mounts.order_targets(session, node_id, found.target_ids)) if loads else (),
+        targets=tuple(target_mounts.order_targets(session, node_id, found.target_ids)) if has_targets else (),
         node_mode=node_mode(Exclusivity(found.exclusive)).value,
         time_limit_seconds=found.time_limit_seconds + (0.0 if loads else OBSERVER_SECONDS),
         cache=found.cache,
         quiet=found.quiet,
         quiet_wait_seconds=found.quiet_wait_seconds,
+        step_role=found.step_role,
     )
 
 

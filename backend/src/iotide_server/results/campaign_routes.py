@@ -56,6 +56,7 @@ def _shown(cell: PlannedCell) -> PreviewCell:
         stage=cell.stage,
         variant=cell.variant,
         node_names=[node.name for node in cell.nodes],
+        sender_name=None if cell.sender is None else cell.sender.name,
         observer_names=[node.name for node in cell.observers],
         target_names=[view.target.name for view in cell.targets],
         workload=cell.option_set.workload.name,

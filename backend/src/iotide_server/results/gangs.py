@@ -66,9 +66,10 @@ def in_own_series(session: Session, cell_id: int, totals: Sequence[RunValue]) ->
 
 
 def _node_counts(session: Session, cell_ids: Iterable[int]) -> Mapping[int, int]:
-    """Of the cells that have several nodes."""
+    """Of the cells that have several nodes which all do the same: what one sends, the other receives."""
     count = func.count().label("nodes")
-    statement = select(CellNode.cell_id, count).where(CellNode.cell_id.in_(cell_ids)).group_by(CellNode.cell_id)
+    alike = CellNode.cell_id.in_(cell_ids), CellNode.step_role.is_(None)
+    statement = select(CellNode.cell_id, count).where(*alike).group_by(CellNode.cell_id)
     return dict(session.execute(statement.having(count > 1)).all())
 
 

@@ -4,13 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.results.curves import Stretch
 from iotide_server.results.errors import RevisionUnknownError
@@ -18,12 +19,20 @@ from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment
 from iotide_server.runs.models import Order, Run
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.messages import OrderRole
+from iotide_wire.messages import OrderRole, StepRole
+
+_SENDER: Final = (
+    select(Node.name).join(CellNode, CellNode.node_id == Node.id).where(CellNode.step_role == StepRole.SENDER)
+)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCell:
-    """A cell with what its series are known by."""
+    """A cell with what its series are known by.
+
+    Attributes:
+        sender: name of the node that sends to the others; None where each node does all of the work.
+    """
 
     id: int
     cluster_id: int
@@ -36,6 +45,7 @@ class MeasuredCell:
     variant: str
     metrics: Mapping[str, MetricSpec]
     baseline: WorkloadBaseline
+    sender: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,7 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
         variant=cell.variant,
         metrics={metric.name: metric for metric in metrics},
         baseline=baseline,
+        sender=session.scalar(_SENDER.where(CellNode.cell_id == cell_id)),
     )
 
 

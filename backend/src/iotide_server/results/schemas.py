@@ -272,6 +272,7 @@ class PreviewCell(Output):
     stage: int
     variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
     node_names: Annotated[list[str], Field(description="They load together")]
+    sender_name: Annotated[str | None, Field(description="The one of them that sends to the other; null: none does")]
     observer_names: Annotated[list[str], Field(description="They only watch")]
     target_names: Annotated[list[str], Field(description="They are loaded together")]
     workload: str

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -13,6 +14,7 @@ from iotide_server.results import readings, repository
 from iotide_server.results.checks import check_artefact, check_curve, check_samples
 from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, weave
 from iotide_server.results.errors import ArtefactKeptError, TooManyArtefactsError
+from iotide_server.results.keys import Label
 from iotide_server.results.race import Racer, race_flags
 from iotide_server.results.repository import MeasuredCell
 from iotide_server.results.series import Measured, series_ids
@@ -33,6 +35,9 @@ from iotide_wire.messages import (
 
 MOST_ARTEFACTS = 1000
 """Of one order, as many as its result may name."""
+
+SENDER: Final = "sender"
+"""Label of what was measured between two nodes: the name of the one that sent."""
 
 POINTS = "points"
 """Kind of the work that recomputes a cell's points; its key is the cell."""
@@ -57,7 +62,8 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
     if len(cell.node_ids) > 1:
         environment = _environment_of_gang(session, run, order, environment)
     _describe(session, run, order, finish, environment)
-    if len(cell.node_ids) > 1:
+    # Sender and receiver wait for each other and do different things: there is no race between them.
+    if len(cell.node_ids) > 1 and cell.sender is None:
         _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
@@ -88,8 +94,12 @@ def _note_missing_artefacts(session: Session, order: Order, artefacts: Sequence[
 def sample_rows(
     session: Session, cell: MeasuredCell, order: Order, samples: Sequence[SampleMessage]
 ) -> list[dict[str, object]]:
-    """Rows of `sample`, of series that are made where they are new."""
-    measured = [Measured(sample.metric, sample.labels) for sample in samples]
+    """Rows of `sample`, of series that are made where they are new.
+
+    Where one node sends to another its name is a label, since a series' nodes have no order, and there and back differ.
+    """
+    direction: dict[str, Label] = {SENDER: cell.sender} if cell.sender is not None else {}
+    measured = [Measured(sample.metric, {**sample.labels, **direction}) for sample in samples]
     return [
         {
             "run_id": order.run_id,

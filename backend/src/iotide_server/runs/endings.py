@@ -38,7 +38,7 @@ def loads_of(orders: Sequence[Order]) -> list[Order]:
 def close(session: Session, run: Run, order: Order, ending: Ending) -> None:
     """Write that an order ended, and nothing that follows for its attempt."""
     order.state, order.outcome, order.ended_at = OrderState.ENDED, ending.end, ending.ended_at or ending.at
-    order.next_offer_at = order.silent_since = None
+    order.next_offer_at = order.silent_since = order.endpoint = None
     where = repository.node_name(session, order.node_id)
     words = f"{where}: {ending.end}" + (f": {ending.words}" if ending.words else "")
     session.add(RunEvent(run_id=run.id, order_id=order.id, at=ending.at, kind=ending.end, text=words))

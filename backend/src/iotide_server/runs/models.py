@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import BigInteger
 
-from iotide_server.kit.db import Base, Identified
+from iotide_server.kit.db import Base, Identified, Json
 
 
 class Run(Identified, Base):
@@ -96,6 +96,8 @@ class Order(Identified, Base):
         steps: the commands as they ran (`StepRecord`).
         environment_sha256: of what a node that observed said of itself, see `environment`; that of loads is the run's.
         foreign_load: what others used of the node before and during the load (`ForeignLoad`); None where nobody said.
+        endpoint: where it receives what another node of the attempt sends (`Endpoint`), with the token that proves it;
+            until it ends.
     """
 
     __tablename__ = "node_order"
@@ -122,6 +124,7 @@ class Order(Identified, Base):
     steps: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     environment_sha256: Mapped[str | None]
     foreign_load: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    endpoint: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
 
     __table_args__ = (
         UniqueConstraint("attempt_id", "node_id", "role"),

@@ -195,6 +195,15 @@ def orders(session: Session, run_id: int) -> Sequence[Row[Order, str]]:
     return session.execute(statement.order_by(Order.id)).all()
 
 
+def step_roles(session: Session, run_id: int) -> dict[int, str]:
+    """What those nodes of a run do, by id, that do a part of its work each."""
+    statement = text(
+        "SELECT node_id, step_role FROM run JOIN cell_node USING (cell_id)"
+        " WHERE run.id = :run_id AND step_role IS NOT NULL"
+    )
+    return {row.node_id: row.step_role for row in session.execute(statement, {"run_id": run_id})}
+
+
 def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[RunEvent]:
     """The log of a run, the oldest line first."""
     statement = select(RunEvent).where(RunEvent.run_id == run_id, RunEvent.id > paging.after_id)

@@ -63,8 +63,9 @@ def events(session: Session, principal: Principal, run_id: int, paging: PageRequ
 def attempts(session: Session, run_id: int) -> list[Attempt]:
     """Every try of the run with what each node did in it, the first one first."""
     by_attempt: defaultdict[int, list[RunOrder]] = defaultdict(list)
+    step_roles = queries.step_roles(session, run_id)
     for order, node_name in queries.orders(session, run_id):
-        by_attempt[order.attempt_id].append(_shown_order(order, node_name))
+        by_attempt[order.attempt_id].append(_shown_order(order, node_name, step_roles.get(order.node_id)))
     return [
         Attempt(
             ordinal=attempt.ordinal,
@@ -85,9 +86,10 @@ def _start_skew(orders: Sequence[RunOrder]) -> float | None:
     return (max(started) - min(started)).total_seconds() if len(started) > 1 else None
 
 
-def _shown_order(order: Order, node_name: str) -> RunOrder:
-    own = {name: getattr(order, name) for name in RunOrder.model_fields if name != "node_name"}
-    return RunOrder(node_name=node_name, **own)
+def _shown_order(order: Order, node_name: str, step_role: str | None) -> RunOrder:
+    told = {"node_name": node_name, "step_role": step_role}
+    own = {name: getattr(order, name) for name in RunOrder.model_fields.keys() - told.keys()}
+    return RunOrder(**own, **told)
 
 
 def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:

@@ -170,7 +170,7 @@ def lock_resources(session: Session, cell_id: int) -> list[str]:
         text(
             "SELECT target.name AS target, node.name AS node FROM cell_node JOIN cell_target USING (cell_id)"
             " JOIN node ON node.id = node_id JOIN target ON target.id = target_id"
-            " WHERE cell_id = :cell_id AND NOT EXISTS (SELECT FROM target_mount"
+            " WHERE cell_id = :cell_id AND step_role IS DISTINCT FROM 'sender' AND NOT EXISTS (SELECT FROM target_mount"
             " WHERE target_mount.node_id = node.id AND target_mount.target_id = target.id)"
             " ORDER BY target.name, node.name"
         ),

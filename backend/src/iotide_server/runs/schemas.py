@@ -73,6 +73,9 @@ class RunOrder(Output):
     node_id: int
     node_name: str
     role: OrderRole
+    step_role: Annotated[
+        Literal["sender", "receiver"] | None, Field(description="Its part of the work; null where it does all of it")
+    ]
     state: OrderState
     progress: Progress
     phase: str

@@ -157,7 +157,8 @@ def runs_that_load(session: Session, target_id: int, node_ids: Collection[int] |
         "SELECT count(*) FROM run JOIN cell_target ct ON ct.cell_id = run.cell_id"
         " WHERE ct.target_id = :target_id AND run.state IN ('waiting', 'active')"
         " AND (CAST(:node_ids AS bigint[]) IS NULL OR EXISTS (SELECT FROM cell_node cn"
-        " WHERE cn.cell_id = run.cell_id AND cn.node_id = ANY(CAST(:node_ids AS bigint[]))))"
+        " WHERE cn.cell_id = run.cell_id AND cn.step_role IS DISTINCT FROM 'sender'"
+        " AND cn.node_id = ANY(CAST(:node_ids AS bigint[]))))"
     )
     given = None if node_ids is None else list(node_ids)
     run_count: int = session.scalars(statement, {"target_id": target_id, "node_ids": given}).one()

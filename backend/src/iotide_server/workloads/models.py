@@ -27,6 +27,7 @@ class Workload(Identified, Base):
     bytes_moved: Mapped[Json]
     run_seconds: Mapped[Json] = mapped_column(server_default=text("""'{"kind": "number", "value": 0}'"""))
     breaks_series: Mapped[bool]
+    step_roles: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     tool: Mapped[str]
     first_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

@@ -1,6 +1,6 @@
 """What the API gives of the workload catalogue."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -30,6 +30,9 @@ class Workload(Output):
     options_schema: Annotated[dict[str, Any], Field(description="JSON Schema; `x-unit` names a property's base unit")]
     option_defaults: Annotated[dict[str, Any], Field(description="In base units")]
     metrics: list[MetricSpec]
+    step_roles: Annotated[
+        list[Literal["sender", "receiver"]], Field(description="What `roles` of a plan may share out; empty: nothing")
+    ]
     tool: Annotated[str, Field(description="The program that does the work", examples=["fio"])]
     nodes: list[WorkloadNode]
 
@@ -47,6 +50,7 @@ class Workload(Output):
             options_schema=workload.options_schema,
             option_defaults=workload.option_defaults,
             metrics=[MetricSpec.model_validate(metric) for metric in workload.metrics],
+            step_roles=workload.step_roles,
             tool=workload.tool,
             nodes=[WorkloadNode.model_validate(node) for node in entry.nodes],
         )

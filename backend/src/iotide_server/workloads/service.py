@@ -132,6 +132,7 @@ def _row(announced: WorkloadAnnouncement) -> dict[str, Any]:
         "bytes_moved",
         "run_seconds",
         "breaks_series",
+        "step_roles",
         "tool",
     }
     return announced.model_dump(mode="json", include=columns) | {"schema_sha256": announced.schema_sha256}

@@ -26,7 +26,8 @@ export function StepsSection({ run }: { run: RunDetail }) {
           <Stack gap="xs" key={order.id}>
             <Group gap="xs">
               <Title order={3} size="h6">
-                {order.node_name}, attempt {order.attempt}
+                {order.node_name}
+                {order.step_role && ` (${order.step_role})`}, attempt {order.attempt}
               </Title>
               <StateBadge state={order.outcome ?? order.state} />
               {order.silent_since && <StateBadge state="silent" />}

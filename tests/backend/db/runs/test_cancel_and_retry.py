@@ -206,6 +206,14 @@ def test_a_run_whose_node_or_target_is_gone_is_not_retried(
     assert site.run(run_id).state == "cancelled"
 
 
+def test_a_run_whose_sender_never_had_the_target_is_retried(site: Site, cancel: CancelRun) -> None:
+    (run_id,) = site.add_runs([1, 2], target="nfs", roles=["sender", "receiver"])
+    site.change("DELETE FROM target_mount WHERE node_id = :id", id=site.node_ids[0])
+    cancel(run_id)
+    retry(site, run_id)
+    assert site.run(run_id).state == "waiting"
+
+
 def test_what_a_retried_run_needs_stays_until_the_retry_is_committed(site: Site, cancel: CancelRun) -> None:
     (run_id,) = site.add_runs([1], target="nfs")
     cancel(run_id)

@@ -193,10 +193,11 @@ class Run(Answer):
 
 
 class RunOrder(Answer):
-    """What one node did."""
+    """What one node did; `step_role` is its part of the work where it did not do all of it."""
 
     node_name: str
     role: OrderRole
+    step_role: str | None = None
     state: str
     outcome: str | None
     steps: list[StepRecord]

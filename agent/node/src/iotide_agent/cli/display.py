@@ -181,7 +181,8 @@ def show_run(console: Console, run: RunDetail) -> None:
                 line = f"attempt {attempt.ordinal} observed by {order.node_name}: {order.outcome or order.state}"
                 console.print(line, markup=False)
                 continue
-            line = f"attempt {attempt.ordinal} on {order.node_name}: {attempt.state}"
+            part = f", the {order.step_role}" if order.step_role else ""
+            line = f"attempt {attempt.ordinal} on {order.node_name}{part}: {attempt.state}"
             console.print(f"{line} ({attempt.reason})" if attempt.reason else line, markup=False)
             for step in order.steps:
                 console.print(f"  $ {' '.join(step.argv)}", markup=False, highlight=False, soft_wrap=True)

@@ -140,7 +140,9 @@ def _differences(before: Sequence[Reading], now: Sequence[OrderReading]) -> Iter
 def _by_key(samples: Iterable[ReadSample | SampleMessage]) -> dict[_Key, list[float]]:
     found: dict[_Key, list[float]] = defaultdict(list)
     for sample in samples:
-        found[sample.metric, tuple(sorted(sample.labels.items())), sample.target_id].append(sample.value)
+        # By which of two nodes sent, the server tells there and back apart; no parser says it.
+        labels = tuple(sorted(item for item in sample.labels.items() if item[0] != "sender"))
+        found[sample.metric, labels, sample.target_id].append(sample.value)
     return found
 
 

@@ -1,9 +1,10 @@
 """Receives a stream of datagrams and records it in files, counting what is missing; a process like any other load.
 
 Datagrams go straight into a ring of memory, from which one writer for each directory takes chunks; the receiver itself
-never waits for a disk unless the ring is full. Prints one line of JSON on stdout. Ends with status 1 and a message when
-no sender appears or a write fails, with status 130 when a signal ended it. Needs the standard library alone, so it runs
-with `python -I -S`.
+never waits for a disk unless the ring is full. It answers and records none but the sender that knows the stream's id.
+With an endpoint's file its socket is its standard input, bound by whoever started it. Prints one line of JSON on
+stdout. Ends with status 1 and a message when no sender appears or a write fails, with status 130 when a signal ended
+it. Needs the standard library alone, so it runs with `python -I -S`.
 """
 
 import argparse
@@ -40,7 +41,8 @@ class Receiver:
 
     Attributes:
         window: what came.
-        total: what the sender says that it sent; None where no word of it came.
+        total: what the sender says that it sent, and sent_seconds how long it took; None where no word of it came.
+        foreign: datagrams that were none of the stream's.
         full_drops: of the kernel's drops, those that happened while the ring was full.
         full_seconds: how long it was full.
         began_at, last_at: CLOCK_MONOTONIC of the first and the last new datagram.
@@ -51,8 +53,12 @@ class Receiver:
         self._asked = asked
         self._id = bytes.fromhex(asked.stream_id)
         self.socket, self.socket_buffer_bytes = _open_socket(asked)
+        # A socket that was open before has dropped what senders called while nobody listened: none of it was data.
+        self._drops_before = 0
+        self._drops_before = self.kernel_drops()
         self.window = wire.Window()
         self.total: int | None = None
+        self.sent_seconds: float | None = None
         self.foreign = 0
         self.full_drops = 0
         self.full_seconds = 0.0
@@ -71,13 +77,14 @@ class Receiver:
         until = time.monotonic() + wire.START_SECONDS
         while not self.stopped:
             if time.monotonic() > until:
-                raise TimeoutError(f"no sender appears at port {self._asked.port}")
+                raise TimeoutError(_nobody_sends(self._asked))
             with suppress(BlockingIOError):
                 said, sender = self.socket.recvfrom(wire.HEADER.size)
                 if said[:16] == hello:
                     self.socket.connect(sender)
                     self.answer(wire.READY if wanted else wire.STOP)
                     return True
+                self.foreign += 1  # no stranger is answered, nor told that somebody listens
         return False
 
     def receive(self, ring: Ring, writers: list[Writer]) -> None:
@@ -101,7 +108,7 @@ class Receiver:
     def kernel_drops(self) -> int:
         """Datagrams that found the socket's buffer full, so far."""
         meminfo = self.socket.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size)
-        return int(_MEMINFO.unpack(meminfo)[_MEMINFO_DROPS])
+        return int(_MEMINFO.unpack(meminfo)[_MEMINFO_DROPS]) - self._drops_before
 
     def _fill(self, memory: memoryview) -> int:
         """Bytes of new datagrams received into `memory`; less than fit where the stream ended."""
@@ -114,25 +121,25 @@ class Receiver:
             except (BlockingIOError, ConnectionRefusedError):
                 self._look(heard=False)
                 continue
-            said, number, _ = unpack_from(memory, offset)
+            said, number, nanoseconds = unpack_from(memory, offset)
             if received == size and said == data:
                 if take(number):
                     offset += size
             else:
-                self._hear(said if received >= wire.HEADER.size else b"", number)
+                self._hear(said if received >= wire.HEADER.size else b"", number, nanoseconds)
             looks_in -= 1
             if not looks_in:
                 looks_in = _LOOK_DATAGRAMS
                 self._look(heard=True)
         return offset
 
-    def _hear(self, said: bytes, number: int) -> None:
+    def _hear(self, said: bytes, number: int, nanoseconds: int) -> None:
         """Anything but data."""
         self._heard_at = time.monotonic()
         if said == wire.prefix(wire.HELLO, self._id):
             self.answer(wire.READY)  # the first answer was lost
         elif said == wire.prefix(wire.LAST, self._id):
-            self.total = number
+            self.total, self.sent_seconds = number, nanoseconds / 1e9
             if self.window.unique >= number:
                 self._end("complete")
         else:
@@ -201,7 +208,8 @@ class BySecond:
 
 def _open_socket(asked: argparse.Namespace) -> tuple[socket.socket, int]:
     """A bound socket, and the buffer that the kernel granted, in the bytes that were asked for."""
-    opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    inherited = 0 if asked.endpoint_file else None  # by its number; None makes a new one
+    opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, fileno=inherited)
     try:
         opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, asked.socket_buffer_bytes)
     except PermissionError:
@@ -209,9 +217,20 @@ def _open_socket(asked: argparse.Namespace) -> tuple[socket.socket, int]:
     # The kernel's own timeout: Python's would poll before each datagram.
     timeval = struct.pack("@ll", 0, int(_LOOK_SECONDS * 1e6))
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
-    opened.bind((asked.address, asked.port))
+    if inherited is None:
+        opened.bind((asked.address, asked.port))
     # The kernel doubles what was asked for, to have room for its own bookkeeping; socket(7).
     return opened, opened.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
+
+
+def _nobody_sends(asked: argparse.Namespace) -> str:
+    where = f"no sender appears at {asked.address} port {asked.port} within {wire.START_SECONDS:g} s"
+    if not asked.endpoint_file:
+        return where
+    return (
+        f"{where}: let UDP from the sending node to {asked.address} through the firewalls between, or name another "
+        "address of this node as data_address in its agent.toml"
+    )
 
 
 def _wait_for_memory(ring: Ring, writers: list[Writer]) -> tuple[memoryview | None, float]:
@@ -233,8 +252,8 @@ def _write_error(writers: list[Writer]) -> str | None:
 
 def main(arguments: list[str]) -> int:
     """Records one stream; the exit status is 0, 1 for a stream that failed, 2 for a wrong call, 130 for a signal."""
-    asked = _parser().parse_args(arguments)
     try:
+        asked = wire.parsed(_parser(), arguments)
         receiver = Receiver(asked)
 
         def stop(_number: int, _frame: object) -> None:
@@ -295,6 +314,7 @@ def _report(receiver: Receiver, ring: Ring, writers: list[Writer]) -> dict[str, 
         "ended": receiver.ended or "signal",
         "error": _write_error(writers),
         "total": receiver.total,
+        "sent_seconds": receiver.sent_seconds,
         "received": window.unique,
         "duplicates": window.duplicates,
         "reordered": window.reordered,
@@ -316,9 +336,7 @@ def _report(receiver: Receiver, ring: Ring, writers: list[Writer]) -> dict[str, 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, prog="stream_receive.py")
-    parser.add_argument("--address", required=True, help="to listen at")
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--stream-id", required=True, help="16 hexadecimal digits, the same at both ends")
+    wire.add_arguments(parser, "to listen at")
     parser.add_argument("--datagram-bytes", type=int, required=True)
     parser.add_argument("--socket-buffer-bytes", type=int, required=True)
     parser.add_argument("--ring-bytes", type=int, required=True)

@@ -47,7 +47,6 @@ class Sender:
         self._id = bytes.fromhex(asked.stream_id)
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
-        self._socket.connect((asked.address, asked.port))
         self.planned = asked.datagrams
         self.sent = 0
         self.seconds = 0.0
@@ -62,9 +61,10 @@ class Sender:
         Raises:
             TimeoutError: nobody answers.
         """
+        self._socket.connect((self._asked.address, self._asked.port))
         answers = {wire.prefix(wire.READY, self._id): True, wire.prefix(wire.STOP, self._id): False}
         self._socket.settimeout(_HELLO_SECONDS)
-        until = time.monotonic() + wire.START_SECONDS
+        until = time.monotonic() + self._asked.patience_seconds
         while time.monotonic() < until and not self.stopped:
             try:
                 self._socket.send(wire.HEADER.pack(wire.prefix(wire.HELLO, self._id), 0, time.time_ns()))
@@ -78,7 +78,7 @@ class Sender:
                 return answers[answer[:16]]
         if self.stopped:
             return False
-        raise TimeoutError(f"no receiver answers at {self._asked.address} port {self._asked.port}")
+        raise TimeoutError(_nobody_answers(self._asked))
 
     def send(self) -> None:
         """Sends every datagram at its time."""
@@ -98,8 +98,8 @@ class Sender:
         self.seconds = time.monotonic() - began
 
     def finish(self) -> None:
-        """Says how many there were, often enough that one of them arrives."""
-        last = wire.HEADER.pack(wire.prefix(wire.LAST, self._id), self.sent, time.time_ns())
+        """Says how many there were and how long they took, often enough that one of them arrives."""
+        last = wire.HEADER.pack(wire.prefix(wire.LAST, self._id), self.sent, int(self.seconds * 1e9))
         for _ in range(_LAST_TIMES):
             try:
                 self._socket.send(last)
@@ -129,7 +129,11 @@ class Sender:
 
 def main(arguments: list[str]) -> int:
     """Sends one stream; the exit status is 0, 1 for a stream that failed, 2 for a wrong call, 130 for a signal."""
-    asked = _parser().parse_args(arguments)
+    try:
+        asked = wire.parsed(_parser(), arguments)
+    except OSError as error:
+        sys.stderr.write(f"stream_send: where to send to is not known: {error}\n")
+        return 1
     sender = Sender(asked)
 
     def stop(_number: int, _frame: object) -> None:
@@ -145,11 +149,24 @@ def main(arguments: list[str]) -> int:
     except ConnectionRefusedError:
         sys.stderr.write(f"stream_send: the receiver went away after {sender.sent} datagrams\n")
         return 1
-    except OSError as error:
+    except TimeoutError as error:
         sys.stderr.write(f"stream_send: {error}\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"stream_send: {error}, sending to {asked.address} port {asked.port}\n")
         return 1
     sys.stdout.write(json.dumps(_report(sender, asked) if wanted else {"role": "sender", "skipped": True}) + "\n")
     return wire.INTERRUPTED_STATUS if sender.stopped else 0
+
+
+def _nobody_answers(asked: argparse.Namespace) -> str:
+    where = f"no receiver answers at {asked.address} port {asked.port} within {asked.patience_seconds:g} s"
+    if not asked.endpoint_file:
+        return where
+    return (
+        f"{where}: let UDP from this node to it through the firewalls between, or name an address of the receiving "
+        "node that is reached from here as data_address in its agent.toml"
+    )
 
 
 def _report(sender: Sender, asked: argparse.Namespace) -> dict[str, Any]:
@@ -166,9 +183,10 @@ def _report(sender: Sender, asked: argparse.Namespace) -> dict[str, Any]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, prog="stream_send.py")
-    parser.add_argument("--address", required=True, help="of the receiver")
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--stream-id", required=True, help="16 hexadecimal digits, the same at both ends")
+    wire.add_arguments(parser, "of the receiver")
+    parser.add_argument(
+        "--patience-seconds", type=float, default=wire.START_SECONDS, help="how long to wait for the receiver"
+    )
     parser.add_argument("--datagram-bytes", type=int, required=True)
     parser.add_argument("--rate", type=int, required=True, help="bytes a second, headers of UDP and IP not counted")
     parser.add_argument("--datagrams", type=int, required=True, help="how many")

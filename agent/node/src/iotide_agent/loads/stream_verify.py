@@ -54,7 +54,11 @@ class Tally:
 
 def main(arguments: list[str]) -> int:
     """Verifies one stream; the exit status is 0, 1 for a file that cannot be read, 2 for a wrong call."""
-    asked = _parser().parse_args(arguments)
+    try:
+        asked = wire.parsed(_parser(), arguments)
+    except OSError as error:
+        sys.stderr.write(f"stream_verify: which stream it was is not known: {error}\n")
+        return 1
     tally = Tally(bytes.fromhex(asked.stream_id), asked.datagram_bytes, asked.datagrams)
     buffer = memoryview(mmap.mmap(-1, wire.chunk_bytes(asked.datagram_bytes)))
     files = [
@@ -109,7 +113,7 @@ def _report(tally: Tally, read_bytes: int, seconds: float) -> dict[str, Any]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, prog="stream_verify.py")
-    parser.add_argument("--stream-id", required=True, help="16 hexadecimal digits")
+    wire.add_arguments(parser)
     parser.add_argument("--datagram-bytes", type=int, required=True)
     parser.add_argument("--datagrams", type=int, required=True, help="how many were to be sent")
     parser.add_argument("--direct", action="store_true", help="O_DIRECT")

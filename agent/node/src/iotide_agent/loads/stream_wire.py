@@ -1,11 +1,17 @@
 """The datagrams of a stream: what its sender and its receiver say to each other, and how they count them."""
 
+import argparse
+import hashlib
+import json
 import math
 import struct
+from pathlib import Path
 from typing import Final
 
 HEADER: Final = struct.Struct("!16sQQ")
-"""Magic, kind and stream in 16 bytes; a number, which is the sequence number of data; the sender's clock in ns."""
+"""Magic, kind and stream in 16 bytes; a number, which is the sequence number of data; the sender's clock in ns, and
+with LAST how long it sent, in ns.
+"""
 STREAM_ID_BYTES: Final = 8
 HELLO: Final = b"HELO"
 """From the sender, again and again until one of the next two comes back."""
@@ -26,6 +32,45 @@ INTERRUPTED_STATUS: Final = 130
 
 _MAGIC: Final = b"iots"
 _WINDOW: Final = 65_536
+
+
+def add_arguments(parser: argparse.ArgumentParser, where: str | None = None) -> None:
+    """The two ways to say which stream is meant: on one node by the arguments, between two by a file.
+
+    Arguments can be read by every user of a node, so the run's token stands in the file alone.
+
+    Args:
+        where: whose address is wanted; None for what needs no address.
+    """
+    if where is not None:
+        parser.add_argument("--address", help=where)
+        parser.add_argument("--port", type=int)
+    parser.add_argument("--stream-id", help="16 hexadecimal digits, the same at both ends")
+    parser.add_argument("--endpoint-file", type=Path, help="instead of these: address, ports and token of the receiver")
+    parser.add_argument("--number", type=int, default=0, help="of the stream, from 0, with --endpoint-file")
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
+    """The arguments, completed out of the endpoint's file where one is named.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    asked = parser.parse_args(arguments)
+    if asked.endpoint_file is not None:
+        endpoint = json.loads(asked.endpoint_file.read_bytes())
+        asked.address, asked.port = endpoint["address"], endpoint["ports"][asked.number]
+        asked.stream_id = stream_id(endpoint["token"], asked.number).hex()
+        return asked
+    for name in ("address", "port", "stream_id"):
+        if name in asked and getattr(asked, name) is None:
+            parser.error(f"give --{name.replace('_', '-')}, or --endpoint-file")
+    return asked
+
+
+def stream_id(token: str, number: int) -> bytes:
+    """What names one stream of a run to its two ends, and tells nobody the token or the name of the next."""
+    return hashlib.sha256(f"{token} {number}".encode()).digest()[:STREAM_ID_BYTES]
 
 
 def prefix(kind: bytes, stream_id: bytes) -> bytes:

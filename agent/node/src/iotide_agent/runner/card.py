@@ -49,6 +49,7 @@ class Card(NamedTuple):
         agent: what the agent is called in the marks that it leaves; empty in cards of before marks said so.
         observes: the node is only sampled, from now until the word that ends it, or for `time_limit_seconds`.
         others_wait_seconds: so much longer may the wait for the start be, since another node of its gang is held back.
+        listen_address, sockets: where to listen for another node of the run, with how many UDP sockets.
     """
 
     order_id: int
@@ -66,6 +67,8 @@ class Card(NamedTuple):
     agent: str = ""
     observes: bool = False
     others_wait_seconds: float = 0.0
+    listen_address: str = ""
+    sockets: int = 0
 
 
 class StepCard(NamedTuple):
@@ -76,6 +79,7 @@ class StepCard(NamedTuple):
         stop_signal: number of the signal that ends it most gently.
         stall_seconds: it is ended when it moved no byte and printed nothing for so long; None for no such limit.
         complained_stall_seconds: the same once it printed on stderr.
+        socket: which of the run's sockets is its standard input; None for an empty one.
     """
 
     name: str
@@ -85,6 +89,7 @@ class StepCard(NamedTuple):
     stop_signal: int = signal.SIGTERM
     stall_seconds: float | None = None
     complained_stall_seconds: float | None = None
+    socket: int | None = None
 
 
 class Go(NamedTuple):

@@ -27,6 +27,7 @@ from iotide_agent.runner.observer import Observer
 from iotide_agent.runner.places import Places, make_places
 from iotide_agent.runner.record import Ending, Measured, Settled, write_exit
 from iotide_agent.runner.sampler import Sampler
+from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.strays import find_strays
 from iotide_agent.runner.workspace import TargetRefusedError
 
@@ -68,6 +69,7 @@ class Runner:
         self._groups: Groups | None = None
         self._observer: Observer | None = None
         self._places = Places(self._card)
+        self._sockets = Sockets()
         self._mounts: MountWatch | None = None
         self._target_seconds = TARGET_PATIENCE * self._card.patience_seconds
         self._phase: dict[str, Any] = {}
@@ -135,7 +137,17 @@ class Runner:
         self._note(phase="preparing")
         limits = Limits(self._target_seconds, self._target_seconds)
         made = make_places(self._hands, self._places, limits, self._check)
-        self._note(phase="ready", places=[place._asdict() | {"mount": place.mount._asdict()} for place in made])
+        places = [place._asdict() | {"mount": place.mount._asdict()} for place in made]
+        ports = self._listen()
+        self._note(phase="ready", places=places, address=self._card.listen_address, ports=ports)
+
+    def _listen(self) -> list[int]:
+        address = self._card.listen_address
+        try:
+            return self._sockets.open(address, self._card.sockets)
+        except OSError as error:
+            reason = f"the run cannot listen at {address}: {error.strerror}; correct data_address in agent.toml"
+            raise RunEndedError("declined", "cannot_listen", reason) from error
 
     def _await_go(self) -> Go:
         until = processes.boottime() + self._card.time_limit_seconds + self._card.others_wait_seconds
@@ -180,7 +192,7 @@ class Runner:
         card = self._card
         environment = card.environment | {"HOME": str(scratch), "TMPDIR": str(scratch)}
         surroundings = Surroundings(
-            scratch, output, card.output_limit_bytes, card.patience_seconds, self._locks, environment
+            scratch, output, card.output_limit_bytes, card.patience_seconds, self._locks, environment, self._sockets
         )
         make_sampler = partial(Sampler, self._directory / "curve.jsonl", self._places.mounts())
         return Groups(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)

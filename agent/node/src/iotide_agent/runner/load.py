@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 from iotide_agent.runner import processes
 from iotide_agent.runner.capture import Capture
 from iotide_agent.runner.card import StepCard, output_name
+from iotide_agent.runner.sockets import Sockets
 
 _NOT_STARTED: Final = 127
 _PIPE_BYTES: Final = 4096
@@ -24,6 +25,7 @@ class Surroundings(NamedTuple):
         output: where its output is kept.
         patience_seconds: for killed processes to disappear.
         inherited: lock descriptors that stay open as long as any process of the load lives.
+        sockets: at which other nodes of the run are listened for; a load may get one as its standard input.
     """
 
     scratch: Path
@@ -32,6 +34,7 @@ class Surroundings(NamedTuple):
     patience_seconds: float
     inherited: tuple[int, ...]
     environment: dict[str, str]
+    sockets: Sockets
 
 
 class Load:
@@ -70,11 +73,13 @@ class Load:
         out_read, out_write = os.pipe()
         error_read, error_write = os.pipe()
         self.started_at = time.monotonic()
+        stdin = _stdin(step, surroundings.sockets)
         try:
-            self.pid, self.starting = _spawn(step.argv, (out_write, error_write), surroundings, start_at)
+            self.pid, self.starting = _spawn(step.argv, (stdin, out_write, error_write), surroundings, start_at)
         finally:
-            os.close(out_write)
-            os.close(error_write)
+            # Of a socket, too: with the last process that has it its port is gone, and who sends there is told so.
+            for descriptor in (stdin, out_write, error_write):
+                os.close(descriptor)
         stat = processes.stat_of(self.pid)
         self.start_ticks = stat.start_ticks if stat else 0
         self.pidfd = os.pidfd_open(self.pid)
@@ -145,8 +150,12 @@ class Load:
         )
 
 
+def _stdin(step: StepCard, sockets: Sockets) -> int:
+    return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) if step.socket is None else sockets.take(step.socket)
+
+
 def _spawn(
-    argv: Sequence[str], outputs: tuple[int, int], surroundings: Surroundings, start_at: float
+    argv: Sequence[str], standard: tuple[int, int, int], surroundings: Surroundings, start_at: float
 ) -> tuple[int, int]:
     """The pid, and a pipe that says when exec was tried and why it failed; that a tool's own disk may hang for ever."""
     # Forked by hand: importing subprocess would cost the runner a third of its start-up time.
@@ -155,7 +164,7 @@ def _spawn(
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     pid = os.fork()
     if pid == 0:
-        _become(argv, (*outputs, failure_write), mask, surroundings, start_at)
+        _become(argv, (*standard, failure_write), mask, surroundings, start_at)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     os.close(failure_write)
     os.read(failure_read, 1)  # its session is there, so its group can be signalled
@@ -164,12 +173,12 @@ def _spawn(
 
 def _become(
     argv: Sequence[str],
-    pipes: tuple[int, int, int],
+    pipes: tuple[int, int, int, int],
     mask: set[int | signal.Signals],
     surroundings: Surroundings,
     start_at: float,
 ) -> NoReturn:
-    *outputs, failure = pipes
+    *standard, failure = pipes
     try:
         os.setsid()
         os.write(failure, b".")
@@ -177,8 +186,7 @@ def _become(
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)  # Python ignores or handles these, and exec passes "ignored" on
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        stdin = os.open(os.devnull, os.O_RDONLY)
-        for wanted, source in enumerate((stdin, *outputs)):
+        for wanted, source in enumerate(standard):
             os.dup2(source, wanted)
         for descriptor in surroundings.inherited:
             os.set_inheritable(descriptor, True)

@@ -51,7 +51,8 @@ class Place:
     """Where a run works.
 
     Attributes:
-        target_id: the target's id; samples of this place carry it.
+        target_id: the target's id; samples of this place carry it. None where the node's part of the run loads no
+            target; `directory` is then one on the agent's disk.
         directory: the run's own fresh directory on the target.
         scratch: a working directory of this run and place alone, on the agent's disk, for tool output that is not
             under test.
@@ -62,9 +63,11 @@ class Place:
         source: what the mount is of: a block device, a server's export, or whatever its file system says.
         reserve_bytes: what must stay free of the file system in any case.
         target_count: how many targets the run loads together; the plan of one place is carried out on each.
+        step_role: which of its workload's `step_roles` this node does; CLIENT does all of the work.
+        endpoint: the file that holds the run's `Endpoint` once its commands start, where nodes do parts of the work.
     """
 
-    target_id: int
+    target_id: int | None
     directory: Path
     scratch: Path
     fstype: str
@@ -75,6 +78,8 @@ class Place:
     source: str = ""
     reserve_bytes: int = 0
     target_count: int = 1
+    step_role: StepRole = StepRole.CLIENT
+    endpoint: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class Step:
         name: unique in the run, for instance `write`.
         phase: what a person reads while it runs, for instance `writing 1.00 GiB`.
         argv: exact argument list; no shell ever sees it.
-        target_id: which target it loads.
+        target_id: which target it loads; None where it loads none.
         writer: number of the writer on its target, from 1, when several work side by side; else None.
         role: what it does in the run.
         bytes_moved: what it is expected to write and read, for progress; None where unknown.
@@ -109,12 +114,14 @@ class Step:
         is_bulk: whether it writes long runs of bytes, each once, so that journals and trees of a file system add little
             to them; `bytes_moved` then says how many. Small writes that are flushed one by one are none.
         threads: how many of its threads work at most at a time; None where unknown.
+        socket: which of the run's sockets it gets as its standard input, from 0, see `Workload.sockets`; None for
+            nothing to read there.
     """
 
     name: str
     phase: str
     argv: tuple[str, ...]
-    target_id: int
+    target_id: int | None
     writer: int | None = None
     role: StepRole = StepRole.CLIENT
     bytes_moved: int | None = None
@@ -128,6 +135,7 @@ class Step:
     is_even: bool = False
     is_bulk: bool = False
     threads: int | None = None
+    socket: int | None = None
 
 
 Group = tuple[Step, ...]
@@ -260,6 +268,8 @@ class Workload(ABC, Generic[OptionsT]):
         version_argv: prints the tool's version; its first word is the tool.
         version_pattern: finds the version in what it prints on stdout and stderr; its first group where it has one.
         version_in_usage: whether a tool tells its version only in its usage message, with any exit status.
+        step_roles: parts of a run that two nodes may do, each one; `plan` then makes the steps of the part that its
+            places name. Empty: each node does all of the work.
         writes: whether it makes anything on its target. One that only reads gets the target's own directory as its
             place, and nothing is made there.
         bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
@@ -275,6 +285,7 @@ class Workload(ABC, Generic[OptionsT]):
     version_argv: ClassVar[tuple[str, ...]] = ()
     version_pattern: ClassVar[str] = r"\S.*"
     version_in_usage: ClassVar[bool] = False
+    step_roles: ClassVar[tuple[StepRole, ...]] = ()
     writes: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]]
     bytes_needed: ClassVar[Expression]
@@ -306,6 +317,11 @@ class Workload(ABC, Generic[OptionsT]):
     def unavailable_because(self) -> str | None:
         """What the node's settings lack for it to run, with the remedy; None where it can."""
         return None
+
+    def sockets(self, options: OptionsT) -> int:
+        """How many UDP sockets a RECEIVER needs, each at a port of its own; they are open before any command starts."""
+        del options
+        return 0
 
     @abstractmethod
     def groups(self, options: OptionsT, place: Place) -> list[Group]:

@@ -119,6 +119,7 @@ def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnno
         bytes_moved=found.bytes_moved,
         run_seconds=found.run_seconds,
         breaks_series=found.breaks_series,
+        step_roles=found.step_roles,
         tool=found.tool or "Python",
         tool_version=None if isinstance(version, Unavailable) else version,
         available=not absent,

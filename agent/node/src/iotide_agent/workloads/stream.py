@@ -63,6 +63,11 @@ MOST_SHARE: Final = 1.5
 """A target takes at most so much more than its equal share of a striped stream, so that its room can be foreseen."""
 _RECYCLES: Final = Holds.of("files", "recycle")
 _MOST_DECLARED: Final = 10_000
+_PATIENCE_SECONDS: Final = 120.0
+"""How long a sender waits for the receiver of another node, which first brings its dirty pages to the disk."""
+_ENDLESS_SECONDS: Final = 30.0 * 86_400
+"""That it is reached was seen at the first rate; the next one waits until the last is read back, and for no longer than
+the run's time limit."""
 _SENT: Final = re.compile(r"^sent (\d+) of (\d+)$", re.MULTILINE)
 _COMPLAINT: Final = re.compile(r"^stream_[a-z]+: .*", re.MULTILINE)
 _RATE: Final = ("rate_bytes_per_second",)
@@ -82,6 +87,7 @@ class StreamWorkload(Workload[StreamOptions]):
     # By revision 1 some of several equal targets recorded nothing where few were fast enough for the stream.
     breaks_series: ClassVar[bool] = True
     tool: ClassVar[str | None] = None
+    step_roles: ClassVar[tuple[StepRole, ...]] = (StepRole.SENDER, StepRole.RECEIVER)
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricSpec(
             name="lossless_rate",
@@ -128,16 +134,25 @@ class StreamWorkload(Workload[StreamOptions]):
     run_seconds: ClassVar[Expression] = Option.of("duration_seconds") * Option.of("ramp_rates")
     options_type = StreamOptions
 
+    def sockets(self, options: StreamOptions) -> int:
+        """One for each rate: what came late of one never meets the next."""
+        return options.ramp_rates
+
     def groups(self, options: StreamOptions, place: Place) -> list[Group]:
         """As `plan` for one target."""
         return self.plan(options, [place])
 
     def plan(self, options: StreamOptions, places: Sequence[Place]) -> list[Group]:
-        """For each rate a receiver that writes to all targets and its sender, then where wanted the reader."""
+        """For each rate a receiver that writes to all targets and its sender, then where wanted the reader.
+
+        Of two nodes, one has the senders and the other all the rest.
+        """
+        role = places[0].step_role
         found: list[Group] = []
         for pace in _paces(options):
-            found.append((_receive(options, places, pace), _send(options, places, pace)))
-            if options.verify:
+            ends = (_receive(options, places, pace), _send(options, places, pace))
+            found.append(ends if role is StepRole.CLIENT else tuple(end for end in ends if end.role is role))
+            if options.verify and role is not StepRole.SENDER:
                 found.append((_verify(options, places, pace),))
         return found
 
@@ -175,7 +190,9 @@ class StreamWorkload(Workload[StreamOptions]):
         return Parsed(samples, curves=received_curves(received, outcome))
 
     def conclude(self, options: StreamOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Losses and their causes at every rate, and the highest rate without any."""
+        """Losses and their causes at every rate, and the highest rate without any: the receiving node's to say."""
+        if places[0].step_role is StepRole.SENDER:
+            return Parsed()
         target_id = places[0].target_id if len(places) == 1 else None
         by_name = {outcome.step.name: outcome for outcome in outcomes}
         ends = [Ends.of(pace, by_name) for pace in _paces(options)]
@@ -201,8 +218,8 @@ class StreamWorkload(Workload[StreamOptions]):
         return super().failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By what the sender says that it sent; of the reader, by bytes."""
-        if step.role is StepRole.CLIENT:
+        """By what the sender says that it sent; of the reader and of a receiver alone, by bytes."""
+        if step.role is StepRole.CLIENT or step.socket is not None:
             return super().progress(step, counters, output_tail)
         said = _SENT.findall(output_tail)
         return min(1.0, int(said[-1][0]) / int(said[-1][1])) if said else None
@@ -213,7 +230,7 @@ def _paces(options: StreamOptions) -> list[Pace]:
     for number in range(options.ramp_rates):
         rate = options.rate_bytes_per_second + number * options.ramp_step_bytes_per_second
         datagrams = max(1, round(rate * options.duration_seconds / options.datagram_bytes))
-        found.append(Pace(f"-{number + 1}" if options.ramp_rates > 1 else "", rate, datagrams))
+        found.append(Pace(f"-{number + 1}" if options.ramp_rates > 1 else "", rate, datagrams, number))
     return found
 
 
@@ -239,8 +256,8 @@ def _receive(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Ste
         phase=_phase(options, pace),
         argv=(
             *_load("stream_receive.py"),
-            *_address(places, pace),
-            *_stream(options, places, pace),
+            *_between(places, pace),
+            f"--datagram-bytes={options.datagram_bytes}",
             f"--socket-buffer-bytes={options.socket_buffer_bytes}",
             f"--ring-bytes={options.ring_bytes}",
             f"--file-bytes={file_bytes}",
@@ -256,6 +273,7 @@ def _receive(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Ste
         bytes_moved=data_bytes,
         before=Before.SYNC,
         stop_signal=signal.SIGINT,
+        socket=None if places[0].endpoint is None else pace.number,
     )
 
 
@@ -271,8 +289,9 @@ def _send(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Step:
         phase=_phase(options, pace),
         argv=(
             *_load("stream_send.py"),
-            *_address(places, pace),
-            *_stream(options, places, pace),
+            *_between(places, pace),
+            *_patience(options, places, pace),
+            f"--datagram-bytes={options.datagram_bytes}",
             f"--rate={pace.rate}",
             f"--datagrams={pace.datagrams}",
         ),
@@ -292,7 +311,8 @@ def _verify(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Step
         phase=f"reading back what was recorded at {pace.rate // MEGABIT} Mbit/s",
         argv=(
             *_load("stream_verify.py"),
-            *_stream(options, places, pace),
+            *_stream(places, pace),
+            f"--datagram-bytes={options.datagram_bytes}",
             f"--datagrams={pace.datagrams}",
             *_recorded(options, places),
         ),
@@ -315,12 +335,25 @@ def _load(script: str) -> tuple[str, ...]:
     return sys.executable, "-I", "-S", str(_LOADS / script)
 
 
-def _address(places: Sequence[Place], pace: Pace) -> tuple[str, ...]:
-    return f"--address={_ADDRESS}", f"--port={_FIRST_PORT + _number(places, pace) % _PORTS}"
+def _between(places: Sequence[Place], pace: Pace) -> tuple[str, ...]:
+    """What leads the two ends of a stream to each other."""
+    if places[0].endpoint is not None:
+        return _stream(places, pace)
+    port = _FIRST_PORT + _number(places, pace) % _PORTS
+    return f"--address={_ADDRESS}", f"--port={port}", *_stream(places, pace)
 
 
-def _stream(options: StreamOptions, places: Sequence[Place], pace: Pace) -> tuple[str, ...]:
-    return f"--stream-id={_number(places, pace):016x}", f"--datagram-bytes={options.datagram_bytes}"
+def _stream(places: Sequence[Place], pace: Pace) -> tuple[str, ...]:
+    if places[0].endpoint is not None:
+        return f"--endpoint-file={places[0].endpoint}", f"--number={pace.number}"
+    return (f"--stream-id={_number(places, pace):016x}",)
+
+
+def _patience(options: StreamOptions, places: Sequence[Place], pace: Pace) -> tuple[str, ...]:
+    if places[0].endpoint is None:
+        return ()
+    waits_for_reader = options.verify and pace.number > 0
+    return (f"--patience-seconds={_ENDLESS_SECONDS if waits_for_reader else _PATIENCE_SECONDS:.0f}",)
 
 
 def _number(places: Sequence[Place], pace: Pace) -> int:

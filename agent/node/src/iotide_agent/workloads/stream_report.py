@@ -81,6 +81,7 @@ class Received(_Printed):
     datagram_bytes: Annotated[int, Field(gt=0)]
     chunk_bytes: Annotated[int, Field(gt=0)]
     total: Count | None
+    sent_seconds: Seconds | None = None  # reports of revision 2 before streams between nodes lack it
     received: Annotated[int, Field(gt=0)]
     duplicates: Count
     reordered: Count
@@ -157,11 +158,13 @@ class Pace:
         suffix: of its steps' names; empty where it is the only one.
         rate: bytes per second.
         datagrams: to be sent.
+        number: which of the ramp's it is, from 0.
     """
 
     suffix: str
     rate: int
     datagrams: int
+    number: int = 0
 
     @property
     def labels(self) -> Labels:
@@ -262,30 +265,45 @@ def verified_samples(verified: Verified, pace: Pace, outcome: StepOutcome, targe
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Both ends of the stream at one rate, and the reader after them where there was one."""
+    """Both ends of the stream at one rate, and the reader after them where there was one.
+
+    Attributes:
+        sent: how many datagrams, by the sender's own report where it is at hand.
+        sent_rate: in bytes per second; None where no word of it arrived.
+    """
 
     pace: Pace
-    sent: Sent
+    sent: int
+    sent_rate: float | None
     received: Received
     verified: Verified | None
     labels: Labels
 
     @classmethod
     def of(cls, pace: Pace, outcomes: Mapping[str, StepOutcome]) -> Self | None:
-        """The reports at one rate out of the outcomes by their steps' names; None where the ramp ended before it."""
-        receive = outcomes[f"receive{pace.suffix}"]
-        sent = read_report(Sent, outcomes[f"send{pace.suffix}"])
+        """The reports at one rate out of the outcomes by their steps' names; None where the ramp ended before it.
+
+        A sender on another node said at its end how much it had sent and how long that took; where nothing of that
+        arrived it sent what was planned, or its own node's part of the run fails and no number of this one counts.
+        """
+        receive, send = outcomes[f"receive{pace.suffix}"], outcomes.get(f"send{pace.suffix}")
         received = read_report(Received, receive)
-        verify = outcomes.get(f"verify{pace.suffix}")
-        if sent is None or received is None:
+        sent = read_report(Sent, send) if send else None
+        if received is None or (send and sent is None):
             return None
+        verify = outcomes.get(f"verify{pace.suffix}")
         verified = read_report(Verified, verify) if verify else None
-        return cls(pace, sent, received, verified, _recorded_labels(pace, receive))
+        labels = _recorded_labels(pace, receive)
+        if sent is not None:
+            return cls(pace, sent.sent, _sent_rate(sent), received, verified, labels)
+        total = pace.datagrams if received.total is None else received.total
+        rate = total * received.datagram_bytes / received.sent_seconds if received.sent_seconds else None
+        return cls(pace, total, rate, received, verified, labels)
 
     @property
     def lost(self) -> int:
         """Datagrams that were sent and are not in the files."""
-        return max(0, self.sent.sent - self.received.received)
+        return max(0, self.sent - self.received.received)
 
     @property
     def is_lossless(self) -> bool:
@@ -295,14 +313,14 @@ class Ends:
     @property
     def is_held(self) -> bool:
         """Whether the sender really sent at this rate."""
-        return _sent_rate(self.sent) >= HELD_RATIO * self.pace.rate
+        return self.sent_rate is not None and self.sent_rate >= HELD_RATIO * self.pace.rate
 
     def samples(self, target_id: int | None) -> list[Sample]:
         """What was lost, and where."""
         values = [Sample("datagrams_lost", float(self.lost), self.labels, target_id)]
         for cause, count in self._lost_by_cause().items():
             values.append(Sample("datagrams_lost", float(count), self.labels | {"cause": cause}, target_id))
-        return [*values, Sample("loss_ratio", self.lost / self.sent.sent, self.labels, target_id)]
+        return [*values, Sample("loss_ratio", self.lost / self.sent, self.labels, target_id)]
 
     def samples_by_target(self, places: Sequence[Place]) -> list[Sample]:
         """Each target's share of the recording."""
@@ -332,10 +350,10 @@ class Ends:
     def _problems(self) -> list[str]:
         sent, received, verified = self.sent, self.received, self.verified
         problems = []
-        if received.total not in {None, sent.sent}:
-            problems.append(f"the sender sent {sent.sent} datagrams and told the receiver {received.total}")
-        if received.received > sent.sent:
-            problems.append(f"{received.received} different datagrams were received, {sent.sent} were sent")
+        if received.total not in {None, sent}:
+            problems.append(f"the sender sent {sent} datagrams and told the receiver {received.total}")
+        if received.received > sent:
+            problems.append(f"{received.received} different datagrams were received, {sent} were sent")
         kept = sum(received.kept_bytes) // received.datagram_bytes
         if verified and (verified.unique, verified.datagrams, verified.foreign) != (kept, kept, 0):
             problems.append(

@@ -79,6 +79,11 @@ function Matrix({ preview }: { preview: Preview }) {
           <tr key={cell.ordinal}>
             <td className="iotide-name">
               <Place of={cell} />
+              {cell.sender_name && (
+                <Text c="dimmed" size="xs">
+                  {cell.sender_name} sends
+                </Text>
+              )}
               {cell.observer_names.length > 0 && (
                 <Text c="dimmed" size="xs">
                   watching {cell.observer_names.join(", ")}

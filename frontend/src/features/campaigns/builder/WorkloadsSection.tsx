@@ -10,6 +10,8 @@ import { readFields } from "@/components/schema-form/schema";
 import { problemsOf } from "@/components/schema-form/values";
 import { addChoice, type Choice, type Draft } from "./draft";
 import { type NodesAtOnce, ownPart } from "./places";
+import { RolesInput } from "./RolesInput";
+import { nodesOf } from "./roles";
 
 interface WorkloadsSectionProps {
   readonly draft: Draft;
@@ -39,6 +41,7 @@ export function WorkloadsSection({ draft, workloads, refused, onChange }: Worklo
             onRemove={() =>
               onChange({ ...draft, choices: draft.choices.filter(({ key }) => key !== choice.key) })
             }
+            nodes={nodesOf(draft.nodes, choice)}
             own={ownPart(draft, choice)}
             refused={refused?.index === index ? { [refused.option]: refused.message } : {}}
             workload={workloads.find(({ name }) => name === choice.workload)}
@@ -90,6 +93,8 @@ type OwnPart = ReturnType<typeof ownPart>;
 
 interface ChoiceCardProps {
   readonly choice: Choice;
+  /** That run it. */
+  readonly nodes: readonly string[];
   readonly own: OwnPart;
   readonly workload: Workload | undefined;
   readonly refused: Readonly<Record<string, string>>;
@@ -97,7 +102,7 @@ interface ChoiceCardProps {
   readonly onRemove: () => void;
 }
 
-function ChoiceCard({ choice, own, workload, refused, onChange, onRemove }: ChoiceCardProps) {
+function ChoiceCard({ choice, nodes, own, workload, refused, onChange, onRemove }: ChoiceCardProps) {
   const fields = useMemo(() => (workload ? readFields(workload.options_schema) : []), [workload]);
   return (
     <Card bg="transparent" padding="sm" withBorder>
@@ -115,6 +120,9 @@ function ChoiceCard({ choice, own, workload, refused, onChange, onRemove }: Choi
         </ActionIcon>
       </Group>
       {own && <OwnPlaces onForget={() => onChange({ ...choice, places: undefined })} own={own} />}
+      {(choice.roles || (nodes.length > 1 && workload && workload.step_roles.length > 0)) && (
+        <RolesInput nodes={nodes} onChange={(roles) => onChange({ ...choice, roles })} roles={choice.roles} />
+      )}
       <SchemaForm
         fields={fields}
         onChange={(form) => onChange({ ...choice, ...form })}

@@ -152,6 +152,20 @@ describe("nodes that are only watched", () => {
   });
 });
 
+it.each([[[{ sender: "node-a", receiver: "node-b" }]], ["each_pair" as const]])(
+  "has the roles %j again in the draft that repeats a plan",
+  (roles) => {
+    const two = { ...pickNodes(complete, ["node-a", "node-b"]), nodesAtOnce: true };
+    const between = { ...two, choices: two.choices.map((choice) => ({ ...choice, roles })) };
+    const planned = planOf(between, "demo", workloads);
+    expect(planned.workloads[0]).toMatchObject({ roles, nodes_at_once: null });
+    expect(planOf(draftOf(planned), "demo", workloads)).toEqual(planned);
+    expect(missingParts(pickNodes(between, ["node-a"]), workloads)).toEqual([
+      "Choose two different nodes, one that sends and one that receives.",
+    ]);
+  },
+);
+
 it("keeps what a plan says of one workload alone", () => {
   const places = {
     nodes: ["node-a"],

@@ -17,6 +17,7 @@ import {
 } from "./calendar";
 import { type DraftStage, type NodesAtOnce, ownPart, type Places, placesOf } from "./places";
 import { type DraftQuiet, FLAGGED, planQuiet, quietOf, quietProblem } from "./quiet";
+import { hasRoleProblem, type RoleSets } from "./roles";
 
 export interface Choice extends FormValue {
   /** Stays with the choice while others are added and removed. */
@@ -24,6 +25,8 @@ export interface Choice extends FormValue {
   readonly workload: string;
   /** What an earlier plan says of this workload alone; the builder keeps what the campaign still has, or drops it whole. */
   readonly places?: Places | undefined;
+  /** Which nodes send and which receive; undefined: each does all of the work. */
+  readonly roles?: RoleSets | undefined;
 }
 
 export interface Draft {
@@ -89,6 +92,7 @@ export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
       options: choice.options ?? {},
       sweep: choice.sweep ?? {},
       places: placesOf(choice, stages),
+      roles: choice.roles ?? undefined,
     })),
     repeats: plan.repeats,
     exclusive: plan.exclusive,
@@ -163,6 +167,10 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
       draft.choices.some((choice) => hasNoPlace(draft, choice)),
       "A workload of its own nodes, targets or stages has none left: choose one again, or let it run as the campaign.",
     ],
+    [
+      draft.choices.some((choice) => hasRoleProblem(draft.nodes, choice)),
+      "Choose two different nodes, one that sends and one that receives.",
+    ],
     [draft.choices.some((choice) => hasProblem(choice, workloads)), "Correct the options marked in red."],
   ] as const;
   return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
@@ -214,6 +222,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
       workload: choice.workload,
       ...toPlan(readFields(schemas.get(choice.workload) ?? {}), choice),
       ...ownPart(draft, choice),
+      ...(choice.roles && { roles: choice.roles, nodes_at_once: null }),
     })),
     repeats: Number(draft.repeats),
     exclusive: draft.exclusive,

@@ -20,6 +20,10 @@ const KeptPlaces = z.object({
   variants: z.optional(z.nullable(z.array(z.string()))),
   stages: z.optional(z.nullable(z.array(z.number()))),
 });
+const KeptRoles = z.union([
+  z.array(z.object({ sender: z.string(), receiver: z.string() })),
+  z.literal("each_pair"),
+]);
 const Window = z.object({ from: z.string(), until: z.string(), timeZone: z.string() });
 const Quiet = z.object({ policy: z.enum(["ignore", "flag", "wait", "refuse"]), wait: z.string() });
 const Repeat = z.object({
@@ -50,6 +54,7 @@ const Kept = z.object({
         options: z.record(z.string(), z.unknown()),
         sweep: z.record(z.string(), z.array(z.unknown())),
         places: z.optional(KeptPlaces),
+        roles: z.optional(KeptRoles),
       }),
     ),
     repeats: Count,

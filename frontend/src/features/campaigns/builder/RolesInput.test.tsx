@@ -1,0 +1,39 @@
+import { screen } from "@testing-library/react";
+import { useState } from "react";
+import { expect, it } from "vitest";
+import { renderWithApp } from "@/testing/render";
+import { RolesInput } from "./RolesInput";
+import { hasRoleProblem, type RoleSets } from "./roles";
+
+const NODES = ["dish", "recorder", "spare"];
+let last: RoleSets | undefined;
+
+function Roles() {
+  const [roles, setRoles] = useState<RoleSets | undefined>(undefined);
+  last = roles;
+  return <RolesInput nodes={NODES} onChange={setRoles} roles={roles} />;
+}
+
+it("lets one chosen node send to another, all to each other, or each to itself", async () => {
+  const { user } = renderWithApp(<Roles />);
+  await user.click(screen.getByRole("radio", { name: "From one node to another" }));
+  expect(last).toEqual([{ sender: "dish", receiver: "recorder" }]);
+  await user.selectOptions(screen.getByRole("combobox", { name: "Receiver" }), "spare");
+  expect(last).toEqual([{ sender: "dish", receiver: "spare" }]);
+  await user.click(screen.getByRole("radio", { name: "Each node to each other" }));
+  expect(last).toBe("each_pair");
+  await user.click(screen.getByRole("radio", { name: "Within each node" }));
+  expect(last).toBeUndefined();
+});
+
+it("holds back a pair of one node, of none, or of a node that the campaign no longer has", () => {
+  const between = (sender: string, receiver: string) => ({ roles: [{ sender, receiver }] });
+  expect(hasRoleProblem(NODES, between("dish", "recorder"))).toBe(false);
+  expect(hasRoleProblem(NODES, between("dish", "dish"))).toBe(true);
+  expect(hasRoleProblem(NODES, between("dish", ""))).toBe(true);
+  expect(hasRoleProblem(["dish"], between("dish", "recorder"))).toBe(true);
+  expect(hasRoleProblem(["dish"], { roles: "each_pair" })).toBe(true);
+  expect(hasRoleProblem(["dish"], {})).toBe(false);
+  const places = { nodes: ["dish", "recorder"] };
+  expect(hasRoleProblem(NODES, { ...between("dish", "spare"), places })).toBe(true);
+});

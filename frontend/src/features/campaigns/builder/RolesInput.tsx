@@ -1,0 +1,95 @@
+/** Says between which nodes a workload works that can send from one to another. */
+
+import { ActionIcon, Button, Group, Input, NativeSelect, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Icon } from "@/components/Icon";
+import { type Between, betweenOf, type RoleSets, rolesFor } from "./roles";
+
+interface RolesInputProps {
+  readonly roles: RoleSets | undefined;
+  /** Of the workload. */
+  readonly nodes: readonly string[];
+  readonly onChange: (roles: RoleSets | undefined) => void;
+}
+
+const BETWEEN = [
+  { value: "each", label: "Within each node" },
+  { value: "pairs", label: "From one node to another" },
+  { value: "each_pair", label: "Each node to each other" },
+];
+
+export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
+  return (
+    <Stack gap="xs" mb="sm">
+      <Input.Wrapper label="Sender and receiver">
+        <div>
+          <SegmentedControl
+            data={BETWEEN}
+            onChange={(between) => onChange(rolesFor(between as Between, nodes))}
+            value={betweenOf(roles)}
+          />
+        </div>
+      </Input.Wrapper>
+      {Array.isArray(roles) && <Pairs nodes={nodes} onChange={onChange} pairs={roles} />}
+      {roles !== undefined && (
+        <Text c="dimmed" size="xs">
+          The receiver loads the targets. It listens at its data_address, while the run lasts; the sender
+          needs no target.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+type Pairs = Exclude<RoleSets, string>;
+
+interface PairsProps {
+  readonly pairs: Pairs;
+  readonly nodes: readonly string[];
+  readonly onChange: (pairs: Pairs) => void;
+}
+
+function Pairs({ pairs, nodes, onChange }: PairsProps) {
+  const offered = (chosen: string) => (nodes.includes(chosen) ? [...nodes] : ["", ...nodes]);
+  function change(index: number, part: Partial<Pairs[number]>): void {
+    onChange(pairs.map((pair, at) => (at === index ? { ...pair, ...part } : pair)));
+  }
+  return (
+    <>
+      {pairs.map(({ sender, receiver }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pairs have nothing else that stays while their nodes change
+        <Group align="end" gap="xs" key={index}>
+          <NativeSelect
+            data={offered(sender)}
+            label="Sender"
+            onChange={({ currentTarget }) => change(index, { sender: currentTarget.value })}
+            value={nodes.includes(sender) ? sender : ""}
+          />
+          <NativeSelect
+            data={offered(receiver)}
+            label="Receiver"
+            onChange={({ currentTarget }) => change(index, { receiver: currentTarget.value })}
+            value={nodes.includes(receiver) ? receiver : ""}
+          />
+          {pairs.length > 1 && (
+            <ActionIcon
+              aria-label={`Remove ${sender} to ${receiver}`}
+              onClick={() => onChange(pairs.toSpliced(index, 1))}
+              variant="subtle"
+            >
+              <Icon name="trash" />
+            </ActionIcon>
+          )}
+        </Group>
+      ))}
+      <Group>
+        <Button
+          onClick={() => onChange([...pairs, { sender: "", receiver: "" }])}
+          size="compact-xs"
+          variant="default"
+        >
+          Add a pair
+        </Button>
+      </Group>
+    </>
+  );
+}
