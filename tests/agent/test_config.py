@@ -22,7 +22,7 @@ def test_everything_has_a_default_but_nothing_is_approved() -> None:
         ({"approved_directories": ["/"]}, "approved_directories.0", "root directory is never approved"),
         ({"state_directory": "state"}, "state_directory", "absolute path"),
         ({"node_name": "a b"}, "node_name", "match pattern"),
-        ({"role": "both"}, "role", "'compute' or 'storage'"),
+        ({"role": "both"}, "role", "'compute', 'storage' or 'gateway'"),
         ({"server": "example.org"}, "server", "match pattern"),
         ({"slots": 0}, "slots", "greater than or equal to 1"),
         ({"aproved_directories": []}, "aproved_directories", "approved_directories"),

@@ -48,7 +48,7 @@ SLICES: Final[tuple[APIRouter, ...]] = (
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {
     re.compile(rf"{API}/agent/hello"): 8 * 1024**2,  # a thousand mounts with the longest options
-    re.compile(rf"{API}/agent/(beat|orders/\d+/(finish|artefacts/[^/]+))"): 16 * 1024**2,
+    re.compile(rf"{API}/agent/(beat|batch|orders/\d+/(finish|artefacts/[^/]+))"): 16 * 1024**2,
 }
 """A body is read before anybody is asked who sends it, so only what needs more than usual may have it."""
 _REDIS_SECONDS: Final = 2.0

@@ -283,7 +283,7 @@ export interface paths {
         head?: never;
         /**
          * Change a cluster
-         * @description Name and description; what is left out stays.
+         * @description Name, description and launcher; what is left out stays. Another launcher only while no run is active.
          */
         patch: operations["change_cluster"];
         trace?: never;
@@ -1525,6 +1525,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agent/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report what a batch system does
+         * @description Said by the gateway of a cluster again and again; the answer holds what it is to submit and to cancel.
+         */
+        post: operations["take_batch_report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agent/orders/{order_id}/artefacts/{name}": {
         parameters: {
             query?: never;
@@ -1646,6 +1666,8 @@ export interface components {
             ended_at: string | null;
             /** Reason */
             reason: string | null;
+            /** @description Null where the nodes' agents start it */
+            batch_job: components["schemas"]["BatchJob"] | null;
             /** Orders */
             orders: components["schemas"]["RunOrder"][];
         };
@@ -1711,6 +1733,80 @@ export interface components {
              */
             targets: number[];
         };
+        /**
+         * BatchJob
+         * @description The job of a batch system that is to run, or ran, an attempt; `words` are the batch system's own.
+         */
+        BatchJob: {
+            system: components["schemas"]["BatchSystem"];
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "wanted" | "pending" | "running" | "ended";
+            /**
+             * Job Id
+             * @description Null until the batch system has it
+             * @example 4711
+             */
+            job_id: string | null;
+            /**
+             * Ending
+             * @description How it ended; null before
+             * @example cancelled
+             */
+            ending: string | null;
+            /**
+             * Words
+             * @example Resources
+             */
+            words: string;
+            /** Started At */
+            started_at: string | null;
+        };
+        /**
+         * BatchReply
+         * @description What the gateway is to do.
+         *
+         *     Attributes:
+         *         cancel: jobs to be cancelled.
+         *         hello_wanted: the server lacks the gateway's hello.
+         */
+        BatchReply: {
+            /** Submit */
+            submit: components["schemas"]["WantedJob"][];
+            /** Cancel */
+            cancel: string[];
+            /** Hello Wanted */
+            hello_wanted: boolean;
+        };
+        /**
+         * BatchReport
+         * @description What a gateway sees, said again and again: each report is complete, so that a lost one is no loss.
+         *
+         *     Attributes:
+         *         problem: why the batch system cannot be asked; `jobs` and `hosts` say nothing then.
+         *         jobs: of this gateway's user, those with a name of iotide's alone.
+         */
+        BatchReport: {
+            /** Agent Instance */
+            agent_instance: string;
+            system: components["schemas"]["BatchSystem"];
+            /** Problem */
+            problem: string | null;
+            /** Jobs */
+            jobs: components["schemas"]["SeenJob"][];
+            /** Hosts */
+            hosts: components["schemas"]["SeenHost"][];
+            /** Refused */
+            refused: components["schemas"]["RefusedJob"][];
+        };
+        /**
+         * BatchSystem
+         * @description A batch system that can start runs.
+         * @enum {string}
+         */
+        BatchSystem: "slurm" | "lsf";
         /**
          * BeatReply
          * @description The server's answer.
@@ -2291,6 +2387,8 @@ export interface components {
              * @example rack 4
              */
             description: string;
+            /** @description Who starts its runs: its nodes' agents, or jobs of a batch system */
+            launcher: components["schemas"]["Launcher"];
             /**
              * Created At
              * Format: date-time
@@ -2316,6 +2414,11 @@ export interface components {
              * @example rack 4
              */
             description: string;
+            /**
+             * @description Who starts its runs: its nodes' agents, or jobs of a batch system
+             * @default direct
+             */
+            launcher: components["schemas"]["Launcher"];
         };
         /**
          * ClusterPatch
@@ -2326,6 +2429,7 @@ export interface components {
             name?: string | null;
             /** Description */
             description?: string | null;
+            launcher?: components["schemas"]["Launcher"] | null;
         };
         /**
          * Confirmation
@@ -3000,6 +3104,30 @@ export interface components {
             value: string | number | boolean;
         };
         /**
+         * JobEnd
+         * @description How a job ended, as far as its batch system says.
+         *
+         *     `node_failed` is the end of the job but not of its processes: the batch system has lost the node.
+         * @enum {string}
+         */
+        JobEnd: "done" | "cancelled" | "time_limit" | "node_failed" | "failed";
+        /**
+         * JobNode
+         * @description A node of a job and the order that is for it.
+         */
+        JobNode: {
+            /** Name */
+            name: string;
+            /** Order Id */
+            order_id: number;
+        };
+        /**
+         * JobState
+         * @description Where a job is in its batch system.
+         * @enum {string}
+         */
+        JobState: "pending" | "running" | "ended";
+        /**
          * JoinToken
          * @description A join token, without its secret.
          */
@@ -3072,6 +3200,12 @@ export interface components {
              */
             expires_in_seconds: number;
         };
+        /**
+         * Launcher
+         * @description Who starts the runs of a cluster: the agents of its nodes, or jobs of a batch system.
+         * @enum {string}
+         */
+        Launcher: "direct" | "slurm" | "lsf";
         /**
          * LinkInput
          * @description What stands behind `#token=` in a sign-in link.
@@ -3380,10 +3514,10 @@ export interface components {
         };
         /**
          * NodeRole
-         * @description What a node is for.
+         * @description What a node is for; a gateway submits to a batch system and runs nothing itself.
          * @enum {string}
          */
-        NodeRole: "compute" | "storage";
+        NodeRole: "compute" | "storage" | "gateway";
         /**
          * NodeState
          * @description Whether a node can be counted on.
@@ -4180,6 +4314,18 @@ export interface components {
             status: "ready";
         };
         /**
+         * RefusedJob
+         * @description A job that the batch system would not take, in its own words.
+         */
+        RefusedJob: {
+            /** Run Id */
+            run_id: number;
+            /** Fence */
+            fence: number;
+            /** Words */
+            words: string;
+        };
+        /**
          * Role
          * @description What a person may do in a cluster; each includes the ones before.
          * @enum {string}
@@ -4656,6 +4802,41 @@ export interface components {
          * @enum {string}
          */
         ScheduleState: "active" | "paused" | "ended";
+        /**
+         * SeenHost
+         * @description A host as the batch system lists it.
+         *
+         *     Attributes:
+         *         words: the batch system's own, for instance `drained`.
+         */
+        SeenHost: {
+            /** Name */
+            name: string;
+            /** Is Up */
+            is_up: boolean;
+            /** Words */
+            words: string;
+        };
+        /**
+         * SeenJob
+         * @description A job as the batch system lists it.
+         *
+         *     Attributes:
+         *         end: of one that has ended.
+         *         words: why it is where it is, in the batch system's own words, for instance `Resources`.
+         */
+        SeenJob: {
+            /** Run Id */
+            run_id: number;
+            /** Fence */
+            fence: number;
+            /** Job Id */
+            job_id: string;
+            state: components["schemas"]["JobState"];
+            end: components["schemas"]["JobEnd"] | null;
+            /** Words */
+            words: string;
+        };
         /**
          * Series
          * @description All points with one key; `options` are those that differ from the workload's frozen defaults.
@@ -5181,6 +5362,23 @@ export interface components {
          * @enum {string}
          */
         Variation: "steady" | "flagged" | "noisy" | "unrankable";
+        /**
+         * WantedJob
+         * @description A job to be submitted, of which the batch system lists none.
+         *
+         *     Attributes:
+         *         time_limit_seconds: of the load; what comes before and after it is the gateway's to add.
+         */
+        WantedJob: {
+            /** Run Id */
+            run_id: number;
+            /** Fence */
+            fence: number;
+            /** Nodes */
+            nodes: components["schemas"]["JobNode"][];
+            /** Time Limit Seconds */
+            time_limit_seconds: number;
+        };
         /**
          * Window
          * @description Each day's hours; no run starts outside them, nor one that by its time limit could not end in them.
@@ -7751,6 +7949,7 @@ export interface operations {
                      *           "id": 1,
                      *           "name": "blade-2026",
                      *           "description": "rack 4",
+                     *           "launcher": "direct",
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "drain": {
                      *             "kind": "all",
@@ -7883,7 +8082,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "blade-2026",
-                 *       "description": "rack 4"
+                 *       "description": "rack 4",
+                 *       "launcher": "direct"
                  *     }
                  */
                 "application/json": components["schemas"]["ClusterInput"];
@@ -7901,6 +8101,7 @@ export interface operations {
                      *       "id": 1,
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
+                     *       "launcher": "direct",
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -8100,6 +8301,7 @@ export interface operations {
                      *       "id": 1,
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
+                     *       "launcher": "direct",
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -8251,7 +8453,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "blade-2026",
-                 *       "description": "rack 4"
+                 *       "description": "rack 4",
+                 *       "launcher": "direct"
                  *     }
                  */
                 "application/json": components["schemas"]["ClusterPatch"];
@@ -8269,6 +8472,7 @@ export interface operations {
                      *       "id": 1,
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
+                     *       "launcher": "direct",
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -21401,6 +21605,14 @@ export interface operations {
                      *           "start_skew_seconds": 1,
                      *           "ended_at": "2026-11-21T10:00:00Z",
                      *           "reason": "text",
+                     *           "batch_job": {
+                     *             "system": "slurm",
+                     *             "state": "wanted",
+                     *             "job_id": "4711",
+                     *             "ending": "cancelled",
+                     *             "words": "Resources",
+                     *             "started_at": "2026-11-21T10:00:00Z"
+                     *           },
                      *           "orders": [
                      *             {
                      *               "id": 1,
@@ -22051,6 +22263,14 @@ export interface operations {
                      *           "start_skew_seconds": 1,
                      *           "ended_at": "2026-11-21T10:00:00Z",
                      *           "reason": "text",
+                     *           "batch_job": {
+                     *             "system": "slurm",
+                     *             "state": "wanted",
+                     *             "job_id": "4711",
+                     *             "ending": "cancelled",
+                     *             "words": "Resources",
+                     *             "started_at": "2026-11-21T10:00:00Z"
+                     *           },
                      *           "orders": [
                      *             {
                      *               "id": 1,
@@ -23927,6 +24147,242 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["BeatReply"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    take_batch_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent_instance": "text",
+                 *       "system": "slurm",
+                 *       "problem": "text",
+                 *       "jobs": [
+                 *         {
+                 *           "run_id": 1,
+                 *           "fence": 1,
+                 *           "job_id": "text",
+                 *           "state": "pending",
+                 *           "end": "done",
+                 *           "words": "text"
+                 *         }
+                 *       ],
+                 *       "hosts": [
+                 *         {
+                 *           "name": "text",
+                 *           "is_up": true,
+                 *           "words": "text"
+                 *         }
+                 *       ],
+                 *       "refused": [
+                 *         {
+                 *           "run_id": 1,
+                 *           "fence": 1,
+                 *           "words": "text"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchReport"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "submit": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "fence": 1,
+                     *           "nodes": [
+                     *             {
+                     *               "name": "text",
+                     *               "order_id": 1
+                     *             }
+                     *           ],
+                     *           "time_limit_seconds": 1
+                     *         }
+                     *       ],
+                     *       "cancel": [
+                     *         "text"
+                     *       ],
+                     *       "hello_wanted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchReply"];
                 };
             };
             /** @description Unauthorized */

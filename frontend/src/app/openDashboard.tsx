@@ -32,7 +32,7 @@ export const USUAL_ANSWERS = [
   http.get("*/api/v1/session", () =>
     HttpResponse.json({ principal: { kind: "user", id: 1, name: "grace", roles: ROLES } }),
   ),
-  http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "" }])),
+  http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "", launcher: "direct" }])),
   http.get("*/api/v1/drains", () => HttpResponse.json([])),
   http.get("*/api/v1/clusters/1/candidates", () => HttpResponse.json([])),
   ...LISTS.map((name) => http.get(`*/api/v1/${name}`, () => listOf([]))),

@@ -10,6 +10,7 @@ from iotide_agent.executor import RunnerProcess
 from iotide_agent.plan import Plan
 from iotide_agent.progress import RunWatch
 from iotide_agent.protocol import Stage, first_stage
+from iotide_agent.reading import Verdict
 from iotide_agent.results import keep_artefacts
 from iotide_agent.runner.card import read_card
 from iotide_agent.runner.files import read_json, replace_file
@@ -29,6 +30,7 @@ class ActiveRun:
     Attributes:
         process: its runner, or what cleans up after it.
         aftermaths: how often cleaning up was tried.
+        ended_for: why somebody else ended all processes of this node, so that whatever failed did so for that.
         held_since: it was claimed then and waits for its node to be quiet; None once that is decided.
     """
 
@@ -39,6 +41,7 @@ class ActiveRun:
     plan: Plan | None = None
     was_started: bool = False
     aftermaths: int = 0
+    ended_for: Verdict | None = None
     held_since: float | None = None
 
     @property

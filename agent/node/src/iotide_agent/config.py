@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from iotide_wire.base import Name
+from iotide_wire.batch import BatchSystem
 from iotide_wire.catalogue import WorkloadName
 from iotide_wire.endpoint import AUTOMATIC, LOOPBACK, check_data_address
 from iotide_wire.messages import NodeRole
@@ -88,6 +89,33 @@ class QuietLimits(BaseModel):
     jobs: Annotated[int, Field(ge=0)] = 0
 
 
+PlainPath = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/{}+-]+$")]
+"""A path that no shell reads otherwise than it stands: LSF gives a job's command to one."""
+
+
+class BatchConfig(BaseModel):
+    """How a gateway speaks to its batch system.
+
+    Attributes:
+        submit_arguments: given to sbatch or bsub besides, for instance `["--partition=bench"]`.
+        agent_command: what starts the agent on the nodes; beside this program by default.
+        agent_config: agent.toml of the nodes, the same path on each; `{node}` stands for the node's name.
+        log_directory: where jobs print to, a path of the nodes; nowhere by default.
+        poll_seconds: how often it is looked what the jobs do.
+        margin_seconds: of a job's time limit, more than its load has: for cleaning, preparing and sending results.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    system: BatchSystem
+    submit_arguments: tuple[str, ...] = ()
+    agent_command: tuple[PlainPath, ...] = ()
+    agent_config: PlainPath | None = None
+    log_directory: PlainPath | None = None
+    poll_seconds: Annotated[float, Field(ge=1, le=10)] = 5.0
+    margin_seconds: Annotated[float, Field(ge=60, le=86_400)] = 600.0
+
+
 class AgentConfig(BaseModel):
     """The agent's configuration.
 
@@ -108,6 +136,7 @@ class AgentConfig(BaseModel):
         spool_limit_bytes: unsent results above this make the node decline further orders.
         workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
         quiet: above what the idle node is not quiet.
+        batch: of a gateway alone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -130,6 +159,7 @@ class AgentConfig(BaseModel):
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
     quiet: QuietLimits = Field(default_factory=QuietLimits)
+    batch: BatchConfig | None = None
 
     def remount_command_at(self, path: str) -> tuple[str, ...]:
         """The command of the deepest directory at or above `path` that has one, else nothing."""

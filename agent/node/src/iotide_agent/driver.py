@@ -130,13 +130,16 @@ class Driver:
             self._loop.watch(mountinfo.fileno(), self._hear_mount, select.POLLPRI)
             self._hear_bell()
             self._loop.every(self._admission.tick)
-            while not self._session.is_stopped and self._signal is None:
+            while self._goes_on():
                 self._take_events()
                 self._renew_inventory_if_due()
                 self._loop.turn(self._next_at())
             self._loop.ignore(mountinfo.fileno())
         self._listener.stop()
         return self._finish()
+
+    def _goes_on(self) -> bool:
+        return not self._session.is_stopped and self._signal is None
 
     def _take_events(self) -> None:
         self._handle(Tick())

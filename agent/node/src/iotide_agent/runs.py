@@ -183,6 +183,17 @@ class Runs:
             self.cancel(run.order.order_id, verdict)
         return bool(running)
 
+    def end_all(self, verdict: Verdict) -> None:
+        """As `cancel_all`, where runners and loads were told to end as well, by somebody who then kills them."""
+        for run in self._active.values():
+            if run.process is not None:
+                run.ended_for = verdict
+        self.cancel_all(verdict)
+
+    def stop_search(self) -> None:
+        """Ends a search for what this agent left on targets."""
+        self._leftovers.stop_search()
+
     def beats(self, beat: Beat) -> tuple[OrderBeat, ...]:
         """What a beat says of its orders."""
         return tuple(
@@ -351,6 +362,9 @@ class Runs:
 
     def _result(self, run: ActiveRun) -> FinishRequest:
         ended: dict[str, Any] = read_json(run.files.exit) or {}
+        if run.ended_for is not None and ended.get("outcome") == Outcome.FAILED:
+            verdict = run.ended_for
+            ended |= {"outcome": verdict.outcome.value, "code": verdict.code, "reason": verdict.reason}
         if run.observes:
             return self._observed(run, ended)
         plan = run.plan

@@ -8,6 +8,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from iotide_agent.identity import Identity
+from iotide_wire.batch import BatchReply, BatchReport
 from iotide_wire.messages import (
     BeatReply,
     BeatRequest,
@@ -78,6 +79,10 @@ class Transport:
     def beat(self, request: BeatRequest) -> BeatReply:
         """Reports the state of all orders; 409 `agent_superseded` where another agent took over."""
         return self._post("/beat", request, BeatReply)
+
+    def report_batch(self, report: BatchReport) -> BatchReply:
+        """Says what a batch system does; 409 where the server wants no gateway to it here."""
+        return self._post("/batch", report, BatchReply)
 
     def claim(self, order_id: int, request: ClaimRequest) -> Order:
         """Takes an order; 409 where it is no longer to be had."""

@@ -23,10 +23,11 @@ LookNumber = Annotated[int, Field(ge=1, le=10**9)]
 
 
 class NodeRole(StrEnum):
-    """What a node is for."""
+    """What a node is for; a gateway submits to a batch system and runs nothing itself."""
 
     COMPUTE = "compute"
     STORAGE = "storage"
+    GATEWAY = "gateway"
 
 
 class OrderRole(StrEnum):

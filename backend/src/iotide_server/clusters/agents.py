@@ -11,11 +11,11 @@ from iotide_server.clusters import repository
 from iotide_server.clusters.beats import idle_beat_seconds
 from iotide_server.clusters.enrolment import require_wire_version
 from iotide_server.clusters.errors import AgentAlreadyRunningError, AgentSupersededError, NodeNotFoundError
-from iotide_server.clusters.models import Node, NodeBeat
-from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.clusters.models import Cluster, Node, NodeBeat
+from iotide_server.clusters.views import SILENT_AFTER, Launcher
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
-from iotide_wire.messages import HelloRequest
+from iotide_wire.messages import HelloRequest, NodeRole
 
 
 class Wanted(NamedTuple):
@@ -47,7 +47,8 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
     if node is None:
         raise NodeNotFoundError(node_id)
     heard_at = repository.last_seen(session, [node_id]).get(node_id)
-    if heard_at is not None and now - heard_at < SILENT_AFTER and not _succeeds(node, request):
+    is_heard = heard_at is not None and now - heard_at < SILENT_AFTER
+    if heard_at is not None and is_heard and not (_succeeds(node, request) or _was_only_vouched_for(session, node)):
         raise AgentAlreadyRunningError(node.name, now - heard_at)
     node.agent_instance = request.agent_instance
     node.boot_id = request.boot_id
@@ -107,6 +108,14 @@ def suspect(session: Session, node_id: int, problem: str) -> None:
     live.publish(session, "node", node_id, node.cluster_id)
 
 
+def tell_problem(session: Session, node_id: int, problem: str | None) -> None:
+    """Write down what is wrong with a node by its own word; None: nothing."""
+    node = session.get_one(Node, node_id)
+    if node.problem != problem:
+        node.problem = problem
+        live.publish(session, "node", node_id, node.cluster_id)
+
+
 def trust(session: Session, node_id: int, agent_instance: str) -> None:
     """The node's agent has answered an offer, late or in time, so it hears of them: serve the node again.
 
@@ -143,6 +152,17 @@ def _succeeds(node: Node, request: HelloRequest) -> bool:
     if request.agent_instance == node.agent_instance:
         return request.boot_id == node.boot_id
     return request.boot_id == node.boot_id and request.previous_instance == node.agent_instance
+
+
+def _was_only_vouched_for(session: Session, node: Node) -> bool:
+    """Whether it was a gateway that spoke for the node: an agent that a batch system starts lives as long as its order.
+
+    Of two agents at once, one has claimed the order of the job in which it runs.
+    """
+    launcher = session.get_one(Cluster, node.cluster_id).launcher
+    return (
+        launcher != Launcher.DIRECT and node.role != NodeRole.GATEWAY and not repository.has_claimed(session, node.id)
+    )
 
 
 def _tell(session: Session, node_id: int, cluster_id: int) -> None:

@@ -31,6 +31,20 @@ class ClusterNameTakenError(ConflictError):
         super().__init__(f"there is a cluster {name} already", field="name", value=name, remedy="choose another name")
 
 
+class ClusterBusyError(ConflictError):
+    """Runs are active that the present launcher has to end."""
+
+    code = "cluster_busy"
+
+    def __init__(self, name: str, launcher: str, run_count: int) -> None:
+        super().__init__(
+            f"{run_count} runs are active in the cluster {name}",
+            field="launcher",
+            value=launcher,
+            remedy="drain the cluster and let them end, or cancel them",
+        )
+
+
 class NodeNotFoundError(NotFoundError):
     """No such node, or none that the caller may see."""
 

@@ -28,16 +28,24 @@ ONE_OR_MANY = "exclusive_leases BETWEEN 0 AND 1 AND shared_leases >= 0 AND (excl
 
 
 class Cluster(Identified, Leasable, Base):
-    """A named set of nodes and targets."""
+    """A named set of nodes and targets.
+
+    Attributes:
+        launcher: who starts its runs: `direct` its nodes' agents, else a job of that batch system.
+    """
 
     __tablename__ = "cluster"
 
     name: Mapped[str] = mapped_column(unique=True)
     description: Mapped[str] = mapped_column(server_default="")
+    launcher: Mapped[str] = mapped_column(server_default="direct")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
-    __table_args__ = (CheckConstraint(ONE_OR_MANY, name="leases"),)
+    __table_args__ = (
+        CheckConstraint(ONE_OR_MANY, name="leases"),
+        CheckConstraint("launcher IN ('direct', 'slurm', 'lsf')", name="launcher"),
+    )
 
 
 class Node(Identified, Leasable, Base):
@@ -85,7 +93,7 @@ class Node(Identified, Leasable, Base):
         Index("ix_node_cooling_until", "cooling_until", postgresql_where=text("cooling_until IS NOT NULL")),
         CheckConstraint(f"{ONE_OR_MANY} AND shared_leases <= slots", name="leases"),
         CheckConstraint("slots BETWEEN 1 AND 1000", name="slots"),
-        CheckConstraint("role IN ('compute', 'storage')", name="role"),
+        CheckConstraint("role IN ('compute', 'storage', 'gateway')", name="role"),
     )
 
 

@@ -214,6 +214,22 @@ def runs_that_need(session: Session, node_id: int) -> int:
     return run_count
 
 
+def active_runs(session: Session, cluster_id: int) -> int:
+    """How many runs of the cluster are active."""
+    statement = text("SELECT count(*) FROM run WHERE cluster_id = :cluster_id AND state = 'active'")
+    run_count: int = session.scalars(statement, {"cluster_id": cluster_id}).one()
+    return run_count
+
+
+def has_claimed(session: Session, node_id: int) -> bool:
+    """Whether an agent of the node holds an order that loads."""
+    statement = text(
+        "SELECT EXISTS (SELECT FROM node_order WHERE node_id = :node_id AND role = 'load'"
+        " AND state NOT IN ('offered', 'ended'))"
+    )
+    return bool(session.scalar(statement, {"node_id": node_id}))
+
+
 def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, list[ActiveOrder]]:
     """By node, the orders that have not ended."""
     rows = session.execute(

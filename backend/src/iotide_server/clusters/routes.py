@@ -38,7 +38,7 @@ def list_clusters(principal: Viewer, session: Tx, paging: Paging) -> Page[Cluste
 @router.post("/clusters", tags=["clusters"], summary="Create a cluster", status_code=201, responses=errors(409))
 def create_cluster(principal: Admin, session: Tx, body: ClusterInput) -> Cluster:
     """For administrators of all clusters."""
-    created = service.create_cluster(session, principal, body.name, body.description)
+    created = service.create_cluster(session, principal, body.name, body.description, body.launcher)
     return Cluster.of(service.cluster_view(session, created))
 
 
@@ -50,8 +50,8 @@ def get_cluster(principal: Viewer, session: Tx, cluster_id: Id) -> Cluster:
 
 @router.patch("/clusters/{cluster_id}", tags=["clusters"], summary="Change a cluster", responses=errors(404, 409))
 def change_cluster(principal: Admin, session: Tx, cluster_id: Id, body: ClusterPatch) -> Cluster:
-    """Name and description; what is left out stays."""
-    changes = body.model_dump(exclude_none=True)
+    """Name, description and launcher; what is left out stays. Another launcher only while no run is active."""
+    changes = body.model_dump(mode="json", exclude_none=True)
     changed = service.change_cluster(session, principal, cluster_id, changes)
     return Cluster.of(service.cluster_view(session, changed))
 

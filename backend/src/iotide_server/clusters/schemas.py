@@ -7,7 +7,7 @@ from pydantic import Field
 
 from iotide_server.clusters import models
 from iotide_server.clusters.drain_schemas import Drain
-from iotide_server.clusters.views import ClusterView, NodeState, NodeView
+from iotide_server.clusters.views import ClusterView, Launcher, NodeState, NodeView
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, WrittenTime
 from iotide_wire.facts import Facts, MountFacts
@@ -15,6 +15,9 @@ from iotide_wire.messages import NodeRole
 
 ClusterName = Annotated[Name, Field(examples=["blade-2026"])]
 Description = Annotated[str, Field(max_length=2000, description="What a colleague should know", examples=["rack 4"])]
+ClusterLauncher = Annotated[
+    Launcher, Field(description="Who starts its runs: its nodes' agents, or jobs of a batch system")
+]
 Slots = Annotated[int, Field(ge=1, le=1000, description="How many runs may share the node", examples=[1])]
 
 
@@ -23,6 +26,7 @@ class ClusterInput(Input):
 
     name: ClusterName
     description: Description = ""
+    launcher: ClusterLauncher = Launcher.DIRECT
 
 
 class ClusterPatch(Input):
@@ -30,6 +34,7 @@ class ClusterPatch(Input):
 
     name: ClusterName | None = None
     description: Description | None = None
+    launcher: ClusterLauncher | None = None
 
 
 class Cluster(Output):
@@ -38,6 +43,7 @@ class Cluster(Output):
     id: int
     name: ClusterName
     description: Description
+    launcher: ClusterLauncher
     created_at: datetime
     drain: Annotated[Drain | None, Field(description="Nothing new starts in the whole cluster")]
 
@@ -49,6 +55,7 @@ class Cluster(Output):
             id=row.id,
             name=row.name,
             description=row.description,
+            launcher=Launcher(row.launcher),
             created_at=row.created_at,
             drain=None if view.drain is None else Drain.model_validate(view.drain),
         )

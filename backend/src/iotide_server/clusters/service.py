@@ -15,6 +15,7 @@ from iotide_server.clusters import drain_repository, repository
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.enrolment import acl_rows
 from iotide_server.clusters.errors import (
+    ClusterBusyError,
     ClusterNameTakenError,
     ClusterNotFoundError,
     NodeBusyError,
@@ -22,7 +23,7 @@ from iotide_server.clusters.errors import (
     SlotsInUseError,
 )
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.clusters.views import ClusterView, DrainKind, NodeState, NodeView, node_state
+from iotide_server.clusters.views import ClusterView, DrainKind, Launcher, NodeState, NodeView, node_state
 from iotide_server.kit.db import Json, after_commit
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
@@ -82,20 +83,22 @@ def cluster_named(session: Session, principal: Principal, name: str, role: Role,
     return found
 
 
-def create_cluster(session: Session, principal: Principal, name: str, description: str) -> Cluster:
+def create_cluster(
+    session: Session, principal: Principal, name: str, description: str, launcher: Launcher = Launcher.DIRECT
+) -> Cluster:
     """A new cluster; only for administrators of all clusters.
 
     Raises:
         ClusterNameTakenError: the name is in use.
     """
     principal.require(Role.ADMIN, None)
-    created = Cluster(name=name, description=description, owner_id=principal.user_id)
+    created = Cluster(name=name, description=description, launcher=launcher, owner_id=principal.user_id)
     try:
         with session.begin_nested():
             session.add(created)
     except IntegrityError as error:
         raise ClusterNameTakenError(name) from error
-    after = {"name": name, "description": description}
+    after = {"name": name, "description": description, "launcher": launcher.value}
     audit.record(session, principal, Action("cluster_created", "cluster", created.id, created.id, after=after))
     live.publish(session, "cluster", created.id, created.id)
     return created
@@ -108,12 +111,19 @@ def ensure_cluster(session: Session, principal: Principal, name: str) -> None:
 
 
 def change_cluster(session: Session, principal: Principal, cluster_id: int, changes: Json) -> Cluster:
-    """The cluster with another name or description.
+    """The cluster with another name, description or launcher.
 
     Raises:
         ClusterNameTakenError: the new name is in use.
+        ClusterBusyError: a run is active, which the present launcher has to end.
     """
     changed = cluster(session, principal, cluster_id, Role.ADMIN)
+    if changes.get("launcher", changed.launcher) != changed.launcher:
+        # Whoever starts runs shares this lock, so none starts between the question and the answer.
+        drain_repository.stop_starts(session)
+        active = repository.active_runs(session, cluster_id)
+        if active:
+            raise ClusterBusyError(changed.name, changes["launcher"], active)
     before = {field: getattr(changed, field) for field in changes}
     try:
         with session.begin_nested():
@@ -124,6 +134,7 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
     action = Action("cluster_changed", "cluster", changed.id, changed.id, before=before, after=changes)
     audit.record(session, principal, action)
     live.publish(session, "cluster", changed.id, changed.id)
+    wake_scheduler(session, "cluster")
     return changed
 
 
@@ -179,6 +190,12 @@ def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *,
         if node_id not in found:
             raise NodeNotFoundError(node_id, field=f"{field}[{index}]")
     return [found[node_id] for node_id in node_ids]
+
+
+def node_and_cluster(session: Session, node_id: int) -> tuple[Node, Cluster]:
+    """A node that is known to exist, and its cluster."""
+    found = session.get_one(Node, node_id)
+    return found, session.get_one(Cluster, found.cluster_id)
 
 
 def nodes_of(session: Session, cluster_id: int) -> list[Node]:

@@ -21,6 +21,14 @@ class NodeState(StrEnum):
     RETIRED = "retired"
 
 
+class Launcher(StrEnum):
+    """Who starts the runs of a cluster: the agents of its nodes, or jobs of a batch system."""
+
+    DIRECT = "direct"
+    SLURM = "slurm"
+    LSF = "lsf"
+
+
 class DrainKind(StrEnum):
     """What can be drained."""
 

@@ -48,6 +48,34 @@ class OrderCancelledError(ConflictError):
         super().__init__(f"order {order_id}: {reason or 'cancelled'}", remedy="forget this offer")
 
 
+class NotAGatewayError(ConflictError):
+    """A node that is no gateway speaks for a batch system."""
+
+    code = "not_a_gateway"
+
+    def __init__(self, node: str, role: str) -> None:
+        super().__init__(
+            f"{node} is a {role} node and no gateway",
+            field="role",
+            value=role,
+            remedy='write role = "gateway" in its agent.toml and enroll it again with --replace',
+        )
+
+
+class LauncherDiffersError(ConflictError):
+    """The runs of the gateway's cluster are not started by its batch system."""
+
+    code = "launcher_differs"
+
+    def __init__(self, cluster: str, launcher: str, system: str) -> None:
+        super().__init__(
+            f"the runs of the cluster {cluster} are started by {launcher}, not by {system}",
+            field="system",
+            value=system,
+            remedy=f"run `iotide cluster launcher {cluster} {system}`, or correct [batch] in the gateway's agent.toml",
+        )
+
+
 class SchemaChangedError(ConflictError):
     """The node's workload is no longer the one that the campaign was submitted for."""
 

@@ -8,10 +8,11 @@ from starlette.responses import JSONResponse
 from iotide_server.accounts.rules import Anyone, caller_address
 from iotide_server.clusters import enrolment
 from iotide_server.clusters.rules import NodeAgent
-from iotide_server.gateway import beats, service
+from iotide_server.gateway import batch, beats, service
 from iotide_server.gateway.service import RawOutput
 from iotide_server.kit.web import Id, Now, Tx, errors, refusal
 from iotide_wire.base import Fence
+from iotide_wire.batch import BatchReply, BatchReport
 from iotide_wire.messages import (
     BeatReply,
     BeatRequest,
@@ -66,6 +67,12 @@ def claim_order(node_id: NodeId, session: Tx, now: Now, order_id: Id, body: Clai
 def take_beat(node_id: NodeId, session: Tx, now: Now, body: BeatRequest) -> BeatReply:
     """Says where the node's orders are; the answer holds a word on each."""
     return beats.beat(session, node_id, body, now)
+
+
+@router.post("/batch", summary="Report what a batch system does", responses=errors(409))
+def take_batch_report(node_id: NodeId, session: Tx, now: Now, body: BatchReport) -> BatchReply:
+    """Said by the gateway of a cluster again and again; the answer holds what it is to submit and to cancel."""
+    return batch.report(session, node_id, body, now)
 
 
 @router.put(

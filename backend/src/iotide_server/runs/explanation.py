@@ -85,6 +85,7 @@ class Wait:
         window: None where it is open, or there is none.
         maintenance: before which it could not end, or which is on; None where there is none.
         stands_back_seconds: behind runs of others, for what its owner's runs used lately.
+        batch: why nothing is submitted to the cluster's batch system; None where it is, or there is none.
     """
 
     wanted: Sequence[Wanted]
@@ -97,13 +98,15 @@ class Wait:
     window: ClosedWindow | None = None
     maintenance: Maintenance | None = None
     stands_back_seconds: float = 0.0
+    batch: str | None = None
 
 
 def waiting_because(wait: Wait, now: datetime) -> str:
     """One sentence with everything that keeps the run from starting now."""
     if wait.stage is not None:
         return wait.stage
-    reasons = [_drain(drained) for drained in wait.drained] + _by_the_calendar(wait, now)
+    reasons = [] if wait.batch is None else [wait.batch]
+    reasons += [_drain(drained) for drained in wait.drained] + _by_the_calendar(wait, now)
     reasons += [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
     reasons += [f"target {mount.target} on node {mount.node}: {mount.problem}" for mount in wait.mount_problems]
     if wait.not_before is not None and wait.not_before > now:

@@ -139,6 +139,39 @@ class Order(Identified, Base):
     )
 
 
+class BatchJob(Base):
+    """What a batch system is to run, or runs, for an attempt whose cluster's launcher it is.
+
+    Attributes:
+        system: the batch system, as it was when the attempt was opened.
+        state: `wanted` until the batch system lists a job of the attempt's name, then as it is there.
+        ending: of one that has ended, how (`JobEnd`), or `vanished`: the batch system no longer knows it.
+        words: why it is where it is, in the batch system's own words.
+        started_at: when it was first seen to run.
+        is_over: nothing more is to come of it.
+    """
+
+    __tablename__ = "batch_job"
+
+    attempt_id: Mapped[int] = mapped_column(
+        ForeignKey("attempt.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
+    system: Mapped[str]
+    state: Mapped[str] = mapped_column(server_default="wanted")
+    job_id: Mapped[str | None]
+    ending: Mapped[str | None]
+    words: Mapped[str] = mapped_column(server_default="")
+    started_at: Mapped[datetime | None]
+    is_over: Mapped[bool] = mapped_column(server_default="false")
+
+    __table_args__ = (
+        Index("ix_batch_job_open", "cluster_id", postgresql_where=text("NOT is_over")),
+        CheckConstraint("system IN ('slurm', 'lsf')", name="system"),
+        CheckConstraint("state IN ('wanted', 'pending', 'running', 'ended')", name="state"),
+    )
+
+
 class RunEvent(Identified, Base):
     """One line of a run's log."""
 

@@ -72,7 +72,8 @@ _HOLDINGS: Final = text(
 _HELD: Final = text(
     f"""
     SELECT lease.resource_kind AS kind, lease.resource_id AS id, lease.mode, run.id AS run_id,
-           CASE WHEN NOT run.overdue AND node_order.silent_since IS NULL THEN
+           CASE WHEN NOT run.overdue AND node_order.silent_since IS NULL AND NOT EXISTS (
+               SELECT FROM batch_job WHERE batch_job.attempt_id = node_order.attempt_id AND started_at IS NULL) THEN
                coalesce(node_order.started_at, node_order.offered_at)
                + (expected.seconds + CASE WHEN lease.resource_kind = 'node' OR lease.mode = 'exclusive'
                                      THEN run.cool_down_seconds ELSE 0 END) * interval '1 s'

@@ -11,7 +11,8 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
-from iotide_server.runs import forecast, queries, queued
+from iotide_server.runs import batch, batch_queries, forecast, queries, queued
+from iotide_server.runs.batch import Submitted
 from iotide_server.runs.errors import RunNotFoundError
 from iotide_server.runs.explanation import (
     ClosedWindow,
@@ -26,7 +27,7 @@ from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, RunEvent
 from iotide_server.runs.queries import AnyRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
-from iotide_server.runs.schemas import Attempt, Queue, QueuedRun, RunFilter, RunOrder
+from iotide_server.runs.schemas import Attempt, BatchJob, Queue, QueuedRun, RunFilter, RunOrder
 from iotide_wire.messages import OrderRole
 from iotide_wire.plan import Exclusivity
 from iotide_wire.window import Window
@@ -66,6 +67,7 @@ def attempts(session: Session, run_id: int) -> list[Attempt]:
     step_roles = queries.step_roles(session, run_id)
     for order, node_name in queries.orders(session, run_id):
         by_attempt[order.attempt_id].append(_shown_order(order, node_name, step_roles.get(order.node_id)))
+    jobs = batch_queries.jobs_of(session, run_id)
     return [
         Attempt(
             ordinal=attempt.ordinal,
@@ -75,6 +77,7 @@ def attempts(session: Session, run_id: int) -> list[Attempt]:
             start_skew_seconds=_start_skew(by_attempt[attempt.id]),
             ended_at=attempt.ended_at,
             reason=attempt.reason,
+            batch_job=BatchJob.model_validate(jobs[attempt.id]) if attempt.id in jobs else None,
             orders=by_attempt[attempt.id],
         )
         for attempt in queries.attempts(session, run_id)
@@ -95,18 +98,27 @@ def _shown_order(order: Order, node_name: str, step_role: str | None) -> RunOrde
 def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     """Why the run waits, in words; None when it does not wait.
 
+    One that is active may wait in the line of a batch system.
+
     Args:
         found: from `run` or from a queue.
     """
-    if found.state != RunState.WAITING:
+    if found.state not in {RunState.WAITING, RunState.ACTIVE}:
         return None
+    submitted = batch_queries.submitted(session, found.id)
+    if found.state == RunState.ACTIVE:
+        return None if submitted is None else batch.waits_in_line(submitted, now)
+    return waiting_because(_wait(session, found, submitted, now), now)
+
+
+def _wait(session: Session, found: AnyRow, submitted: Submitted | None, now: datetime) -> Wait:
     rows = {Resource(ResourceKind(row.kind), row.id): row for row in queries.wanted_resources(session, found.id)}
     by_kind = {kind: [resource.id for resource in rows if resource.kind is kind] for kind in ResourceKind}
     wanted = needs(
         Exclusivity(found.exclusive), by_kind[ResourceKind.NODE], by_kind[ResourceKind.TARGET], found.cluster_id
     )
     calendar = queries.calendar(session, found.id, now)
-    wait = Wait(
+    return Wait(
         wanted=[_wanted(need, rows[need.resource], now) for need in wanted],
         mount_problems=queries.mount_problems(session, found.id),
         not_before=found.not_before,
@@ -119,8 +131,8 @@ def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
         if calendar.starts_at is None
         else Maintenance(calendar.starts_at, calendar.ends_at, calendar.reason),
         stands_back_seconds=queries.stands_back_seconds(session, found.id),
+        batch=None if submitted is None else batch.gateway_obstacle(submitted, now),
     )
-    return waiting_because(wait, now)
 
 
 def queue(session: Session, principal: Principal, cluster_id: int, limit: int, now: datetime) -> Queue:

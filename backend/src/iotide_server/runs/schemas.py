@@ -10,6 +10,7 @@ from pydantic import Field
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
 from iotide_server.runs.lifecycle import AttemptState, OrderEnd, RunState
+from iotide_wire.batch import BatchSystem
 from iotide_wire.foreign import ForeignLoad
 from iotide_wire.messages import Flag, OrderRole, OrderState, StepRecord
 
@@ -88,6 +89,17 @@ class RunOrder(Output):
     foreign_load: ForeignLoad | None
 
 
+class BatchJob(Output):
+    """The job of a batch system that is to run, or ran, an attempt; `words` are the batch system's own."""
+
+    system: BatchSystem
+    state: Literal["wanted", "pending", "running", "ended"]
+    job_id: Annotated[str | None, Field(description="Null until the batch system has it", examples=["4711"])]
+    ending: Annotated[str | None, Field(description="How it ended; null before", examples=["cancelled"])]
+    words: Annotated[str, Field(examples=["Resources"])]
+    started_at: datetime | None
+
+
 class Attempt(Output):
     """One try of a run.
 
@@ -102,6 +114,7 @@ class Attempt(Output):
     start_skew_seconds: float | None
     ended_at: datetime | None
     reason: str | None
+    batch_job: Annotated[BatchJob | None, Field(description="Null where the nodes' agents start it")]
     orders: list[RunOrder]
 
 

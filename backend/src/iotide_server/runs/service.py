@@ -154,6 +154,11 @@ def lock_runs_on(session: Session, node_id: int) -> None:
     repository.lock_active_runs(session, [order.run_id for order, _ in repository.held_orders(session, node_id)])
 
 
+def lock_active(session: Session, run_ids: Sequence[int]) -> None:
+    """Lock those of the runs that are active, before whoever asks locks orders of theirs."""
+    repository.lock_active_runs(session, run_ids)
+
+
 def lock_orders_on(session: Session, node_id: int) -> Sequence[Order]:
     """The orders of the node that have not ended, locked against claims and beats, and their runs before them."""
     repository.lock_active_runs(session, repository.runs_on(session, node_id))

@@ -40,7 +40,11 @@ _OFFERS: Final = text(
         WHERE next_offer_at <= :now AND NOT (state = 'offered' AND offers_made >= :most_offers)
         ORDER BY next_offer_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
     )
-    RETURNING node_order.id, node_order.node_id, attempt.fence
+    RETURNING node_order.id, node_order.node_id, attempt.fence, (
+        SELECT gateway.id FROM batch_job JOIN node AS gateway ON gateway.cluster_id = batch_job.cluster_id
+        WHERE batch_job.attempt_id = node_order.attempt_id AND node_order.role = 'load'
+          AND gateway.role = 'gateway' AND gateway.retired_at IS NULL
+        ORDER BY gateway.id LIMIT 1) AS gateway_id
     """
 )
 _OFFERS_UNSENT: Final = text(
@@ -84,9 +88,12 @@ _NOT_TOGETHER: Final = text(
     JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
     JOIN node ON node.id = node_order.node_id
     JOIN run ON run.id = attempt.run_id JOIN campaign ON campaign.id = run.campaign_id
-    -- A node of it may wait to become quiet, by the policy of its campaign.
+    LEFT JOIN batch_job ON batch_job.attempt_id = attempt.id
+    -- A node of it may wait to become quiet, by the policy of its campaign; the time in which a batch system's job
+    -- waits to be started does not count.
     WHERE attempt.state = 'open' AND attempt.go_at IS NULL
-      AND attempt.opened_at + CASE campaign.plan ->> 'quiet'
+      AND (batch_job.attempt_id IS NULL OR batch_job.started_at IS NOT NULL)
+      AND coalesce(batch_job.started_at, attempt.opened_at) + CASE campaign.plan ->> 'quiet'
           WHEN 'wait' THEN CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8) ELSE 0 END * interval '1 s'
           < :opened_before
     GROUP BY attempt.id HAVING count(*) > 1 ORDER BY attempt.run_id
@@ -155,7 +162,7 @@ def next_moments(session: Session, now: datetime) -> Row[Any]:
 def take_offers(session: Session, most_offers: int, now: datetime) -> list[Offer]:
     """The orders of which their nodes have to hear again now, counted as offered once more."""
     values = {"now": now, "most_offers": most_offers, "limit": _LARGEST_BATCH}
-    return [Offer(row.id, row.node_id, row.fence) for row in session.execute(_OFFERS, values)]
+    return [Offer(*row) for row in session.execute(_OFFERS, values)]
 
 
 def give_offers_back(session: Session, offers: Sequence[Offer], again_at: datetime) -> None:
@@ -185,7 +192,10 @@ def flag_silent_orders(session: Session, heard_before: datetime) -> Sequence[Row
 
 
 def runs_not_together(session: Session, opened_before: datetime) -> Sequence[Row[Any]]:
-    """The runs of which a gang's attempt was opened before and has no moment to go: ids, and the nodes that lack."""
+    """The runs of which a gang's attempt was opened before and has no moment to go: ids, and the nodes that lack.
+
+    The time that a batch system's job waits to be started does not count.
+    """
     return session.execute(_NOT_TOGETHER, {"opened_before": opened_before}).all()
 
 

@@ -35,11 +35,17 @@ def send_offers(database: Database, broker: Broker, offers: Sequence[Offer], now
     Returns:
         Whether Redis took them all.
     """
-    unsent = _unsent(offers, lambda offer: broker.send_wake(node_queue(offer.node_id), offer.order_id, offer.fence))
-    if unsent:
+    unsent = _unsent(offers, lambda offer: broker.send_wake(_queue_of(offer), offer.order_id, offer.fence))
+    # A gateway asks again by itself.
+    due_again = [offer for offer in unsent if offer.gateway_id is None]
+    if due_again:
         with database.transaction() as session:
-            due.give_offers_back(session, unsent, now + RETRY_AFTER)
+            due.give_offers_back(session, due_again, now + RETRY_AFTER)
     return not unsent
+
+
+def _queue_of(offer: Offer) -> str:
+    return node_queue(offer.node_id if offer.gateway_id is None else offer.gateway_id)
 
 
 def send_due_offers(database: Database, broker: Broker, now: datetime) -> bool:

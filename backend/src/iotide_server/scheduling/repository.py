@@ -57,11 +57,12 @@ _OBSERVERS = text(
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An order that its node has to hear of."""
+    """An order that its node has to hear of; where it is to be a batch system's job, its gateway has to."""
 
     order_id: int
     node_id: int
     fence: int
+    gateway_id: int | None = None
 
 
 def start(session: Session, runs: Sequence[Waiting], fences: Mapping[int, int], now: datetime) -> list[Offer]:

@@ -13,6 +13,7 @@ from iotide_server.campaigns import stages, windows
 from iotide_server.clusters import drains
 from iotide_server.kit.db import Database
 from iotide_server.scheduling import lines, repository
+from iotide_server.scheduling.handover import hand_over
 from iotide_server.scheduling.matching import Waiting, match
 from iotide_server.scheduling.repository import Offer
 
@@ -63,7 +64,8 @@ def _start(database: Database, runs: Sequence[Waiting], now: datetime) -> list[O
     fences = {run.run_id: 1 + secrets.randbelow(2**63 - 1) for run in runs}
     try:
         with database.transaction() as session:
-            return repository.start(session, runs, fences, now)
+            offers = repository.start(session, runs, fences, now)
+            return hand_over(session, [run.run_id for run in runs], offers) if offers else []
     except (IntegrityError, OperationalError) as error:
         if isinstance(error, OperationalError) and error.connection_invalidated:
             raise

@@ -127,7 +127,11 @@ function Builder({ cluster, ...props }: BuilderProps) {
   const worst = all.find(({ isLoadingError }) => isLoadingError) ?? all.find(({ error }) => error) ?? nodes;
   const offered = nodes.data &&
     targets.data &&
-    workloads.data && { nodes: nodes.data, targets: targets.data, workloads: workloads.data };
+    workloads.data && {
+      nodes: nodes.data.filter(({ role }) => role !== "gateway"),
+      targets: targets.data,
+      workloads: workloads.data,
+    };
   return (
     <Loaded lines={8} query={{ ...worst, data: offered }}>
       {(found) => (

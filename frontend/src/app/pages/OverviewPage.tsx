@@ -19,6 +19,7 @@ import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
 import { TargetsPanel } from "@/features/targets/TargetsPanel";
 
 const BlackoutsPanel = lazy(() => import("@/features/clusters/BlackoutsPanel"));
+const LauncherChoice = lazy(() => import("@/features/clusters/LauncherChoice"));
 const CreateCluster = lazy(() => import("@/features/clusters/CreateCluster"));
 
 const route = getRouteApi("/shell/");
@@ -156,6 +157,7 @@ function ClusterSection({ cluster }: { cluster: Cluster }) {
         <TargetsPanel clusterId={cluster.id} hasNodes={(nodes.data ?? []).length > 0} />
         <Divider />
         <Suspense>
+          <LauncherChoice cluster={cluster} />
           <BlackoutsPanel clusterId={cluster.id} />
         </Suspense>
       </Stack>

@@ -44,9 +44,9 @@ function NodeRow({ node, onOpen }: { node: Node; onOpen: (nodeId: number) => voi
         <Anchor component="button" fw={600} onClick={() => onOpen(node.id)} type="button">
           {node.name}
         </Anchor>
-        {node.role === "storage" && (
+        {node.role !== "compute" && (
           <Text c="dimmed" size="xs">
-            storage
+            {node.role}
           </Text>
         )}
       </td>

@@ -3,6 +3,7 @@
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { everyItem } from "@/api/pages";
+import type { Cluster } from "@/api/types";
 
 export const clustersQuery = queryOptions({
   queryKey: ["cluster", "list"],
@@ -31,8 +32,26 @@ export function nodesQuery(clusterId: number) {
 
 export const createCluster = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: (body: { name: string; description: string }) => answer(api.POST("/api/v1/clusters", { body })),
+  mutationFn: (body: { name: string; description: string }) =>
+    answer(api.POST("/api/v1/clusters", { body: { ...body, launcher: "direct" } })),
   onSuccess: (_cluster, _body, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
+});
+
+interface NewLauncher {
+  readonly clusterId: number;
+  readonly launcher: Cluster["launcher"];
+}
+
+export const changeLauncher = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ clusterId, launcher }: NewLauncher) =>
+    answer(
+      api.PATCH("/api/v1/clusters/{cluster_id}", {
+        params: { path: { cluster_id: clusterId } },
+        body: { launcher },
+      }),
+    ),
+  onSuccess: (_cluster, _wanted, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
 });
 
 const JOIN_TOKEN_SECONDS = 3600;

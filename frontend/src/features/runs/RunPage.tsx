@@ -114,7 +114,20 @@ function StateList({ run }: { run: RunDetail }) {
       <Definition label="Ended">{run.ended_at ? <When at={run.ended_at} /> : "not yet"}</Definition>
       {run.variant && <Definition label="Variant">{run.variant}</Definition>}
       <Definition label="Attempts">{run.attempts_made}</Definition>
+      <BatchJob run={run} />
     </DataList>
+  );
+}
+
+function BatchJob({ run }: { run: RunDetail }) {
+  const job = run.attempts.at(-1)?.batch_job;
+  if (!job) return null;
+  const said = job.words ? ` (${job.words})` : "";
+  return (
+    <Definition label={job.system === "slurm" ? "Slurm job" : "LSF job"}>
+      {job.job_id ?? "to be submitted"}: {job.ending ?? job.state}
+      {said}
+    </Definition>
   );
 }
 

@@ -26,3 +26,13 @@ it("says why nothing can be foreseen", () => {
     "When it starts cannot be foreseen: node n1: is silent",
   );
 });
+
+it("says nothing of the start of a run that waits in the line of a batch system", () => {
+  const run = {
+    waiting_because: "Slurm job 12 waits: Resources",
+    expected_start_at: null,
+    expected_start_unknown_because: null,
+  };
+  renderWithApp(<WaitNotice run={run} />);
+  expect(screen.getByRole("alert")).toHaveTextContent(/Slurm job 12 waits: Resources$/);
+});

@@ -25,5 +25,6 @@ function ExpectedStart({ run }: { run: Waiting }) {
         like them did.
       </>
     );
+  if (!run.expected_start_unknown_because) return null;
   return <>When it starts cannot be foreseen: {run.expected_start_unknown_because}</>;
 }

@@ -12,15 +12,16 @@ from typing import Annotated, Final
 import typer
 
 from iotide_agent.calls import Speaker
+from iotide_agent.cli import batch
 from iotide_agent.clock import ServerClock
 from iotide_agent.config import AgentConfig, ConfigError, load_config
-from iotide_agent.driver import Driver
+from iotide_agent.driver import AgentEnding, Driver
 from iotide_agent.enrolment import enroll
 from iotide_agent.identity import NotEnrolledError, load_identity
 from iotide_agent.pinning import PinError
 from iotide_agent.readiness import State, examine
 from iotide_agent.runner.processes import boot_id
-from iotide_agent.spool import AgentRunsError, Spool
+from iotide_agent.spool import AgentRunsError, Offer, Spool
 from iotide_agent.transport import Refusal, Unreachable, transport_of
 
 MISSING_STATUS: Final = 1
@@ -59,13 +60,37 @@ def enroll_command(
 @app.command("run")
 def run_command(config: ConfigOption = None) -> None:
     """Run the agent until it is stopped; a load that runs meanwhile goes on and is adopted at the next start."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    batch.log_to_stderr()
     with _explained():
         ending = _run(load_config(config))
-    if ending is not None:
-        typer.echo(f"iotide-agent: {ending[1]} ({ending[0]})", err=True)
-        raise typer.Exit(OTHER_AGENT_STATUS if ending[0] in _OTHER_AGENT else MISSING_STATUS)
+    logging.getLogger(__name__).info("agent_ended code=%s reason=%s", ending.code, ending.sentence)
+    _exit_if_refused(ending)
+
+
+@app.command("gateway")
+def gateway_command(config: ConfigOption = None) -> None:
+    """Submit a cluster's runs to its batch system; on a login node, as a user who may submit jobs."""
+    batch.log_to_stderr()
+    with _explained():
+        ending = batch.work_as_gateway(load_config(config))
+    _exit_if_refused(ending)
+
+
+@app.command("announce")
+def announce_command(config: ConfigOption = None) -> None:
+    """Say once what this node has, where no agent runs all the time: after enrolling, after a change, at boot."""
+    with _explained():
+        found = batch.config_of_node(config)
+    _work_as_job(found, None)
+
+
+@app.command("batch-run")
+def batch_run_command(fence: batch.Fence, orders: batch.Orders, config: ConfigOption = None) -> None:
+    """Run this node's part of one attempt and end; what the gateway's jobs do."""
+    with _explained():
+        found = batch.config_of_node(config)
+        offer = batch.offer_of(found, fence, orders)
+    _work_as_job(found, offer)
 
 
 @app.command("check")
@@ -84,19 +109,30 @@ def check_command(config: ConfigOption = None, *, as_json: JsonOption = False) -
         raise typer.Exit(MISSING_STATUS)
 
 
-def _run(config: AgentConfig) -> tuple[str, str] | None:
-    """Code and sentence where the agent ended against its will."""
+def _work_as_job(config: AgentConfig, offer: Offer | None) -> None:
+    batch.log_to_stderr()
+    with _explained():
+        ending = batch.work_as_job(config, offer)
+    _exit_if_refused(ending)
+    typer.echo(f"iotide-agent: {ending.sentence}")
+
+
+def _exit_if_refused(ending: AgentEnding) -> None:
+    if ending.code is not None:
+        typer.echo(f"iotide-agent: {ending.sentence} ({ending.code})", err=True)
+        raise typer.Exit(OTHER_AGENT_STATUS if ending.code in _OTHER_AGENT else MISSING_STATUS)
+
+
+def _run(config: AgentConfig) -> AgentEnding:
     identity = load_identity(config.state_directory)
     spool = Spool(config.state_directory)
     spool.prepare()
     lock = spool.lock_agent()
     try:
         speaker = Speaker(transport_of(identity), spool, ServerClock(), os.urandom(16).hex(), boot_id())
-        ending = Driver(config, identity.agent, spool, speaker).run()
+        return Driver(config, identity.agent, spool, speaker).run()
     finally:
         os.close(lock)
-    logging.getLogger(__name__).info("agent_ended code=%s reason=%s", ending.code, ending.sentence)
-    return None if ending.code is None else (ending.code, ending.sentence)
 
 
 @contextmanager

@@ -1,0 +1,94 @@
+"""The agent inside a job of a batch system: it claims the one order that the job is for, runs it, sends it and ends."""
+
+import logging
+from math import inf
+from typing import Final
+
+from iotide_agent.calls import Speaker
+from iotide_agent.config import AgentConfig
+from iotide_agent.driver import AgentEnding, Driver
+from iotide_agent.protocol import Action, Claimed, Event, Greeted, Prepare, StartWorker
+from iotide_agent.reading import Verdict
+from iotide_agent.runner.processes import boottime
+from iotide_agent.spool import Offer, Spool
+from iotide_wire.messages import Outcome
+
+UNANSWERED_SECONDS: Final = 180.0
+"""So long a job holds its nodes although the server gives it nothing to do."""
+_ENDED_BY_BATCH: Final = Verdict(
+    Outcome.CANCELLED,
+    "batch_ended",
+    "the batch system ended the job: somebody cancelled it there, or its time limit passed",
+)
+_logger = logging.getLogger(__name__)
+
+
+class JobDriver(Driver):
+    """An agent that listens to nobody and ends as soon as it holds nothing more.
+
+    What an earlier job of the node left is adopted, sent and cleaned up like by any agent, so one without an order only
+    says what the node has.
+    """
+
+    def __init__(self, config: AgentConfig, agent: str, spool: Spool, speaker: Speaker, offer: Offer | None) -> None:
+        """Begins with the offer, None: there is none."""
+        for stale in spool.offers():
+            spool.drop_offer(stale)
+        if offer is not None:
+            spool.write_offer(offer)
+        super().__init__(config, agent, spool, speaker)
+        self._offer = offer
+        self._gives_up_at = boottime() + UNANSWERED_SECONDS
+        self._was_greeted = False
+        self._has_claimed = False
+        self._is_ending = False
+
+    def _goes_on(self) -> bool:
+        if self._signal is not None and not self._is_ending:
+            self._is_ending = True
+            _logger.warning("job_ended_by_batch signal=%s", self._signal.name)
+            for offer in self._spool.offers():
+                self._spool.drop_offer(offer)
+            self._runs.end_all(_ENDED_BY_BATCH)
+        return not (self._session.is_stopped or self._is_done() or self._is_in_vain())
+
+    def _is_done(self) -> bool:
+        is_told = self._was_greeted or self._is_ending
+        return is_told and not self._session.holds() and not self._spool.offers()
+
+    def _is_in_vain(self) -> bool:
+        return not self._session.holds() and boottime() >= self._gives_up_at
+
+    def _handle(self, event: Event) -> None:
+        super()._handle(event)
+        self._was_greeted |= isinstance(event, Greeted)
+        if isinstance(event, Claimed) and self._offer is not None:
+            self._has_claimed |= event.order.order_id == self._offer.order_id
+
+    def _perform(self, action: Action) -> None:
+        if isinstance(action, StartWorker):
+            return  # wake-ups go to the gateway, and a worker would only disturb what is measured
+        super()._perform(action)
+        if self._is_ending and isinstance(action, Prepare):
+            self._runs.end_all(_ENDED_BY_BATCH)  # its claim was under way when the batch system spoke
+
+    def _next_at(self) -> float:
+        if self._is_done():
+            return boottime()
+        gives_up_at = inf if self._session.holds() else self._gives_up_at
+        return min(super()._next_at(), gives_up_at)
+
+    def _finish(self) -> AgentEnding:
+        self._runs.stop_search()
+        if self._ending is not None:
+            return self._ending
+        if not self._is_done():
+            return AgentEnding("unanswered", f"the server gave this job nothing to do for {UNANSWERED_SECONDS:.0f} s")
+        if self._is_ending:
+            return AgentEnding(None, _ENDED_BY_BATCH.reason or "")
+        if self._offer is None:
+            return AgentEnding(None, "the server knows what this node has")
+        if not self._has_claimed:
+            words = "was claimed before, or is no longer wanted; nothing is run twice"
+            return AgentEnding(None, f"order {self._offer.order_id} {words}")
+        return AgentEnding(None, f"order {self._offer.order_id} has ended, and the server has its result")

@@ -1,0 +1,125 @@
+"""IBM Spectrum LSF 10.1, by bjobs, bhosts, bsub and bkill.
+
+IBM's pages define what they print: "bjobs -o", "Host status", "Termination reasons displayed by bacct, bhist, and
+bjobs", "bkill" and "blaunch" of the LSF command reference and administration guide.
+"""
+
+import re
+from typing import Final
+
+from iotide_agent.batch.system import BatchClient, BatchProblemError, JobCommand, JobKey, is_node_name, key_of
+from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
+
+_FIELDS: Final = "jobid stat job_name exit_reason pend_reason delimiter='^'"
+_WAITING: Final = frozenset({"PEND", "PSUSP", "WAIT"})
+_BY_SOMEBODY: Final = frozenset(
+    {"TERM_OWNER", "TERM_ADMIN", "TERM_FORCE_OWNER", "TERM_FORCE_ADMIN", "TERM_BUCKET_KILL"}
+)
+_BY_TIME: Final = frozenset({"TERM_RUNLIMIT", "TERM_DEADLINE", "TERM_WINDOW"})
+_STARTS_JOBS: Final = frozenset({"ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy"})
+"""A closed host may only be full, or have its exclusive job: the next one starts once that has ended."""
+_NONE: Final = "-"
+_NO_JOB: Final = re.compile(r"No (unfinished |matching )?job found")
+_SUBMITTED: Final = re.compile(r"Job <(?P<id>[0-9]+)> is submitted to ")
+_TERMINATION: Final = re.compile(r"TERM_[A-Z_]+")
+
+
+class Lsf(BatchClient):
+    """LSF 10.1."""
+
+    system = BatchSystem.LSF
+
+    def jobs(self) -> list[SeenJob]:
+        """One that ended is listed for as long as mbatchd remembers it (CLEAN_PERIOD, an hour by default)."""
+        argv = ("bjobs", "-a", "-noheader", "-o", _FIELDS)
+        answer = self._ask(argv)
+        if _NO_JOB.search(answer.words):
+            return []
+        if answer.status != 0:
+            raise BatchProblemError(f"bjobs: {answer.words}")
+        return parse_jobs(answer.stdout)
+
+    def hosts(self) -> list[SeenHost]:
+        """Every host of the LSF cluster."""
+        return parse_hosts(self.said("bhosts", "-w"))
+
+    def submit(self, job: WantedJob) -> str:
+        """Alone on its hosts (the queue needs EXCLUSIVE=Y), one slot on each, never started again by LSF itself."""
+        command = JobCommand(self.config, "lsf-job.sh")
+        printed = self.said(
+            *("bsub", "-x", "-rn", "-n", str(len(job.nodes)), "-R", "span[ptile=1]"),
+            *("-m", " ".join(node.name for node in job.nodes)),
+            *("-W", str(command.minutes(job)), "-J", JobKey(job.run_id, job.fence).job_name),
+            *("-o", command.log("iotide-%J.log"), "-cwd", "/"),
+            *self.config.submit_arguments,
+            *command.argv(job),
+        )
+        found = _SUBMITTED.search(printed)
+        if found is None:
+            raise BatchProblemError(f"bsub printed no job number: {printed!r}")
+        return found["id"]
+
+    def cancel(self, job_id: str) -> None:
+        """SIGINT and SIGTERM, and SIGKILL after a time that the site sets (JOB_TERMINATE_INTERVAL)."""
+        self.said("bkill", job_id)
+
+
+def parse_jobs(printed: str) -> list[SeenJob]:
+    """Our jobs among those that bjobs printed with the fields asked for, divided by `^`.
+
+    Raises:
+        BatchProblemError: a line is not of that form.
+    """
+    jobs = []
+    for line in filter(None, map(str.strip, printed.splitlines())):
+        parts = line.split("^", 4)
+        if len(parts) != len(("jobid", "stat", "job_name", "exit_reason", "pend_reason")):
+            raise BatchProblemError(f"bjobs printed a line that is not understood: {line!r}")
+        job_id, stat, name, exit_reason, pend_reason = parts
+        key = key_of(name)
+        if key is None:
+            continue
+        if not job_id.isdecimal():
+            raise BatchProblemError(f"bjobs calls the job {name} {job_id!r}, which is no job's number")
+        state, end = _state(stat, exit_reason)
+        words = _words(stat, state, exit_reason, pend_reason)[:MOST_WORDS]
+        jobs.append(SeenJob(run_id=key.run_id, fence=key.fence, job_id=job_id, state=state, end=end, words=words))
+    return jobs
+
+
+def _state(stat: str, exit_reason: str) -> tuple[JobState, JobEnd | None]:
+    if stat == "DONE":
+        return JobState.ENDED, JobEnd.DONE
+    if stat == "EXIT":
+        found = _TERMINATION.search(exit_reason)
+        reason = found[0] if found else ""
+        if reason in _BY_SOMEBODY:
+            return JobState.ENDED, JobEnd.CANCELLED
+        return JobState.ENDED, JobEnd.TIME_LIMIT if reason in _BY_TIME else JobEnd.FAILED
+    # UNKWN and ZOMBI too: LSF has lost the host, and the job's processes may run on there.
+    return (JobState.PENDING if stat in _WAITING else JobState.RUNNING), None
+
+
+def _words(stat: str, state: JobState, exit_reason: str, pend_reason: str) -> str:
+    if state is JobState.PENDING:
+        return stat if pend_reason in {"", _NONE} else pend_reason.rstrip(";")
+    if state is JobState.ENDED and exit_reason not in {"", _NONE}:
+        return f"{stat}, {exit_reason}"
+    return "" if stat == "RUN" else stat
+
+
+def parse_hosts(printed: str) -> list[SeenHost]:
+    """The hosts that `bhosts -w` printed.
+
+    Raises:
+        BatchProblemError: it printed no table of hosts.
+    """
+    lines = printed.splitlines()
+    if not lines or lines[0].split()[:2] != ["HOST_NAME", "STATUS"]:
+        raise BatchProblemError(f"bhosts printed no table of hosts: {printed[:200]!r}")
+    rows = [line.split() for line in lines[1:] if line.strip()]
+    return [
+        SeenHost(name=row[0], is_up=row[1] in _STARTS_JOBS, words=row[1])
+        for row in rows
+        if len(row) > 1 and is_node_name(row[0])
+    ]

@@ -1,0 +1,141 @@
+"""What the gateway needs of a batch system; everything that talks to one stands behind this, one file each."""
+
+import re
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from math import ceil
+from pathlib import Path
+from typing import ClassVar, Final, NamedTuple
+
+from iotide_agent.config import BatchConfig
+from iotide_wire.batch import BatchSystem, SeenHost, SeenJob, WantedJob
+
+_ANSWER_SECONDS: Final = 60.0
+_OUR_NAME: Final = re.compile(r"iotide-(?P<run>[1-9][0-9]{0,18})-(?P<fence>[1-9][0-9]{0,18})")
+_NODE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_MOST_WORDS: Final = 1000
+
+
+class BatchProblemError(Exception):
+    """The batch system does not answer, or not in words that are understood; the text shows what it said."""
+
+
+class Answer(NamedTuple):
+    """What a command said."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def words(self) -> str:
+        """In one line, for a person."""
+        return " ".join(f"{self.stderr} {self.stdout}".split())[:_MOST_WORDS] or f"exit status {self.status}"
+
+
+Ask = Callable[[Sequence[str]], Answer]
+"""Runs a command to its end."""
+
+
+class JobKey(NamedTuple):
+    """Whose a job is: it stands in the job's name, so that it is found again whatever happened to who submitted it."""
+
+    run_id: int
+    fence: int
+
+    @property
+    def job_name(self) -> str:
+        """The name of the job."""
+        return f"iotide-{self.run_id}-{self.fence}"
+
+
+def key_of(job_name: str) -> JobKey | None:
+    """Whose a job of that name is; None where it is nobody's of ours."""
+    found = _OUR_NAME.fullmatch(job_name)
+    return None if found is None else JobKey(int(found["run"]), int(found["fence"]))
+
+
+def ask(argv: Sequence[str]) -> Answer:
+    """Run a command of the batch system.
+
+    Raises:
+        BatchProblemError: it cannot be started, or does not come to an end.
+    """
+    try:
+        done = subprocess.run(
+            list(argv), stdin=subprocess.DEVNULL, capture_output=True, timeout=_ANSWER_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BatchProblemError(f"{argv[0]}: {error}") from error
+    return Answer(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+@dataclass(frozen=True, slots=True)
+class JobCommand:
+    """What a job runs, as an argument list."""
+
+    config: BatchConfig
+    script: str
+
+    def argv(self, job: WantedJob) -> list[str]:
+        """The script that starts an agent on each node, and the agent's own command, which says whose job it is."""
+        agent = self.config.agent_command or (str(Path(sys.argv[0]).resolve().parent / "iotide-agent"),)
+        where = ("--config", self.config.agent_config) if self.config.agent_config else ()
+        orders = [f"{node.name}={node.order_id}" for node in job.nodes]
+        script = str(files("iotide_agent") / "batch" / self.script)
+        return [script, str(len(job.nodes)), *agent, "batch-run", *where, str(job.fence), *orders]
+
+    def minutes(self, job: WantedJob) -> int:
+        """The job's time limit: the load's, and what comes before and after it."""
+        return ceil((job.time_limit_seconds + self.config.margin_seconds) / 60)
+
+    def log(self, pattern: str) -> str:
+        """Where the job's output goes."""
+        return f"{self.config.log_directory}/{pattern}" if self.config.log_directory else "/dev/null"
+
+
+class BatchClient(ABC):
+    """A batch system, by its commands; each method raises BatchProblemError where it does not answer."""
+
+    system: ClassVar[BatchSystem]
+
+    def __init__(self, config: BatchConfig, ask: Ask = ask) -> None:
+        """Asks nothing yet."""
+        self.config = config
+        self._ask = ask
+
+    @abstractmethod
+    def jobs(self) -> list[SeenJob]:
+        """The jobs of this user whose names say that they are ours, with those that ended lately."""
+
+    @abstractmethod
+    def hosts(self) -> list[SeenHost]:
+        """The hosts that jobs may run on, and whether one would start there now."""
+
+    @abstractmethod
+    def submit(self, job: WantedJob) -> str:
+        """Submits a job; the batch system's number of it."""
+
+    @abstractmethod
+    def cancel(self, job_id: str) -> None:
+        """Ends a job, wherever it is."""
+
+    def said(self, *argv: str) -> str:
+        """What a command printed that did what it was to do.
+
+        Raises:
+            BatchProblemError: it did not.
+        """
+        answer = self._ask(argv)
+        if answer.status != 0:
+            raise BatchProblemError(f"{argv[0]}: {answer.words}")
+        return answer.stdout
+
+
+def is_node_name(name: str) -> bool:
+    """Whether a node could be called so."""
+    return _NODE_NAME.fullmatch(name) is not None

@@ -1,0 +1,99 @@
+"""Commands of `iotide-agent` for clusters whose runs are jobs of a batch system."""
+
+import logging
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from iotide_agent.batch.gateway import Gateway
+from iotide_agent.batch.job import JobDriver
+from iotide_agent.batch.lsf import Lsf
+from iotide_agent.batch.slurm import Slurm
+from iotide_agent.batch.system import BatchClient
+from iotide_agent.calls import Speaker
+from iotide_agent.clock import ServerClock
+from iotide_agent.config import AgentConfig, ConfigError, load_config
+from iotide_agent.driver import AgentEnding
+from iotide_agent.identity import load_identity
+from iotide_agent.runner.processes import boot_id
+from iotide_agent.spool import Offer, Spool
+from iotide_agent.transport import transport_of
+from iotide_wire.batch import BatchSystem
+
+NODE_VARIABLES: Final = ("SLURMD_NODENAME",)
+"""Where a batch system says on which of its nodes a process is; the host's name is used where none does."""
+CLIENTS: Final[dict[BatchSystem, type[BatchClient]]] = {BatchSystem.SLURM: Slurm, BatchSystem.LSF: Lsf}
+_MAX_ID: Final = 2**63 - 1
+
+
+def work_as_gateway(config: AgentConfig) -> AgentEnding:
+    """Submit to the batch system until told to stop.
+
+    Raises:
+        ConfigError: this host's agent.toml does not say which batch system.
+    """
+    if config.batch is None:
+        raise ConfigError("batch", None, 'say which batch system: [batch] with system = "slurm" or "lsf"')
+    identity = load_identity(config.state_directory)
+    spool = Spool(config.state_directory)
+    spool.prepare()
+    lock = spool.lock_agent()
+    try:
+        with closing(transport_of(identity)) as transport:
+            client = CLIENTS[config.batch.system](config.batch)
+            return Gateway(client, transport, spool, os.urandom(16).hex(), boot_id()).run()
+    finally:
+        os.close(lock)
+
+
+def work_as_job(config: AgentConfig, offer: Offer | None) -> AgentEnding:
+    """Run one order, or none, and end."""
+    identity = load_identity(config.state_directory)
+    spool = Spool(config.state_directory)
+    spool.prepare()
+    lock = spool.lock_agent()
+    try:
+        speaker = Speaker(transport_of(identity), spool, ServerClock(), os.urandom(16).hex(), boot_id())
+        return JobDriver(config, identity.agent, spool, speaker, offer).run()
+    finally:
+        os.close(lock)
+
+
+def config_of_node(path: Path | None) -> AgentConfig:
+    """The configuration, `{node}` in its path being the name of the node on which this runs."""
+    return load_config(None if path is None else Path(str(path).replace("{node}", node_name())))
+
+
+def node_name() -> str:
+    """What the batch system calls this node."""
+    named = next((os.environ[name] for name in NODE_VARIABLES if os.environ.get(name)), None)
+    return named or os.uname().nodename.split(".")[0]
+
+
+def offer_of(config: AgentConfig, fence: int, orders: list[str]) -> Offer:
+    """The order of this node among those of a job, each written NODE=ORDER.
+
+    Raises:
+        ConfigError: none of them is.
+    """
+    own = load_identity(config.state_directory).node_name
+    numbers = dict(order.partition("=")[::2] for order in orders)
+    number = numbers.get(own, "")
+    if not number.isdecimal() or not (1 <= int(number) <= _MAX_ID and 1 <= fence <= _MAX_ID):
+        raise ConfigError(
+            "ORDERS", " ".join(orders), f"none is for this node, {own}; is its agent.toml another node's?"
+        )
+    return Offer(int(number), fence)
+
+
+Fence = Annotated[int, typer.Argument(metavar="FENCE", help="Names the attempt.")]
+Orders = Annotated[list[str], typer.Argument(metavar="NODE=ORDER...", help="Which order is for which node.")]
+
+
+def log_to_stderr() -> None:
+    """As the agent logs."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)

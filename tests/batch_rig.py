@@ -1,0 +1,194 @@
+"""A cluster whose runs are jobs of a batch system: enrolled nodes on which no agent runs, and a gateway."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+from local_stack import BIN, LocalStack, StackError, wait_for
+from watched_loads import WatchedLoads
+
+_ENDED = {"finished", "failed", "cancelled"}
+_numbers = count(1)
+
+
+@dataclass
+class BatchRig:
+    """One cluster.
+
+    Attributes:
+        environment: of the gateway and so of the jobs, such as where the batch system's commands are.
+        batch: lines of `[batch]` besides.
+        config_of: which node's configuration jobs read; `{node}`: that of the node on which they are.
+        loads: what really ran in all jobs together.
+    """
+
+    stack: LocalStack
+    system: str
+    nodes: Sequence[str]
+    environment: Mapping[str, str]
+    batch: str = ""
+    config_of: str = "{node}"
+    cluster: str = field(init=False)
+    cluster_id: int = field(init=False)
+    base: Path = field(init=False)
+    target: Path = field(init=False)
+    loads: WatchedLoads = field(init=False)
+    gateway: subprocess.Popen[bytes] | None = None
+
+    def __post_init__(self) -> None:
+        self.cluster = f"{self.system}-{next(_numbers)}"
+        self.base = self.stack.directory / "batch" / self.cluster
+        self.target = self.stack.directory / "targets" / self.cluster
+        self.target.mkdir(mode=0o700, parents=True)
+        (self.base / "logs").mkdir(parents=True)
+        self.loads = WatchedLoads(self.stack.directory / "watched" / self.cluster)
+        path = f"{self.loads.environment['PATH'].partition(':')[0]}:{self.environment.get('PATH', os.environ['PATH'])}"
+        self.environment = {**os.environ, **self.environment, "PATH": path}
+        body = {"name": self.cluster, "description": "", "launcher": self.system}
+        self.cluster_id = self.stack.post("/clusters", body)["id"]
+
+    def __enter__(self) -> Self:
+        try:
+            for node in self.nodes:
+                self._enroll(node, "compute", f'approved_directories = ["{self.target}"]\n')
+                self.command(node, "announce")
+            batch = f'[batch]\nsystem = "{self.system}"\nagent_config = "{self.base}/{self.config_of}/agent.toml"\n'
+            self._enroll(
+                "login", "gateway", f'{batch}poll_seconds = 1\nlog_directory = "{self.base}/logs"\n{self.batch}'
+            )
+            self.start_gateway()
+            self._add_target()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop_gateway()
+
+    def start_gateway(self) -> None:
+        """Start it, and wait until it has spoken for the nodes."""
+        self.start_gateway_alone()
+        wait_for("nodes online", self._all_online, seconds=60)
+
+    def start_gateway_alone(self) -> None:
+        """Start it while nodes may be silent."""
+        with (self.base / "gateway.log").open("ab") as log:
+            argv = [str(BIN / "iotide-agent"), "gateway", "--config", str(self.base / "login/agent.toml")]
+            self.gateway = subprocess.Popen(argv, stdout=log, stderr=log, env=dict(self.environment))
+
+    def stop_gateway(self) -> None:
+        """End it; jobs go on."""
+        if self.gateway is not None:
+            self.gateway.terminate()
+            self.gateway.wait(20)
+            self.gateway = None
+
+    def command(self, node: str, *arguments: str) -> str:
+        """What `iotide-agent` printed as the node.
+
+        Raises:
+            StackError: it failed.
+        """
+        argv = [str(BIN / "iotide-agent"), *arguments, "--config", str(self.base / node / "agent.toml")]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, env=dict(self.environment))
+        if done.returncode:
+            raise StackError(f"{' '.join(argv)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def plan(self, workload: str, options: Mapping[str, Any], **more: object) -> dict[str, Any]:
+        """A campaign of one cell on the first node."""
+        return {
+            "name": f"{workload}-{next(_numbers)}",
+            "cluster": self.cluster,
+            "nodes": [self.nodes[0]],
+            "targets": ["scratch"],
+            "workloads": [{"workload": workload, "options": dict(options)}],
+            "repeats": 1,
+            **more,
+        }
+
+    def submit(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
+        """Submit such a campaign; its id."""
+        campaign_id: int = self.stack.post("/campaigns", self.plan(workload, options, **more))["id"]
+        return campaign_id
+
+    def runs(self, campaign_id: int) -> list[dict[str, Any]]:
+        """The campaign's runs in detail, oldest first."""
+        items = self.stack.get("/runs", campaign_id=campaign_id, limit=500)["items"]
+        return [self.run(item["id"]) for item in sorted(items, key=lambda item: item["id"])]
+
+    def submit_one(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
+        """Submit a campaign of one run; the run's id."""
+        return int(self.runs(self.submit(workload, options, **more))[0]["id"])
+
+    def run(self, run_id: int) -> dict[str, Any]:
+        """A run in detail."""
+        found: dict[str, Any] = self.stack.get(f"/runs/{run_id}")
+        return found
+
+    def job(self, run_id: int) -> dict[str, Any] | None:
+        """The job of the run's last attempt, once it has one with a number."""
+        attempts = self.run(run_id)["attempts"]
+        job: dict[str, Any] | None = attempts[-1]["batch_job"] if attempts else None
+        return job if job and job["job_id"] else None
+
+    def wait_job(self, run_id: int, *states: str) -> dict[str, Any]:
+        """The job, once it is in one of these states."""
+
+        def there() -> dict[str, Any] | None:
+            job = self.job(run_id)
+            return job if job and job["state"] in states else None
+
+        return wait_for(f"a job of run {run_id} that is {' or '.join(states)}", there, seconds=60)
+
+    def wait_running(self, run_id: int) -> dict[str, Any]:
+        """The run as soon as its load reports progress."""
+
+        def running() -> dict[str, Any] | None:
+            run = self.run(run_id)
+            if run["state"] in _ENDED:
+                raise AssertionError(f"run {run_id} ended before it was seen running: {run['reason']}")
+            return run if run["progress"] else None
+
+        return wait_for(f"progress of run {run_id}", running, seconds=60)
+
+    def wait_ended(self, run_id: int, *, seconds: float = 90) -> dict[str, Any]:
+        """The run as soon as it has ended, however it did."""
+
+        def ended() -> dict[str, Any] | None:
+            run = self.run(run_id)
+            return run if run["state"] in _ENDED else None
+
+        return wait_for(f"the end of run {run_id}", ended, seconds=seconds)
+
+    def wait_clean(self, *, seconds: float = 15) -> None:
+        """Until no load runs and nothing of any run lies on the target."""
+
+        def clean() -> bool | None:
+            return None if any(self.target.iterdir()) or self.loads.is_any_running() else True
+
+        wait_for(f"the clean-up of {self.target}", clean, seconds=seconds)
+
+    def _enroll(self, name: str, role: str, more: str) -> None:
+        home = self.base / name
+        home.mkdir(parents=True)
+        (home / "agent.toml").write_text(
+            f'server = "{self.stack.url}"\nnode_name = "{name}"\nrole = "{role}"\n'
+            f'state_directory = "{home / "state"}"\n{more}'
+        )
+        join = self.stack.post(f"/clusters/{self.cluster_id}/join-tokens", {"uses": 1, "expires_in_seconds": 600})
+        self.command(name, "enroll", "--join-token", join["token"])
+
+    def _all_online(self) -> bool | None:
+        nodes = self.stack.get("/nodes", cluster_id=self.cluster_id, limit=500)["items"]
+        return True if all(node["state"] == "online" for node in nodes) else None
+
+    def _add_target(self) -> None:
+        nodes = self.stack.get("/nodes", cluster_id=self.cluster_id, limit=500)["items"]
+        ids = [node["id"] for node in nodes if node["name"] in self.nodes]
+        self.stack.add_target(self.cluster_id, "scratch", self.target, ids)

@@ -1,0 +1,101 @@
+"""A site whose runs are jobs of Slurm, and its gateway as far as the server can tell."""
+
+from dataclasses import dataclass, field
+
+from factories.site import Offered, Site
+
+from iotide_server.clusters import agents
+from iotide_server.clusters.models import Node
+from iotide_server.gateway import batch
+from iotide_server.runs.models import Attempt, BatchJob
+from iotide_wire import WIRE_VERSION
+from iotide_wire.batch import (
+    BatchReply,
+    BatchReport,
+    BatchSystem,
+    JobEnd,
+    JobState,
+    RefusedJob,
+    SeenHost,
+    SeenJob,
+    WantedJob,
+)
+from iotide_wire.messages import HelloRequest
+
+INSTANCE = "instance-gateway"
+
+
+@dataclass
+class BatchSite:
+    """A batch system on paper: what it lists is what the test put there."""
+
+    site: Site
+    gateway_id: int = field(init=False)
+    jobs: list[SeenJob] = field(default_factory=list)
+    hosts: list[SeenHost] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.hosts = [SeenHost(name=f"n{number}", is_up=True, words="idle") for number in (1, 2)]
+        with self.site.database.transaction() as session:
+            gateway = Node(
+                cluster_id=self.site.cluster_id,
+                name="login1",
+                role="gateway",
+                token_sha256="gateway",
+                redis_password_sha256="f" * 64,
+            )
+            session.add(gateway)
+            session.flush()
+            self.gateway_id = gateway.id
+            hello = HelloRequest(
+                agent_instance=INSTANCE,
+                previous_instance=None,
+                boot_id="boot-1234",
+                agent_version="1",
+                wire_version=WIRE_VERSION,
+                sent_at=self.site.clock(),
+                facts={},
+                mounts=(),
+                approved_directories=(),
+                workloads=(),
+                holds=(),
+            )
+            agents.hello(session, gateway.id, hello, self.site.clock())
+        self.site.change("UPDATE cluster SET launcher = 'slurm' WHERE id = :id", id=self.site.cluster_id)
+
+    def report(self, *refused: tuple[WantedJob, str], problem: str | None = None) -> BatchReply:
+        """The gateway says what it sees."""
+        request = BatchReport(
+            agent_instance=INSTANCE,
+            system=BatchSystem.SLURM,
+            problem=problem,
+            jobs=() if problem else tuple(self.jobs),
+            hosts=() if problem else tuple(self.hosts),
+            refused=tuple(RefusedJob(run_id=job.run_id, fence=job.fence, words=words) for job, words in refused),
+        )
+        with self.site.database.transaction() as session:
+            return batch.report(session, self.gateway_id, request, self.site.clock())
+
+    def wanted(self) -> WantedJob:
+        """The one job that is to be submitted."""
+        (job,) = self.report().submit
+        return job
+
+    def list_job(
+        self, job: WantedJob, state: JobState, words: str = "", *, end: JobEnd | None = None, job_id: str = "12"
+    ) -> BatchReply:
+        """The batch system lists it so from now on, and the gateway says so."""
+        seen = SeenJob(run_id=job.run_id, fence=job.fence, job_id=job_id, state=state, end=end, words=words)
+        self.jobs = [other for other in self.jobs if other.job_id != job_id] + [seen]
+        return self.report()
+
+    def offer(self, job: WantedJob, number: int = 1) -> Offered:
+        """What the job's agent on that node knows of its order."""
+        order_id = next(node.order_id for node in job.nodes if node.name == f"n{number}")
+        return Offered(order_id, job.fence, job.run_id)
+
+    def row(self, job: WantedJob) -> BatchJob:
+        """What is known of it."""
+        with self.site.database.transaction() as session:
+            attempts = session.query(Attempt.id).filter_by(fence=job.fence)
+            return session.get_one(BatchJob, attempts.scalar())

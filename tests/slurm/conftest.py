@@ -1,0 +1,29 @@
+"""A whole iotide and a real Slurm of two nodes, brought up once for all scenarios."""
+
+from collections.abc import Iterator
+
+import pytest
+from batch_rig import BatchRig
+from local_stack import LocalStack
+from rig import running_stack
+from slurm.real_slurm import NODES, RealSlurm
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[LocalStack]:
+    with running_stack() as stack:
+        yield stack
+
+
+@pytest.fixture(scope="session")
+def slurm(stack: LocalStack) -> Iterator[RealSlurm]:
+    base = stack.directory / "slurm"
+    base.mkdir(mode=0o755)
+    with RealSlurm(base) as slurm:
+        yield slurm
+
+
+@pytest.fixture(scope="session")
+def cluster(stack: LocalStack, slurm: RealSlurm) -> Iterator[BatchRig]:
+    with BatchRig(stack, "slurm", NODES, slurm.environment) as rig:
+        yield rig
