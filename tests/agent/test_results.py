@@ -21,7 +21,8 @@ from iotide_agent.workloads.base import Curve, Parsed, Place, Sample, StepOutcom
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.registry import workload
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.messages import FinishRequest, Flag, FlagCode, FlagEffect, Outcome
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import FinishRequest, Outcome
 
 SIZE_BYTES = DD_OPTIONS["file_size_bytes"]
 GOOD = f"8+0 records in\n8+0 records out\n{SIZE_BYTES} bytes (8.4 MB, 8.0 MiB) copied, 0.5 s, 16.8 MB/s\n"

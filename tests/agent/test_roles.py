@@ -13,7 +13,8 @@ from iotide_agent.protocol import Beat, Prepared, RunnerEnded, Stage
 from iotide_agent.reading import Verdict
 from iotide_agent.runner.card import read_card
 from iotide_wire.endpoint import Endpoint
-from iotide_wire.messages import OrderTarget, Outcome, StepRole
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import OrderTarget, Outcome
 
 STREAM = {"rate_bytes_per_second": 8_000_000, "duration_seconds": 1.0, "verify": True}
 ELSEWHERE = Endpoint(address="127.0.0.1", ports=(20_000,), token="ab" * 16)

@@ -28,7 +28,7 @@ from rich.table import Table
 from iotide_agent.workloads.base import Parsed, Place
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 from iotide_wire.units import format_bytes
 
 LEAST_MBIT_S: Final = 4096

@@ -11,7 +11,7 @@ from rig import Rig
 from iotide_agent.cli import reparse, user
 from iotide_agent.workloads.base import Parsed, Place, StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 SMALL = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
 MARK = Flag(code=FlagCode.TOO_FAST, effect=FlagEffect.MARKED, measured="the mended parser says so", limit="none")

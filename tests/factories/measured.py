@@ -16,7 +16,8 @@ from iotide_server.targets.models import Target
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.facts import FactValue
-from iotide_wire.messages import FinishRequest, Flag, Outcome, SampleMessage
+from iotide_wire.measured import Flag, SampleMessage
+from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.units import Unit
 
 NUMBER = {"kind": "number", "value": 1.0}

@@ -12,7 +12,8 @@ from typing import Final, Self
 
 from lab.agents import Agent, Answer, Errand, Job
 
-from iotide_wire.messages import FinishRequest, FlagCode, OrderTarget, Outcome
+from iotide_wire.measured import FlagCode
+from iotide_wire.messages import FinishRequest, OrderTarget, Outcome
 
 JOBS: Final = (
     Job("dd", {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}),

@@ -3,7 +3,8 @@ from factories.announced import workload
 from pydantic import ValidationError
 
 from iotide_wire.endpoint import Endpoint
-from iotide_wire.messages import Order, StepRole
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import Order
 from iotide_wire.plan import Roles, WorkloadChoice
 
 TOKEN = "0123456789abcdef" * 2

@@ -3,7 +3,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from pydantic import ValidationError
 
-from iotide_wire.messages import BeatRequest, ClaimRequest, HelloReply, OrderBeat, OrderState, SampleMessage
+from iotide_wire.measured import SampleMessage
+from iotide_wire.messages import BeatRequest, ClaimRequest, HelloReply, OrderBeat, OrderState
 from iotide_wire.plan import CampaignPlan
 
 

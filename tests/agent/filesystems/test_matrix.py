@@ -9,7 +9,8 @@ from agent.node_rig import NodeRig
 from factories.tiny_runs import MADE_BEFORE, MIB, WHOLE, real_workloads
 from made_mounts import FILE_SYSTEMS, MadeMount, made_mount
 
-from iotide_wire.messages import FinishRequest, FlagCode, Outcome
+from iotide_wire.measured import FlagCode
+from iotide_wire.messages import FinishRequest, Outcome
 
 DATA_MODES = {"ext3-ordered": "ordered", "ext3-writeback": "writeback", "ext3-journal": "journal", "ext4": "ordered"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from iotide_agent.judging.phases import Phase
 from iotide_agent.workloads.base import Before, Place, Step, StepOutcome
-from iotide_wire.messages import SampleMessage, StepRole
+from iotide_wire.measured import SampleMessage, StepRole
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
 MEGABYTE = 1_000_000.0

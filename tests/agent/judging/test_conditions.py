@@ -6,7 +6,7 @@ import pytest
 
 from iotide_agent.judging.conditions import judge_clock, judge_condition
 from iotide_agent.probes.condition import Condition
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 WHOLE = Condition((), {"ext4 errors_count of sda1": 3})
 

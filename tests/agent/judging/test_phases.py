@@ -6,7 +6,7 @@ from datetime import timedelta
 from agent.judging.rows import START, done, row, sample
 
 from iotide_agent.judging.phases import Phase, phases_of
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 
 def only(*seconds: int, step: int = 0) -> list[dict[str, float]]:

@@ -18,7 +18,8 @@ from iotide_agent.judging.quiet import (
     judge_before,
 )
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.messages import FlagCode, FlagEffect, Outcome
+from iotide_wire.measured import FlagCode, FlagEffect
+from iotide_wire.messages import Outcome
 from iotide_wire.plan import QuietPolicy
 
 LIMITS = QuietLimits()

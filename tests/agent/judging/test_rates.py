@@ -15,7 +15,7 @@ from iotide_agent.judging.run import read_rows
 from iotide_agent.judging.share import measure_foreign
 from iotide_agent.judging.steady import judge_steady
 from iotide_agent.workloads.base import Before, Place, StepOutcome
-from iotide_wire.messages import FlagCode, StepRole
+from iotide_wire.measured import FlagCode, StepRole
 
 READS: Counters = {"read_bytes_per_second": 100 * MEGABYTE, "write_bytes_per_second": 0.0}
 

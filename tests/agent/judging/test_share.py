@@ -8,7 +8,7 @@ from agent.judging.rows import MEGABYTE, Counters, done, phase, place
 from iotide_agent.judging.phases import Phase
 from iotide_agent.judging.share import measure_foreign
 from iotide_wire.foreign import ForeignDuring
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 
 PRESSURE: Counters = {"psi_cpu_some_ratio": 0.25, "psi_io_some_ratio": 0.75}
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.bonnie import BonnieOptions, BonnieWorkload
 from iotide_agent.workloads.bonnie_report import FIELDS
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 KIB, MIB = 1024, 1024**2
 BONNIE = BonnieWorkload()

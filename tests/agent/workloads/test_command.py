@@ -10,7 +10,7 @@ from iotide_agent.probes.reader import SystemReader
 from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Place
 from iotide_agent.workloads.command import CommandWorkload
 from iotide_agent.workloads.registry import announcement
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 from iotide_wire.units import Unit
 
 RATE = {"title": "Rate", "unit": "operations_per_second", "better": "higher"}

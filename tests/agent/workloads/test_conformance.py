@@ -22,7 +22,7 @@ from iotide_agent.workloads.registry import all_workloads, announcement
 from iotide_agent.workloads.registry import workload as workload_of
 from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.expressions import evaluate
-from iotide_wire.messages import FlagCode, SampleMessage
+from iotide_wire.measured import FlagCode, SampleMessage
 
 MIB = 1024**2
 SYSTEM_PATHS = {

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.create import CreateOptions, CreateWorkload
 from iotide_wire.expressions import evaluate
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 CREATE = CreateWorkload()
 COUNTERS = Counters(0, 0, 1.0)

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 MIB = 1024**2
 DD = DdWorkload()

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from iotide_agent.workloads.base import Counters, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.fill import FillOptions, FillWorkload
 from iotide_wire.expressions import evaluate
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 MIB, GIB = 1024**2, 1024**3
 FILL = FillWorkload()

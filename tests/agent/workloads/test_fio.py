@@ -11,7 +11,7 @@ from iotide_agent.workloads.base import Before, Counters, OutputRefusedError, Pa
 from iotide_agent.workloads.fio import PERCENTILES, FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import merged_bins, percentile_seconds, read_report
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 MIB = 1024**2
 FIO = FioWorkload()

@@ -12,7 +12,7 @@ from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_job_file import JobFileError, files_bytes, read_job_file, write_job_file
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_wire.expressions import evaluate
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 MIB = 1024**2
 FIO = FioWorkload()

@@ -9,7 +9,7 @@ from factories.outcomes import DATA, as_step, captured, read_all, run_steps, ste
 from iotide_agent.workloads.base import Parsed, Place
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 MIB = 1024**2
 FIO = FioWorkload()

@@ -10,7 +10,7 @@ from factories.tiny_runs import SETTINGS, TINY
 
 from iotide_agent.workloads.base import Place, StepOutcome
 from iotide_agent.workloads.registry import all_workloads, workload
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 FSYNC_SECONDS = 2.0
 """What an fsync took where `honesty` was recorded; the 64 MiB themselves took less, and a close one second."""

@@ -20,7 +20,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.ior import IorOptions, IorWorkload
 from iotide_agent.workloads.registry import announcement
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 MIB = 1024**2
 IOR = IorWorkload()

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Before, OutputRefusedError, Parsed, Place, StepOutcome
 from iotide_agent.workloads.mdtest import MdtestOptions, MdtestWorkload
-from iotide_wire.messages import FlagCode, FlagEffect
+from iotide_wire.measured import FlagCode, FlagEffect
 
 MDTEST = MdtestWorkload()
 

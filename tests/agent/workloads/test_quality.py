@@ -9,7 +9,7 @@ from factories.outcomes import MEMORY_BYTES, make_place
 
 from iotide_agent.workloads.base import Before
 from iotide_agent.workloads.quality import judge_cache_drop, judge_cache_size, judge_clock
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 
 @pytest.mark.parametrize(

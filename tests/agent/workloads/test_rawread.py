@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from iotide_agent.workloads.base import Before, OutputRefusedError, Place, PlanRefusedError, StepOutcome
 from iotide_agent.workloads.rawread import RawreadOptions, RawreadWorkload
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 MIB = 1024**2
 RAWREAD = RawreadWorkload({"readable": ["/dev/iotide-test", "/data/big:1.data"]})

@@ -22,7 +22,7 @@ from iotide_agent.workloads.iozone_options import IozoneOptions
 from iotide_agent.workloads.mdtest import MdtestOptions, MdtestWorkload
 from iotide_agent.workloads.rawread import RawreadOptions, RawreadWorkload
 from iotide_agent.workloads.writers import Part, race, side_by_side, together
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 MIB = 1024**2
 

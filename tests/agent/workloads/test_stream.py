@@ -18,7 +18,7 @@ from iotide_agent.workloads.base import Counters, Group, OutputRefusedError, Par
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
 from iotide_wire.expressions import evaluate
-from iotide_wire.messages import FlagCode, FlagEffect, StepRole
+from iotide_wire.measured import FlagCode, FlagEffect, StepRole
 
 STREAM = StreamWorkload()
 SMALL = {"duration_seconds": 1, "rate_bytes_per_second": 128 * MEGABIT}

@@ -19,7 +19,7 @@ from iotide_agent.workloads.base import Counters, Parsed, Place, StepOutcome
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
 from iotide_wire.endpoint import Endpoint
-from iotide_wire.messages import FlagCode, StepRole
+from iotide_wire.measured import FlagCode, StepRole
 
 STREAM = StreamWorkload()
 TOKEN = "0123456789abcdef" * 2

@@ -9,7 +9,7 @@ from factories.outcomes import captured, read_all, run_groups
 from iotide_agent.workloads.base import Place, StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.writers import Part, together
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 MIB = 1024**2
 BEGAN_AT = datetime(2026, 11, 21, 12, tzinfo=UTC)

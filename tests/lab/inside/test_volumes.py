@@ -9,7 +9,7 @@ from lab.inside.volumes import DISKS, MOUNT_POINT, Volume, disk, lvm_stripe, mou
 from lab.nodes import JOBS, Node, assert_declined, assert_measured, highest, system
 
 from iotide_wire.facts import FactValue
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB

@@ -18,7 +18,8 @@ from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
 from iotide_agent.spool import OrderFiles
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.messages import ArtefactFact, Order, OrderRole, StepRole
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import ArtefactFact, Order, OrderRole
 
 _logger = logging.getLogger(__name__)
 

@@ -26,7 +26,8 @@ from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
 from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
-from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome, StepRole
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
 from iotide_wire.plan import CachePolicy
 
 OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2

@@ -18,7 +18,7 @@ from iotide_agent.spool import OrderFiles
 from iotide_agent.workloads.base import Before, Group, Options, Place, Step, Workload
 from iotide_wire.endpoint import DATA_ADDRESS, Endpoint
 from iotide_wire.facts import Facts
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 from iotide_wire.plan import CachePolicy
 
 

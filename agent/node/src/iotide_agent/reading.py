@@ -14,7 +14,8 @@ from iotide_agent.plan import Plan
 from iotide_agent.runner.card import output_name
 from iotide_agent.tool_curves import check_curve
 from iotide_agent.workloads.base import Before, Curve, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
-from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome, SampleMessage
+from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.messages import Outcome
 
 _MAX_TEXT = 4000
 _logger = logging.getLogger(__name__)

@@ -23,17 +23,8 @@ from iotide_agent.tool_curves import added_up
 from iotide_agent.workloads.base import StepOutcome
 from iotide_wire.facts import Facts
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
-from iotide_wire.messages import (
-    ArtefactFact,
-    CurvePiece,
-    FinishRequest,
-    Flag,
-    FlagCode,
-    FlagEffect,
-    Order,
-    Outcome,
-    StepRecord,
-)
+from iotide_wire.measured import Flag, FlagCode, FlagEffect, StepRecord
+from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, Order, Outcome
 
 MAX_FILE_BYTES: Final = 8 * 1024**2
 """Kept of an output file that a tool wrote itself; its streams are capped by the runner."""

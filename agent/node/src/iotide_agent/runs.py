@@ -35,7 +35,8 @@ from iotide_agent.witness import begin_witness, end_witness
 from iotide_agent.workloads.base import Workload
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
-from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, OrderRole, Outcome, StepRole
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import CurvePiece, FinishRequest, Order, OrderBeat, OrderRole, Outcome
 
 _MAX_AFTERMATHS: Final = 3
 _LOADS_ENDED: Final = Verdict(Outcome.FINISHED, "loads_ended", "the loads of its run have ended")

@@ -1,16 +1,16 @@
 """The messages between a node agent and the server's gateway, in the order in which a run needs them."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from iotide_wire.base import Fence, Message, Name, Text, UtcTime
-from iotide_wire.catalogue import LabelName, WorkloadAnnouncement, WorkloadName
+from iotide_wire.catalogue import WorkloadAnnouncement, WorkloadName
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.facts import Facts, MountFacts
 from iotide_wire.foreign import ForeignLoad
+from iotide_wire.measured import Flag, SampleMessage, StepRecord, StepRole
 from iotide_wire.plan import CachePolicy, QuietPolicy
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -35,15 +35,6 @@ class OrderRole(StrEnum):
 
     LOAD = "load"
     OBSERVE = "observe"
-
-
-class StepRole(StrEnum):
-    """What a command does in its run."""
-
-    CLIENT = "client"
-    SENDER = "sender"
-    RECEIVER = "receiver"
-    OBSERVER = "observer"
 
 
 class OrderState(StrEnum):
@@ -288,98 +279,6 @@ class BeatReply(Message):
     oldest_offer_seconds: float | None
     hello_wanted: bool
     look: LookNumber | None = None
-
-
-class StepRecord(Message):
-    """One command as it was really run.
-
-    Attributes:
-        argv: the exact argument list.
-        exit_status: None where a signal ended it.
-        user_seconds, system_seconds: of the process and its waited-for children, from wait4.
-        before_done: what was really done just before it, see `Before` of the agent's workloads; None from agents that
-            did not say.
-    """
-
-    name: Text
-    phase: Text
-    argv: Annotated[tuple[str, ...], Field(min_length=1, max_length=1000)]
-    role: StepRole = StepRole.CLIENT
-    target_id: int | None
-    writer: int | None
-    started_at: UtcTime
-    wall_seconds: float
-    user_seconds: float
-    system_seconds: float
-    max_rss_bytes: int
-    exit_status: int | None
-    signal: int | None
-    before_done: Text | None = None
-
-
-class SampleMessage(Message):
-    """One number of a run, in the metric's base unit."""
-
-    metric: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
-    value: Annotated[float, Field(allow_inf_nan=False)]
-    labels: dict[LabelName, str | int | float | bool]
-    target_id: int | None
-
-
-class FlagCode(StrEnum):
-    """What the flags on a run say.
-
-    NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
-    processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it.
-    """
-
-    CACHE_SIZE = "CACHE_SIZE"
-    CACHE_DROP = "CACHE_DROP"
-    FSYNC = "FSYNC"
-    DURATION = "DURATION"
-    STEADY = "STEADY"
-    REPEATS = "REPEATS"
-    CV = "CV"
-    OUTLIER = "OUTLIER"
-    STRAGGLER = "STRAGGLER"
-    CLIENT_BOUND = "CLIENT_BOUND"
-    CLOCK = "CLOCK"
-    ERRORS = "ERRORS"
-    ENV_CHANGED = "ENV_CHANGED"
-    DEGRADED = "DEGRADED"
-    FOREIGN_LOAD = "FOREIGN_LOAD"
-    WRONG_MOUNT = "WRONG_MOUNT"
-    FORK_BOUND = "FORK_BOUND"
-    NO_DIRECT = "NO_DIRECT"
-    ZEROES = "ZEROES"
-    TOO_FAST = "TOO_FAST"
-
-
-class FlagEffect(StrEnum):
-    """What a flag does to the run's numbers."""
-
-    MARKED = "marked"
-    REJECTED = "rejected"
-
-
-class Flag(Message):
-    """Something about a run that a sceptic must know, with the measured value and the limit it crossed.
-
-    Attributes:
-        labels, target_id: the samples that it concerns, those that bear all these labels; none named means all.
-    """
-
-    code: FlagCode
-    effect: FlagEffect
-    measured: Text
-    limit: Text
-    labels: dict[LabelName, str | int | float | bool] = Field(default_factory=dict)
-    target_id: int | None = None
-
-    def concerns(self, labels: Mapping[str, object], target_id: int | None) -> bool:
-        """Whether it says something about a sample with these labels."""
-        is_there = self.target_id is None or self.target_id == target_id
-        return is_there and self.labels.items() <= labels.items()
 
 
 class ArtefactFact(Message):

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from iotide_wire.base import Message, Text
-from iotide_wire.messages import Flag, SampleMessage
+from iotide_wire.measured import Flag, SampleMessage
 
 
 class OrderReading(Message):

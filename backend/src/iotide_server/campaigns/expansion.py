@@ -20,7 +20,7 @@ from iotide_server.campaigns.errors import (
     TooFewNodesError,
 )
 from iotide_server.campaigns.roles import check_roles, pair_count, pairs
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan, NodesAtOnce, Roles, WorkloadChoice
 
 MAX_RUNS = 100_000

@@ -59,7 +59,7 @@ from iotide_wire.expressions import (
     ExpressionError,
     evaluate,
 )
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy
 
 _SPACE_MARGIN: Final = 1.1

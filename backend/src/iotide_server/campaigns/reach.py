@@ -8,7 +8,7 @@ from iotide_server.campaigns.roles import NODE_ROLES
 from iotide_server.clusters.models import Node
 from iotide_server.workloads.models import Workload
 from iotide_wire.endpoint import DATA_ADDRESS
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 from iotide_wire.plan import Roles
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from iotide_server.campaigns.errors import NodeNotInPlanError, RepeatedEntryError, TooFewNodesError
 from iotide_server.campaigns.role_errors import RolesAndCountsError, SenderReceivesError
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 from iotide_wire.plan import Roles, WorkloadChoice
 
 NODE_ROLES: Final = (StepRole.SENDER, StepRole.RECEIVER)

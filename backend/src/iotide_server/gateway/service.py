@@ -32,6 +32,7 @@ from iotide_server.runs.resources import node_mode
 from iotide_server.runs.service import LockedOrder
 from iotide_server.targets import agents as target_mounts
 from iotide_server.workloads import service as workloads
+from iotide_wire.measured import StepRole
 from iotide_wire.messages import (
     ClaimRequest,
     FinishReply,
@@ -41,7 +42,6 @@ from iotide_wire.messages import (
     Order,
     OrderRole,
     OrderState,
-    StepRole,
 )
 from iotide_wire.plan import Exclusivity
 

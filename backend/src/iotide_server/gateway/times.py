@@ -3,7 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from iotide_wire.messages import FinishRequest, Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import FinishRequest
 
 CLOCK_SLACK: Final = timedelta(days=1)
 """So far may a node's clock be from the server's; a load that starts before its offer or ends tomorrow is nonsense."""

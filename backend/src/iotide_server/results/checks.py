@@ -15,7 +15,8 @@ from iotide_server.results.errors import (
     TargetNotMeasuredError,
 )
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.messages import CurvePiece, SampleMessage
+from iotide_wire.measured import SampleMessage
+from iotide_wire.messages import CurvePiece
 
 MAX_ARTEFACT_BYTES = 16 * 1024 * 1024
 _SHORTEST_STEP_SECONDS = 0.001  # times are kept in microseconds, so far shorter ones have no length at all

@@ -6,7 +6,7 @@ from datetime import datetime
 from statistics import median
 from typing import Final
 
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 LATE_RATIO: Final = 0.01
 """Of the shortest load: by so much may the last node start after the first."""

@@ -19,7 +19,8 @@ from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment
 from iotide_server.runs.models import Order, Run
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.messages import OrderRole, StepRole
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import OrderRole
 
 _SENDER: Final = (
     select(Node.name).join(CellNode, CellNode.node_id == Node.id).where(CellNode.step_role == StepRole.SENDER)

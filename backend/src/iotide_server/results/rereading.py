@@ -21,7 +21,7 @@ from iotide_server.results.service import POINTS, is_rejected, sample_rows
 from iotide_server.runs import service as runs
 from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, Run, RunEvent
-from iotide_wire.messages import Flag, FlagCode
+from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.reading import OrderReading, RunReading
 
 _FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER})

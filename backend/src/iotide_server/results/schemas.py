@@ -11,7 +11,7 @@ from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
 from iotide_server.runs.schemas import Attempt, Run
 from iotide_server.statistics.summary import Tier, Variation
-from iotide_wire.messages import Flag
+from iotide_wire.measured import Flag
 from iotide_wire.units import Unit
 
 Better = Literal["higher", "lower", "neither"]

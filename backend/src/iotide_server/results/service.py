@@ -22,16 +22,8 @@ from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.runs.repository import node_name
 from iotide_server.targets.backing import backing_facts
 from iotide_wire.facts import Facts
-from iotide_wire.messages import (
-    ArtefactFact,
-    CurvePiece,
-    FinishRequest,
-    Flag,
-    FlagEffect,
-    OrderState,
-    Outcome,
-    SampleMessage,
-)
+from iotide_wire.measured import Flag, FlagEffect, SampleMessage
+from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, OrderState, Outcome
 
 MOST_ARTEFACTS = 1000
 """Of one order, as many as its result may name."""

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from iotide_server.results.keys import Label
 from iotide_server.results.models import Sample, Series
 from iotide_server.runs.models import Attempt, Order, Run
-from iotide_wire.messages import Flag, FlagEffect
+from iotide_wire.measured import Flag, FlagEffect
 
 
 @dataclass(frozen=True, slots=True)

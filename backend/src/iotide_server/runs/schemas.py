@@ -12,7 +12,8 @@ from iotide_server.kit.web import Output
 from iotide_server.runs.lifecycle import AttemptState, OrderEnd, RunState
 from iotide_wire.batch import BatchSystem
 from iotide_wire.foreign import ForeignLoad
-from iotide_wire.messages import Flag, OrderRole, OrderState, StepRecord
+from iotide_wire.measured import Flag, StepRecord
+from iotide_wire.messages import OrderRole, OrderState
 
 OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 Progress = Annotated[float | None, Field(description="Fraction done, 0 to 1; null where it cannot be known")]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from iotide_wire.facts import FactValue
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 _NAMED_FACTS = 20
 

@@ -7,7 +7,7 @@ from statistics import median
 
 from iotide_server.results.values import RunValue
 from iotide_server.statistics.outliers import MADS, Bounds, outlier_bounds
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_value
 
 MOST_FLAGS = 20

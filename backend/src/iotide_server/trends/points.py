@@ -8,7 +8,7 @@ from statistics import median
 
 from iotide_server.results.values import RunValue
 from iotide_server.statistics.summary import VARIATION_LIMIT, Summary, summarize
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 
 @dataclass(frozen=True, slots=True)

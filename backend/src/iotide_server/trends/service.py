@@ -16,7 +16,7 @@ from iotide_server.trends.environment import environment_change
 from iotide_server.trends.outliers import outlier_flags
 from iotide_server.trends.points import cell_points
 from iotide_server.trends.schemas import Points
-from iotide_wire.messages import Flag, FlagCode
+from iotide_wire.measured import Flag, FlagCode
 
 
 def recompute_points(session: Session, cell_id: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 from iotide_agent.workloads.base import OutputRefusedError, Parsed, Place, Step, StepOutcome
 from iotide_sha256.workload import Sha256Options, Sha256Workload
 from iotide_wire.expressions import evaluate
-from iotide_wire.messages import FlagCode
+from iotide_wire.measured import FlagCode
 
 MIB = 1024**2
 SHA256 = Sha256Workload()

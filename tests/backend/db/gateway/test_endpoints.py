@@ -7,7 +7,8 @@ from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
 from iotide_wire.endpoint import Endpoint
-from iotide_wire.messages import OrderBeat, OrderState, OrderWord, StepRole, Word
+from iotide_wire.measured import StepRole
+from iotide_wire.messages import OrderBeat, OrderState, OrderWord, Word
 
 ENDPOINT = Endpoint(address="10.1.0.7", ports=(40_001, 40_002), token="ab" * 16)
 

@@ -12,7 +12,8 @@ from iotide_server.results.measurements import MeasureChoice, measured_cells
 from iotide_server.results.models import Environment, Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.trends.service import recompute_points
-from iotide_wire.messages import FinishRequest, SampleMessage, StepRecord
+from iotide_wire.measured import SampleMessage, StepRecord
+from iotide_wire.messages import FinishRequest
 
 NOW = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
 

@@ -15,7 +15,8 @@ from iotide_server.results.models import Artefact, Environment, Sample, Series
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.workloads.models import Workload
 from iotide_wire.facts import FactValue
-from iotide_wire.messages import ArtefactFact, Flag, FlagCode, FlagEffect, Outcome
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import ArtefactFact, Outcome
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 MARK = Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured="12 s", limit="30 s")

@@ -10,7 +10,7 @@ from iotide_server.results.measurements import MeasureChoice, campaign_measures,
 from iotide_server.results.schemas import MeasuredCell, Measurement
 from iotide_server.targets.models import Target
 from iotide_server.trends.service import recompute_points
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 RATE = MeasureChoice(metric="write_rate")

@@ -13,7 +13,8 @@ from iotide_server.results.measurements import MeasureChoice, measured_cells
 from iotide_server.results.schemas import Measurement
 from iotide_server.runs import service as runs
 from iotide_server.runs.models import Order, Run
-from iotide_wire.messages import CurvePiece, FinishRequest, Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import CurvePiece, FinishRequest
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 BUSY = "cpu_user_ratio"

@@ -11,7 +11,7 @@ from iotide_server.kit.db import Database
 from iotide_server.results import reading
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_server.trends.service import recompute_points
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 MARK = Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured="12 s", limit="30 s")

@@ -18,7 +18,8 @@ from iotide_server.results.models import Point
 from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.trends.service import recompute_points
 from iotide_server.workloads.models import Workload
-from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome, SampleMessage
+from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.messages import Outcome
 from iotide_wire.reading import OrderReading, RunReading
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)

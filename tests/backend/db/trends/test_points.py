@@ -12,7 +12,8 @@ from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
 from iotide_server.trends.service import recompute_points
 from iotide_wire.facts import FactValue
-from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome, SampleMessage
+from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.messages import Outcome
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 REJECTION = Flag(code=FlagCode.ERRORS, effect=FlagEffect.REJECTED, measured="1 error", limit="none")

@@ -21,7 +21,7 @@ from iotide_server.campaigns.expansion import (
 )
 from iotide_server.campaigns.role_errors import RolesAndCountsError, SenderReceivesError
 from iotide_server.kit.errors import InvalidInputError
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan
 
 THERE = {"sender": "n1", "receiver": "n2"}

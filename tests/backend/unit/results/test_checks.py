@@ -13,7 +13,8 @@ from iotide_server.results.errors import (
     TargetNotMeasuredError,
 )
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.messages import CurvePiece, SampleMessage
+from iotide_wire.measured import SampleMessage
+from iotide_wire.messages import CurvePiece
 from iotide_wire.units import Unit
 
 RATE = MetricSpec(

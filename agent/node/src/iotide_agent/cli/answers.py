@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_wire.foreign import ForeignLoad
-from iotide_wire.messages import Flag, OrderRole, StepRecord
+from iotide_wire.measured import Flag, StepRecord
+from iotide_wire.messages import OrderRole
 from iotide_wire.units import Unit
 
 

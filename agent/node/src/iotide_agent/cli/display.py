@@ -23,7 +23,8 @@ from iotide_agent.cli.answers import (
 from iotide_agent.cli.problems import Problem
 from iotide_agent.cli.reparse import Difference, Reread
 from iotide_wire.foreign import ForeignLoad
-from iotide_wire.messages import Flag, OrderRole
+from iotide_wire.measured import Flag
+from iotide_wire.messages import OrderRole
 from iotide_wire.units import Unit, format_bytes, format_rate, format_value
 
 SHOWN_DIFFERENCES: Final = 200

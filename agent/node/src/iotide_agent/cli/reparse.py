@@ -10,7 +10,7 @@ from iotide_agent.cli.api import Api
 from iotide_agent.inventory import AGENT_VERSION
 from iotide_agent.rereading import UnreadableError, read_order_again
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
-from iotide_wire.messages import Flag, SampleMessage
+from iotide_wire.measured import Flag, SampleMessage
 from iotide_wire.reading import OrderReading, RunReading
 
 _UNREAD: Final = frozenset({"output_refused", "parser_fault"})

@@ -4,7 +4,7 @@ from typing import Final
 
 from iotide_agent.judging.phases import NETWORK, Phase
 from iotide_agent.workloads.base import Place, StepOutcome
-from iotide_wire.messages import Flag, FlagCode, StepRole
+from iotide_wire.measured import Flag, FlagCode, StepRole
 
 BUSY_LIMIT: Final = 0.9
 _SHORTEST_SECONDS: Final = 1.0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from iotide_agent.probes.condition import Condition
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 STEP_RATIO: Final = 0.01
 STEP_SECONDS: Final = 1.0

@@ -20,7 +20,7 @@ from typing import Final
 
 from iotide_agent.judging.phases import ENOUGH_ROWS, LOAD, Phase
 from iotide_agent.workloads.base import Before, Place
-from iotide_wire.messages import Flag, FlagCode
+from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import format_rate
 
 SHARE_LIMIT: Final = 0.10

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from iotide_agent.workloads.base import Group, StepOutcome
-from iotide_wire.messages import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 
 Row = Mapping[str, Any]
 """One second as the sampler wrote it; what a node cannot count is absent."""

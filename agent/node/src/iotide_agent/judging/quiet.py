@@ -6,7 +6,8 @@ from typing import Final
 
 from iotide_agent.config import QuietLimits
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.messages import Flag, FlagCode, FlagEffect, Outcome
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.messages import Outcome
 from iotide_wire.plan import QuietPolicy
 from iotide_wire.units import format_rate
 

@@ -16,7 +16,7 @@ from iotide_agent.plan import Plan
 from iotide_agent.probes.condition import Condition
 from iotide_agent.workloads.base import StepOutcome
 from iotide_wire.foreign import ForeignDuring
-from iotide_wire.messages import Flag, SampleMessage
+from iotide_wire.measured import Flag, SampleMessage
 from iotide_wire.plan import QuietPolicy
 
 

@@ -7,7 +7,7 @@ from iotide_agent.judging.foreign import IN_KERNEL, can_be_told, foreign_bytes, 
 from iotide_agent.judging.phases import NETWORK, STORAGE, Phase
 from iotide_agent.workloads.base import Place
 from iotide_wire.foreign import ForeignDuring
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 
 _HEADERS: Final = 1.25
 """What goes over the network for a byte of a file at most, with requests, answers and headers."""

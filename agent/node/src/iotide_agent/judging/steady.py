@@ -7,7 +7,7 @@ from statistics import fmean, linear_regression
 from typing import Final
 
 from iotide_agent.judging.phases import LOAD, STORAGE, Phase
-from iotide_wire.messages import Flag, FlagCode
+from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import format_rate
 
 WINDOWS: Final = 5

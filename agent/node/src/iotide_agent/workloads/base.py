@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number
 from iotide_wire.facts import Facts
-from iotide_wire.messages import Flag, StepRole
+from iotide_wire.measured import Flag, StepRole
 
 
 class Options(BaseModel):

@@ -28,7 +28,7 @@ from iotide_agent.workloads.sizes import size_bytes
 from iotide_agent.workloads.writers import RACE_METRICS, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-6

@@ -28,7 +28,7 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.writers import RACE_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit
 
 CLOCK_SECONDS: Final = 1e-9

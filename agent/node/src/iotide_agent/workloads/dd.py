@@ -28,7 +28,7 @@ from iotide_agent.workloads.sizes import AutoSize, size_bytes
 from iotide_agent.workloads.writers import WRITER_METRICS, Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
-from iotide_wire.messages import Flag
+from iotide_wire.measured import Flag
 from iotide_wire.units import Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-9

@@ -41,7 +41,7 @@ from iotide_wire.expressions import (
     Option,
     evaluate,
 )
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-9

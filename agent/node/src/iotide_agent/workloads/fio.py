@@ -32,7 +32,7 @@ from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_ste
 from iotide_agent.workloads.writers import WRITER_METRICS, Part, race, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
-from iotide_wire.messages import Flag
+from iotide_wire.measured import Flag
 from iotide_wire.units import Unit
 
 CLOCK_SECONDS: Final = MILLISECONDS

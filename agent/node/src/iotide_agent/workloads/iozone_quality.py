@@ -8,7 +8,7 @@ from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Before, Place
 from iotide_agent.workloads.iozone_report import KIBIBYTE, STDIO, WRITES, Block, Row
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 MAX_REJECTIONS: Final = 24
 """Flags of cells that were too short; beyond it neighbours are rejected with them, since a result holds few flags."""

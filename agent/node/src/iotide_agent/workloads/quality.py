@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from iotide_agent.workloads.base import Before, Place, StepOutcome
 from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.plan import CachePolicy
 from iotide_wire.units import format_bytes
 

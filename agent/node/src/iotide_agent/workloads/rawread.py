@@ -31,7 +31,7 @@ from iotide_agent.workloads.fio_report import Direction, Job, merged_bins, perce
 from iotide_agent.workloads.writers import WRITER_METRICS, Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
-from iotide_wire.messages import Flag
+from iotide_wire.measured import Flag
 from iotide_wire.units import Unit
 
 Pattern = Literal["sequential", "random"]

@@ -39,7 +39,7 @@ from iotide_agent.workloads.stream_report import (
 )
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import TARGET_COUNT, Expression, Holds, Number, Operation, Option
-from iotide_wire.messages import StepRole
+from iotide_wire.measured import StepRole
 from iotide_wire.units import Unit, format_bytes
 
 

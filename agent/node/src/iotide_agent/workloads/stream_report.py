@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Curve, OutputRefusedError, Parsed, Place, Sample, StepOutcome
 from iotide_agent.workloads.stream_options import MEGABIT
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import format_bytes
 
 CLOCK_SECONDS: Final = 1e-9

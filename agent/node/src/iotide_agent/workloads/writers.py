@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Self
 
 from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.messages import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import Unit
 
 STRAGGLER_FACTOR: Final = 1.5
