@@ -6,23 +6,15 @@ from typing import Any
 import pytest
 from factories.people import Person
 from factories.ready_cluster import ReadyCluster
+from factories.rows import count
 from fastapi.testclient import TestClient
-from sqlalchemy import func, select, text
+from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.clock import Clock
-from iotide_server.kit.db import Base, Database
-from iotide_server.targets.models import TargetMount
+from iotide_server.kit.db import Database
 
 CAMPAIGNS = "/api/v1/campaigns"
-
-
-@pytest.fixture
-def plan(database: Database, clock: Clock) -> Callable[..., dict[str, Any]]:
-    """Plans for a cluster of two ready nodes on which fio is missing."""
-    with database.transaction() as session:
-        ready = ReadyCluster(session, clock(), node_count=2, absent_tools=("fio",))
-    return ready.plan
 
 
 def dd(**options: object) -> dict[str, Any]:
@@ -34,11 +26,6 @@ def nested(levels: int) -> list[Any]:
     for _ in range(levels - 1):
         value = [value]
     return value
-
-
-def count(database: Database, table: str) -> int:
-    with database.transaction() as session:
-        return session.execute(select(func.count()).select_from(Base.metadata.tables[table])).scalar_one()
 
 
 def test_a_plan_becomes_runs_that_wait_repeats_interleaved(
@@ -56,148 +43,6 @@ def test_a_plan_becomes_runs_that_wait_repeats_interleaved(
     matrix = [(["n1"], 64 * mib), (["n1"], 128 * mib), (["n2"], 64 * mib), (["n2"], 128 * mib)]
     assert oldest_first == [(repeat, *cell) for repeat in (1, 2) for cell in matrix]
     assert count(database, "line_place") == 8
-
-
-def test_targets_at_once_are_loaded_by_each_run_together(
-    client: TestClient, admin: Person, database: Database, clock: Clock
-) -> None:
-    with database.transaction() as session:
-        ready = ReadyCluster(session, clock(), node_count=2)
-        ready.add_target("second")
-    plan = ready.plan(targets=["scratch", "second"], targets_at_once=True)
-    preview = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).json()
-    assert [cell["target_names"] for cell in preview["cells"]] == [["scratch", "second"]] * 2
-    alone = client.post(f"{CAMPAIGNS}/preview", json=plan | {"targets_at_once": False}, headers=admin.headers).json()
-    assert (preview["bytes_peak"], preview["bytes_moved"]) == (alone["bytes_peak"], alone["bytes_moved"])
-
-    campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
-    cells = client.get(f"{CAMPAIGNS}/{campaign['id']}/cells", headers=admin.headers).json()["items"]
-    assert [cell["target_names"] for cell in cells] == [["scratch", "second"]] * 2
-
-
-def test_nodes_at_once_are_one_run_each_with_an_order_for_every_node(
-    client: TestClient, admin: Person, database: Database, clock: Clock
-) -> None:
-    with database.transaction() as session:
-        ready = ReadyCluster(session, clock(), node_count=3)
-        ready.add_target("nfs", scope="shared")
-    plan = ready.plan(targets=["nfs"], nodes_at_once=[1, 2, 3], repeats=2)
-    preview = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).json()
-    assert [cell["node_names"] for cell in preview["cells"]] == [["n1"], ["n1", "n2"], ["n1", "n2", "n3"]]
-
-    campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
-    assert campaign["counts"]["waiting"] == 6
-    assert campaign["plan"]["nodes_at_once"] == [1, 2, 3]
-    cells = client.get(f"{CAMPAIGNS}/{campaign['id']}/cells", headers=admin.headers).json()["items"]
-    assert [cell["node_names"] for cell in cells] == [["n1"], ["n1", "n2"], ["n1", "n2", "n3"]]
-    assert [cell["target_names"] for cell in cells] == [["nfs"]] * 3
-    assert count(database, "line_place") == 2 * (1 + 2 + 3)
-
-
-def test_observers_are_previewed_and_stored_with_each_cell_in_which_they_do_not_load(
-    client: TestClient, admin: Person, database: Database, clock: Clock
-) -> None:
-    with database.transaction() as session:
-        ready = ReadyCluster(session, clock(), node_count=2)
-        ready.add_node("server")  # on which no target is
-    plan = ready.plan(nodes=["n1", "n2"], observers=["server", "n2"])
-    preview = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).json()
-    observed = [(cell["node_names"], cell["observer_names"]) for cell in preview["cells"]]
-    assert observed == [(["n1"], ["server", "n2"]), (["n2"], ["server"])]
-
-    campaign = client.post(CAMPAIGNS, json=plan, headers=admin.headers).json()
-    assert campaign["plan"]["observers"] == ["server", "n2"]
-    assert count(database, "cell_observer") == 3
-    assert count(database, "cell_node") == 2
-
-
-@pytest.mark.parametrize(
-    ("changes", "status", "code", "field"),
-    [
-        ({"observers": ["nobody"]}, 404, "node_not_found", "observers[0]"),
-        ({"observers": ["n1"]}, 422, "observer_loads", "observers[0]"),
-        (
-            {"workloads": [{"workload": "dd", "observers": ["n1"]}]},
-            422,
-            "observer_not_in_plan",
-            "workloads[0].observers[0]",
-        ),
-    ],
-)
-def test_an_observer_that_cannot_observe_is_refused_by_name(
-    client: TestClient,
-    admin: Person,
-    database: Database,
-    clock: Clock,
-    changes: dict[str, object],
-    status: int,
-    code: str,
-    field: str,
-) -> None:
-    with database.transaction() as session:
-        ready = ReadyCluster(session, clock())
-    refused = client.post(CAMPAIGNS, json=ready.plan(**changes), headers=admin.headers)
-    error = refused.json()["error"]
-    assert (refused.status_code, error["code"], error["field"]) == (status, code, field)
-    assert error["remedy"]
-
-
-def test_nodes_at_once_need_their_room_together_on_a_shared_target_and_each_its_own_elsewhere(
-    client: TestClient, admin: Person, database: Database, clock: Clock
-) -> None:
-    with database.transaction() as session:
-        ready = ReadyCluster(session, clock(), node_count=2)
-        ready.add_target("nfs", scope="shared")
-    mib = 1024**2
-    written = [{"workload": "dd", "options": {"file_size_bytes": 64 * mib, "operations": ["write"]}}]
-    peaks = {
-        (target, at_once): client.post(
-            f"{CAMPAIGNS}/preview",
-            json=ready.plan(targets=[target], nodes_at_once=at_once, workloads=written),
-            headers=admin.headers,
-        ).json()["bytes_peak"]
-        for target in ("scratch", "nfs")
-        for at_once in (False, True)
-    }
-    assert peaks["nfs", True] == 2 * peaks["nfs", False]
-    assert peaks["scratch", True] == peaks["scratch", False] == peaks["nfs", False]
-
-
-def test_a_workload_names_the_nodes_and_targets_that_go_together(
-    client: TestClient, admin: Person, database: Database, clock: Clock
-) -> None:
-    with database.transaction() as session:
-        ready = ReadyCluster(session, clock(), node_count=2)
-        san = ready.add_target("san")
-        session.delete(session.get_one(TargetMount, (ready.target.id, ready.nodes[1].id)))
-        session.delete(session.get_one(TargetMount, (san.id, ready.nodes[0].id)))
-    plan = ready.plan(targets=["scratch", "san"])
-    refused = client.post(CAMPAIGNS, json=plan, headers=admin.headers)
-    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "target_not_on_node")
-
-    paired = [
-        {**plan["workloads"][0], "nodes": [node], "targets": [target]}
-        for node, target in (("n1", "scratch"), ("n2", "san"))
-    ]
-    answer = client.post(CAMPAIGNS, json=plan | {"workloads": paired}, headers=admin.headers)
-    assert answer.status_code == 201
-    assert [choice["nodes"] for choice in answer.json()["plan"]["workloads"]] == [["n1"], ["n2"]]
-    cells = client.get(f"{CAMPAIGNS}/{answer.json()['id']}/cells", headers=admin.headers).json()["items"]
-    assert [(cell["node_names"], cell["target_names"]) for cell in cells] == [(["n1"], ["scratch"]), (["n2"], ["san"])]
-
-
-def test_stream_over_targets_at_once_needs_a_share_of_its_data_on_each(
-    client: TestClient, admin: Person, database: Database, clock: Clock
-) -> None:
-    with database.transaction() as session:
-        ready = ReadyCluster(session, clock(), node_count=1)
-        names = ["scratch", *(ready.add_target(f"disk{number}").name for number in range(2, 4))]
-    recorded = {"rate_bytes_per_second": "1000 Mbit/s", "duration_seconds": 40, "files": "split"}
-    plan = ready.plan(targets=names, workloads=[{"workload": "stream", "options": recorded}])
-    for at_once, share in ((False, 1.0), (True, 0.5)):
-        asked = plan | {"targets_at_once": at_once}
-        preview = client.post(f"{CAMPAIGNS}/preview", json=asked, headers=admin.headers).json()
-        assert preview["bytes_peak"] == share * 5_000_000_000 + 32 * 1024**2
 
 
 def test_fill_leaves_free_what_the_target_keeps_free(
@@ -379,78 +224,6 @@ def test_a_preview_foresees_space_and_says_why_time_is_unknown(
     assert "scratch" in preview["seconds_unknown_because"]
     assert {warning["code"] for warning in preview["warnings"]} == {"few_repeats", "cache_measured"}
     assert count(database, "campaign") == 0
-
-
-@pytest.mark.parametrize(("policy", "code"), [("none", "reads_warm"), ("remount", "remount_by_node")])
-def test_a_preview_says_what_the_cache_policy_means_for_reads(
-    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], policy: str, code: str
-) -> None:
-    body = plan(**dd(file_size_bytes="1 MiB"), cache=policy)
-    warnings = client.post(f"{CAMPAIGNS}/preview", json=body, headers=admin.headers).json()["warnings"]
-    assert (code, "cache") in {(warning["code"], warning["field"]) for warning in warnings}
-
-
-def test_data_that_memory_could_hold_is_refused_where_the_cache_policy_relies_on_its_size(
-    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
-) -> None:
-    body = plan(**dd(file_size_bytes="1 MiB"), cache="larger_than_memory")
-    answer = client.post(f"{CAMPAIGNS}/preview", json=body, headers=admin.headers)
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"], error["field"]) == (409, "data_fits_in_memory", "workloads[0].options")
-    assert "a run has 1 MiB of data on n1" in error["message"]
-    assert "`auto` is twice the memory" in error["remedy"]
-    fits = plan(**dd(file_size_bytes="auto"), cache="larger_than_memory")
-    previewed = client.post(f"{CAMPAIGNS}/preview", json=fits, headers=admin.headers)
-    assert previewed.json().get("error", {}).get("code") != "data_fits_in_memory"
-
-
-def test_a_cool_down_is_part_of_the_expected_time_and_of_each_run(
-    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
-) -> None:
-    body = plan(**dd(file_size_bytes="1 MiB"), nodes=["n1"], repeats=3, cool_down="2 min")
-    answer = client.post(CAMPAIGNS, json=body, headers=admin.headers)
-    assert answer.json()["plan"]["cool_down_seconds"] == 120.0
-    with database.transaction() as session:
-        assert session.scalars(text("SELECT DISTINCT cool_down_seconds FROM run")).all() == [120.0]
-
-
-@pytest.mark.parametrize("policy", ["ignore", "flag", "wait", "refuse"])
-def test_what_becomes_of_a_run_on_a_busy_node_is_part_of_the_plan_and_said_in_the_preview(
-    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], policy: str
-) -> None:
-    body = plan(**dd(file_size_bytes="1 MiB"), quiet=policy, quiet_wait="5 min")
-    stored = client.post(CAMPAIGNS, json=body, headers=admin.headers).json()["plan"]
-    assert (stored["quiet"], stored["quiet_wait_seconds"]) == (policy, 300.0)
-    warnings = client.post(f"{CAMPAIGNS}/preview", json=body, headers=admin.headers).json()["warnings"]
-    said = [warning["message"] for warning in warnings if warning["field"] == "quiet"]
-    assert len(said) == (0 if policy == "flag" else 1)
-    assert ("for up to 300 s" in "".join(said)) is (policy == "wait")
-
-
-def test_runs_on_busy_nodes_are_flagged_where_the_plan_says_nothing(
-    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
-) -> None:
-    stored = client.post(CAMPAIGNS, json=plan(), headers=admin.headers).json()["plan"]
-    assert (stored["quiet"], stored["quiet_wait_seconds"]) == ("flag", 60.0)
-
-
-@pytest.mark.parametrize("policy", ["wait", "refuse"])
-def test_who_shares_the_node_with_other_runs_cannot_ask_for_a_quiet_one(
-    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], policy: str
-) -> None:
-    answer = client.post(CAMPAIGNS, json=plan(exclusive="none", quiet=policy), headers=admin.headers)
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"], error["field"]) == (422, "quiet_beside_runs", "quiet")
-    assert "choose another exclusivity" in error["remedy"]
-
-
-@pytest.mark.parametrize("wrong", [{"quiet": "hush"}, {"quiet_wait": "2 h"}, {"quiet_wait": 0}])
-def test_a_policy_that_there_is_not_is_refused(
-    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], wrong: dict[str, Any]
-) -> None:
-    answer = client.post(CAMPAIGNS, json=plan(**wrong), headers=admin.headers)
-    assert answer.status_code == 422
-    assert answer.json()["error"]["field"] in {"quiet", "quiet_wait", "quiet_wait_seconds"}
 
 
 def test_cancelling_a_waiting_campaign_empties_the_lines(
