@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from local_stack import BIN, LocalStack, StackError, wait_for
+from submitting import Submitting
 from watched_loads import WatchedLoads
 
-_ENDED = {"finished", "failed", "cancelled"}
 _numbers = count(1)
 
 
 @dataclass
-class BatchRig:
+class BatchRig(Submitting):
     """One cluster.
 
     Attributes:
@@ -25,6 +25,9 @@ class BatchRig:
         config_of: which node's configuration jobs read; `{node}`: that of the node on which they are.
         loads: what really ran in all jobs together.
     """
+
+    longest_start_seconds = 60
+    longest_run_seconds = 90
 
     stack: LocalStack
     system: str
@@ -100,36 +103,10 @@ class BatchRig:
             raise StackError(f"{' '.join(argv)}: {done.stdout}{done.stderr}")
         return done.stdout
 
-    def plan(self, workload: str, options: Mapping[str, Any], **more: object) -> dict[str, Any]:
-        """A campaign of one cell on the first node."""
-        return {
-            "name": f"{workload}-{next(_numbers)}",
-            "cluster": self.cluster,
-            "nodes": [self.nodes[0]],
-            "targets": ["scratch"],
-            "workloads": [{"workload": workload, "options": dict(options)}],
-            "repeats": 1,
-            **more,
-        }
-
-    def submit(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
-        """Submit such a campaign; its id."""
-        campaign_id: int = self.stack.post("/campaigns", self.plan(workload, options, **more))["id"]
-        return campaign_id
-
-    def runs(self, campaign_id: int) -> list[dict[str, Any]]:
-        """The campaign's runs in detail, oldest first."""
-        items = self.stack.get("/runs", campaign_id=campaign_id, limit=500)["items"]
-        return [self.run(item["id"]) for item in sorted(items, key=lambda item: item["id"])]
-
-    def submit_one(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
-        """Submit a campaign of one run; the run's id."""
-        return int(self.runs(self.submit(workload, options, **more))[0]["id"])
-
-    def run(self, run_id: int) -> dict[str, Any]:
-        """A run in detail."""
-        found: dict[str, Any] = self.stack.get(f"/runs/{run_id}")
-        return found
+    @property
+    def first_node(self) -> str:
+        """Where its plans run."""
+        return self.nodes[0]
 
     def job(self, run_id: int) -> dict[str, Any] | None:
         """The job of the run's last attempt, once it has one with a number."""
@@ -145,26 +122,6 @@ class BatchRig:
             return job if job and job["state"] in states else None
 
         return wait_for(f"a job of run {run_id} that is {' or '.join(states)}", there, seconds=60)
-
-    def wait_running(self, run_id: int) -> dict[str, Any]:
-        """The run as soon as its load reports progress."""
-
-        def running() -> dict[str, Any] | None:
-            run = self.run(run_id)
-            if run["state"] in _ENDED:
-                raise AssertionError(f"run {run_id} ended before it was seen running: {run['reason']}")
-            return run if run["progress"] else None
-
-        return wait_for(f"progress of run {run_id}", running, seconds=60)
-
-    def wait_ended(self, run_id: int, *, seconds: float = 90) -> dict[str, Any]:
-        """The run as soon as it has ended, however it did."""
-
-        def ended() -> dict[str, Any] | None:
-            run = self.run(run_id)
-            return run if run["state"] in _ENDED else None
-
-        return wait_for(f"the end of run {run_id}", ended, seconds=seconds)
 
     def wait_clean(self, *, seconds: float = 15) -> None:
         """Until no load runs and nothing of any run lies on the target."""

@@ -2,7 +2,8 @@
 
 from local_stack import LocalStack, wait_for
 from recording_proxy import Exchange, recording_proxy
-from rig import FIO_SMALL, NODE, TARGET, Rig, add_rig
+from rig import FIO_SMALL, NODE, Rig, add_rig
+from submitting import TARGET
 
 _LONG = {**FIO_SMALL, "rw": "write", "runtime_seconds": 30}
 _STREAM = {"duration_seconds": 1, "rate_bytes_per_second": "64 Mbit/s", "file_size_bytes": "32 MiB"}

@@ -10,18 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from local_stack import Agent, Launch, LocalStack, wait_for
 from made_mounts import as_root
+from submitting import TARGET, Submitting
 from watched_loads import WatchedLoads
 
 NODE = "node-1"
-TARGET = "scratch"
 FIO_SMALL = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2}
 """A load that takes as long as `runtime_seconds` says and needs 4 MiB."""
 
-_ENDED = {"finished", "failed", "cancelled"}
 _numbers = count(1)
 
 
@@ -32,7 +30,7 @@ def unmount(mount_point: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Rig:
+class Rig(Submitting):
     """One node and one target of scope `node`, alone in their cluster.
 
     Attributes:
@@ -48,56 +46,10 @@ class Rig:
     target_id: int
     loads: WatchedLoads
 
-    def plan(self, workload: str, options: Mapping[str, Any], **more: object) -> dict[str, Any]:
-        """A campaign plan of one cell on the rig's node and target; `more` are fields of the plan."""
-        return {
-            "name": f"{workload}-{next(_numbers)}",
-            "cluster": self.cluster,
-            "nodes": [NODE],
-            "targets": [TARGET],
-            "workloads": [{"workload": workload, "options": dict(options)}],
-            "repeats": 1,
-            **more,
-        }
-
-    def submit(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
-        """Submit such a plan; the campaign's id."""
-        campaign_id: int = self.stack.post("/campaigns", self.plan(workload, options, **more))["id"]
-        return campaign_id
-
-    def runs(self, campaign_id: int) -> list[dict[str, Any]]:
-        """The campaign's runs in detail, oldest first."""
-        items = self.stack.get("/runs", campaign_id=campaign_id, limit=500)["items"]
-        return [self.stack.get(f"/runs/{item['id']}") for item in sorted(items, key=lambda item: item["id"])]
-
-    def submit_one(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
-        """Submit a plan of one run; the run's id."""
-        return int(self.runs(self.submit(workload, options, **more))[0]["id"])
-
-    def run(self, run_id: int) -> dict[str, Any]:
-        """A run in detail."""
-        found: dict[str, Any] = self.stack.get(f"/runs/{run_id}")
-        return found
-
-    def wait_running(self, run_id: int) -> dict[str, Any]:
-        """The run as soon as its load reports progress."""
-
-        def running() -> dict[str, Any] | None:
-            run = self.run(run_id)
-            if run["state"] in _ENDED:
-                raise AssertionError(f"run {run_id} ended before it was seen running: {run['reason']}")
-            return run if run["progress"] else None
-
-        return wait_for(f"progress of run {run_id}", running, seconds=30)
-
-    def wait_ended(self, run_id: int, *, seconds: float = 60) -> dict[str, Any]:
-        """The run as soon as it has ended, however it did."""
-
-        def ended() -> dict[str, Any] | None:
-            run = self.run(run_id)
-            return run if run["state"] in _ENDED else None
-
-        return wait_for(f"the end of run {run_id}", ended, seconds=seconds)
+    @property
+    def first_node(self) -> str:
+        """Where its plans run."""
+        return NODE
 
     def leftovers(self) -> list[str]:
         """What lies on the target."""

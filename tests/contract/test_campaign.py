@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from local_stack import wait_for
-from rig import FIO_SMALL, NODE, TARGET, Rig
+from rig import FIO_SMALL, NODE, Rig
+from submitting import TARGET
 from watched_loads import LoadStart
 
 REPEATS = 2

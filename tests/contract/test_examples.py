@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
-from rig import FIO_SMALL, NODE, TARGET, Rig
+from rig import FIO_SMALL, NODE, Rig
+from submitting import TARGET
 
 from iotide_server.campaigns.expansion import check_matrix
 from iotide_wire.plan import CampaignPlan

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from local_stack import wait_for
 from made_mounts import as_root
-from rig import NODE, TARGET, Rig, add_rig, unmount
+from rig import NODE, Rig, add_rig, unmount
+from submitting import TARGET
 
 LOAD = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
 

@@ -16,7 +16,7 @@ from iotide_server.targets.models import Target
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.facts import FactValue
-from iotide_wire.measured import Flag, SampleMessage
+from iotide_wire.measured import Flag, SampleMessage, StepRecord
 from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.units import Unit
 
@@ -222,4 +222,22 @@ def finish(
         environment=dict(environment or {"kernel.release": "6.1.0"}),
         artefacts=(),
         curves=(),
+    )
+
+
+def step(name: str, tool: str, started_at: datetime, seconds: float) -> StepRecord:
+    """A command that ran for so long and succeeded."""
+    return StepRecord(
+        name=name,
+        phase=name,
+        argv=(tool,),
+        target_id=None,
+        writer=None,
+        started_at=started_at,
+        wall_seconds=seconds,
+        user_seconds=0.0,
+        system_seconds=0.0,
+        max_rss_bytes=0,
+        exit_status=0,
+        signal=None,
     )

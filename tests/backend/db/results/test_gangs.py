@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from factories.measured import Measured, finish, sample
+from factories.measured import Measured, finish, sample, step
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -12,7 +12,7 @@ from iotide_server.results.measurements import MeasureChoice, measured_cells
 from iotide_server.results.models import Environment, Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.trends.service import recompute_points
-from iotide_wire.measured import SampleMessage, StepRecord
+from iotide_wire.measured import SampleMessage
 from iotide_wire.messages import FinishRequest
 
 NOW = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
@@ -38,26 +38,11 @@ def points(session: Session, metric: str = "write_rate") -> dict[str, tuple[floa
     return {str(labels): (point.median, point.run_count) for labels, point in rows}
 
 
-def step(seconds: float) -> StepRecord:
-    return StepRecord(
-        name="write",
-        phase="write",
-        argv=("dd",),
-        target_id=None,
-        writer=None,
-        started_at=NOW,
-        wall_seconds=seconds,
-        user_seconds=0.0,
-        system_seconds=0.0,
-        max_rss_bytes=0,
-        exit_status=0,
-        signal=None,
-    )
-
-
 def result(*samples: SampleMessage, late: float = 0.0, seconds: float = 100.0, kernel: str = "6.1.0") -> FinishRequest:
     one = finish(NOW, *samples, environment={"kernel.release": kernel})
-    return one.model_copy(update={"started_at": NOW + timedelta(seconds=late), "steps": (step(seconds),)})
+    return one.model_copy(
+        update={"started_at": NOW + timedelta(seconds=late), "steps": (step("write", "dd", NOW, seconds),)}
+    )
 
 
 def test_the_rates_of_the_nodes_have_their_sum_in_a_series_of_its_own(

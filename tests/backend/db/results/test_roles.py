@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from factories.measured import Measured, finish, sample
+from factories.measured import Measured, finish, sample, step
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -11,7 +11,6 @@ from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.results.models import Point, Series
 from iotide_server.trends.service import recompute_points
-from iotide_wire.measured import StepRecord
 from iotide_wire.messages import FinishRequest
 
 NOW = datetime(2026, 11, 22, 10, 0, tzinfo=UTC)
@@ -31,22 +30,9 @@ def between(measured: Measured) -> tuple[Cell, Node, Node]:
 
 
 def result(rate: float, operation: str, *, late: float = 0.0, seconds: float = 100.0) -> FinishRequest:
-    step = StepRecord(
-        name=operation,
-        phase=operation,
-        argv=("stream",),
-        target_id=None,
-        writer=None,
-        started_at=NOW,
-        wall_seconds=seconds,
-        user_seconds=0.0,
-        system_seconds=0.0,
-        max_rss_bytes=0,
-        exit_status=0,
-        signal=None,
-    )
+    ran = step(operation, "stream", NOW, seconds)
     one = finish(NOW, sample(rate, operation=operation))
-    return one.model_copy(update={"started_at": NOW + timedelta(seconds=late), "steps": (step,)})
+    return one.model_copy(update={"started_at": NOW + timedelta(seconds=late), "steps": (ran,)})
 
 
 def labels(session: Session) -> list[dict[str, object]]:
