@@ -33,6 +33,7 @@ from rig import running_stack
 from windows import Interval, Watchers, Windows, typical_ratio
 
 from iotide_agent.workloads.registry import workload
+from iotide_wire.measured import FlagCode
 
 FEWEST_WINDOWS: Final = 60
 MOST_WINDOWS: Final = 810
@@ -43,7 +44,8 @@ AIM: Final = 0.011
 LOWEST_RATIO: Final = 0.98
 SAMPLER_PERCENT: Final = 0.1
 PAIRS: Final = 12
-IMAGE_BYTES: Final = 3 * 1024**3
+DEVICE_BYTES: Final = 12 * 1024**3
+ZRAM: Final = Path("/sys/class/zram-control")
 TELL_WINDOWS: Final = 60
 
 console = Console()
@@ -54,13 +56,10 @@ class Subject:
     """A tool with the options under which it is watched, and what differs where each run goes to its end.
 
     Attributes:
-        target: where it scatters less: `image`, an ext4 on a loop device in memory, or `disk`. iozone empties its file
-            at each start, on which a disk with online discard stalls; a loop device serves others unevenly.
         repeated: what the arguments of the call that is kept going have in them.
     """
 
     tool: str
-    target: str
     options: Mapping[str, Any]
     options_of_pairs: Mapping[str, Any]
     repeated: str = ""
@@ -68,25 +67,28 @@ class Subject:
 
 SUBJECTS: Final = (
     # Overwritten in place: emptying the file is a stall in some windows and not in others. Large, as real runs are:
-    # each start makes a process that the sampler has to meet.
+    # each start makes a process that the sampler has to meet. In small requests, so that many could feel supervision,
+    # and since larger ones take turns with the neighbours of a virtual machine in the caches of the processor.
     Subject(
         "dd",
-        "disk",
-        {"file_size_bytes": 8 * 1024**3, "flush": "direct", "operations": ["write", "overwrite"]},
+        {
+            "file_size_bytes": 8 * 1024**3,
+            "block_size_bytes": 4096,
+            "flush": "direct",
+            "operations": ["write", "overwrite"],
+        },
         {"file_size_bytes": 2 * 1024**3},
         repeated="notrunc",
     ),
-    # Small requests, so that many could feel supervision; a file that is soon full, since growing it is slower; and a
-    # long run in the windows, since each start of fio is a third of a second in which nothing is written.
+    # A file that is soon full, since growing it is slower; and a long run in the windows, since each start of fio is a
+    # third of a second in which nothing is written.
     Subject(
         "fio",
-        "disk",
         {"rw": "write", "block_size_bytes": 4096, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 60},
         {"runtime_seconds": 4},
     ),
     Subject(
         "iozone",
-        "image",
         {
             "file_size_bytes": 2 * 1024**3,
             "min_record_size_bytes": 1024**2,
@@ -101,37 +103,57 @@ SUBJECTS: Final = (
 
 @contextmanager
 def ext4(directory: Path) -> Iterator[Path]:
-    """An ext4 of its own on a loop device, mounted."""
-    image, mount_point = directory / "ext4.image", directory / "mount"
+    """An ext4 of its own on a device in memory, mounted."""
+    mount_point = directory / "mount"
     mount_point.mkdir()
+    with device(directory) as path:
+        _run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(path))
+        _run("mount", str(path), str(mount_point))
+        try:
+            yield mount_point
+        finally:
+            _run("umount", str(mount_point))
+
+
+@contextmanager
+def device(directory: Path) -> Iterator[Path]:
+    """A block device in memory: zram where the kernel has it, which serves each request at once, else a loop device.
+
+    The faster the device, the more supervision weighs, and the less it scatters.
+    """
+    if ZRAM.is_dir():
+        number = (ZRAM / "hot_add").read_text().strip()
+        try:
+            Path(f"/sys/block/zram{number}/disksize").write_text(str(DEVICE_BYTES))
+            yield Path(f"/dev/zram{number}")
+        finally:
+            (ZRAM / "hot_remove").write_text(number)
+        return
+    image = directory / "ext4.image"
     # Written out, so that the windows do not measure how the file below the loop device grows.
-    _run("dd", "if=/dev/zero", f"of={image}", "bs=16M", f"count={IMAGE_BYTES}", "iflag=count_bytes", "conv=fsync")
-    _run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(image))
-    _run("mount", "-o", "loop", str(image), str(mount_point))
+    _run("dd", "if=/dev/zero", f"of={image}", "bs=16M", f"count={DEVICE_BYTES}", "iflag=count_bytes", "conv=fsync")
+    loop = _run("losetup", "--find", "--show", str(image))
     try:
-        yield mount_point
+        yield Path(loop)
     finally:
-        _run("umount", str(mount_point))
+        _run("losetup", "--detach", loop)
 
 
-def _run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True)
+def _run(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 class Laboratory:
-    """One agent with both targets, whose tools can be made to repeat, and the same tools without it."""
+    """One agent, whose tools can be made to repeat, and the same tools without it."""
 
-    def __init__(
-        self, stack: LocalStack, directory: Path, targets: Mapping[str, Path], subjects: Sequence[Subject]
-    ) -> None:
+    def __init__(self, stack: LocalStack, directory: Path, target: Path, subjects: Sequence[Subject]) -> None:
         self._stack = stack
-        self._targets = targets
+        self._target = target
         self.tools = {subject.tool: RepeatingTool(subject.tool, directory / subject.tool) for subject in subjects}
         path = ":".join([*(str(tool.bin_directory) for tool in self.tools.values()), os.environ["PATH"]])
         cluster_id = stack.add_cluster("overhead")
-        self.agent = stack.add_agent(cluster_id, "node-1", list(targets.values()), {"PATH": path})
-        for name, target in targets.items():
-            stack.add_target(cluster_id, name, target, [self.agent.node_id])
+        self.agent = stack.add_agent(cluster_id, "node-1", [target], {"PATH": path})
+        stack.add_target(cluster_id, "memory", target, [self.agent.node_id])
 
     def watched_run(self, subject: Subject, options: Mapping[str, Any]) -> dict[str, Any]:
         """An ordinary run of a campaign, as the API tells of it."""
@@ -149,8 +171,7 @@ class Laboratory:
 
     def raw_rate(self, subject: Subject, options: Mapping[str, Any]) -> float:
         """The same of the bare commands, started here."""
-        beside = self._targets[subject.target].parent
-        with tempfile.TemporaryDirectory(dir=beside) as name, tempfile.TemporaryDirectory() as scratch:
+        with tempfile.TemporaryDirectory(dir=self._target.parent) as name, tempfile.TemporaryDirectory() as scratch:
             place = replace(make_place(Path(name)), scratch=Path(scratch))
             found = workload(subject.tool, {})
             chosen = found.options_type.model_validate(options)
@@ -181,7 +202,7 @@ class Laboratory:
 
     def _submit(self, subject: Subject, options: Mapping[str, Any]) -> int:
         tool = subject.tool
-        plan = {"name": tool, "cluster": "overhead", "nodes": ["node-1"], "targets": [subject.target], "repeats": 1}
+        plan = {"name": tool, "cluster": "overhead", "nodes": ["node-1"], "targets": ["memory"], "repeats": 1}
         campaign: dict[str, Any] = self._stack.post(
             "/campaigns", {**plan, "workloads": [{"workload": tool, "options": dict(options)}]}
         )
@@ -217,6 +238,8 @@ class Finding:
 def measure(laboratory: Laboratory, subject: Subject, most_windows: int) -> Finding:
     """Pairs of whole runs, then windows until their interval is narrow enough or there are too many."""
     shown = laboratory.watched_run(subject, subject.options)
+    if any(flag["code"] == FlagCode.NO_DIRECT for flag in shown["flags"]):
+        raise StackError(f"{subject.tool} was not let past the page cache")
     arguments = shown["attempts"][-1]["orders"][0]["steps"][-1]["argv"]
     pairs = _pairs(laboratory, subject)
     with (
@@ -259,14 +282,14 @@ def _without_places(arguments: Sequence[str]) -> list[str]:
     return [argument for argument in arguments if "/" not in argument or argument == "if=/dev/zero"]
 
 
-def tell(finding: Finding, place: str) -> None:
+def tell(finding: Finding, device_name: str) -> None:
     """Print what was found of one tool."""
     windows = finding.windows
     cpu_percent = 100 * windows.watching_cpu_seconds / windows.watched_seconds
     rates = [block.raw.rate for block in windows.blocks]
     stolen = fmean(block.raw.stolen_ratio for block in windows.blocks)
     table = Table(title=f"Supervision of {' '.join(finding.arguments)}", show_header=False)
-    table.add_row("on", place)
+    table.add_row("on", f"an ext4 on {device_name}")
     table.add_row("windows of 1 s", f"{len(windows)}: a third watched, two thirds raw")
     table.add_row(
         "raw rate", f"{fmean(rates) / 1e6:.0f} MB/s; by {stdev(rates) / fmean(rates):.1%} from window to window"
@@ -299,9 +322,8 @@ def last_line(findings: Sequence[Finding]) -> str:
 def main() -> int:
     """Run the bench."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--image-in", type=Path, default=usual_place(), help="directory of the image: %(default)s")
-    disk = Path(tempfile.gettempdir())
-    parser.add_argument("--disk", type=Path, default=disk, help="directory on a disk, for dd and fio: %(default)s")
+    where = "directory of the image of a loop device, where the kernel has no zram: %(default)s"
+    parser.add_argument("--image-in", type=Path, default=usual_place(), help=where)
     names = [subject.tool for subject in SUBJECTS]
     parser.add_argument("--most-windows", type=int, default=MOST_WINDOWS, help="of each tool: %(default)s")
     parser.add_argument("--only", choices=names, nargs="+", default=names, help="which tools (all)")
@@ -311,21 +333,12 @@ def main() -> int:
         return 2
     subjects = [subject for subject in SUBJECTS if subject.tool in asked.only]
     findings: list[Finding] = []
-    with (
-        own_directory(asked.image_in) as directory,
-        own_directory(asked.disk) as on_disk,
-        ext4(directory) as mount_point,
-        running_stack() as stack,
-    ):
-        targets = {"image": mount_point / "target", "disk": on_disk / "target"}
-        places = {
-            "image": f"an ext4 on a loop device over {file_system_of(asked.image_in)}",
-            "disk": file_system_of(asked.disk),
-        }
-        laboratory = Laboratory(stack, directory, targets, subjects)
+    with own_directory(asked.image_in) as directory, ext4(directory) as mount_point, running_stack() as stack:
+        device_name = _run("findmnt", "--noheadings", "--output", "SOURCE", str(mount_point))
+        laboratory = Laboratory(stack, directory, mount_point / "target", subjects)
         for subject in subjects:
             findings.append(measure(laboratory, subject, asked.most_windows))
-            tell(findings[-1], places[subject.target])
+            tell(findings[-1], device_name)
     print(last_line(findings))
     return 0 if all(finding.is_shown for finding in findings) else 1
 
@@ -341,16 +354,10 @@ def own_directory(parent: Path) -> Iterator[Path]:
 
 
 def usual_place() -> Path:
-    """In memory where there is room: the faster the device, the more supervision weighs, and the less it scatters."""
+    """In memory where there is room."""
     memory = Path("/dev/shm")  # noqa: S108 - the bench makes its own directory there
-    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 2 * IMAGE_BYTES
+    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 2 * DEVICE_BYTES
     return memory if has_room else Path(tempfile.gettempdir())
-
-
-def file_system_of(place: Path) -> str:
-    """Type and source of the file system that holds the image."""
-    shown = subprocess.run(["stat", "-f", "-c", "%T", place], capture_output=True, text=True, check=True)
-    return f"{shown.stdout.strip()} ({place})"
 
 
 if __name__ == "__main__":

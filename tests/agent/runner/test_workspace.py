@@ -278,14 +278,25 @@ def test_nothing_to_remove_is_no_error(approved: Path, parent: int) -> None:
     assert not remove_marked(parent, card(approved))
 
 
+def is_direct_taken(approved: Path) -> bool:
+    try:
+        os.close(os.open(approved / "own-trial", os.O_WRONLY | os.O_CREAT | os.O_DIRECT))
+    except OSError:
+        return False
+    return True
+
+
 def test_direct_io_is_tried_and_leaves_no_trace(approved: Path) -> None:
     target = target_card(approved)
     place = make_place(card(approved, target), target)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_DIRECT
-    try:
-        os.close(os.open(approved / "own-trial", flags))
-        is_taken = True
-    except OSError:
-        is_taken = False
-    assert place.direct_works == is_taken
+    assert place.direct_works == is_direct_taken(approved)
     assert [path.name for path in Path(place.directory).iterdir()] == [MARKER]
+
+
+def test_direct_io_works_on_a_device_that_answers_at_once(approved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those in memory do: a read that must not wait finds there what no cache holds."""
+    monkeypatch.setattr(os, "preadv", lambda *_: 1)
+    target = target_card(approved)
+    place = make_place(card(approved, target), target)
+    # Of tmpfs the page is in the cache, and only that it takes no such reads tells it from one that caches.
+    assert place.direct_works == (is_direct_taken(approved) and place.mount.fstype != "tmpfs")

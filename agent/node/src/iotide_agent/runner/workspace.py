@@ -1,5 +1,6 @@
 """The run's own directory on a target: made only below an approved one, marked, and removed by that mark."""
 
+import ctypes
 import errno
 import json
 import mmap
@@ -22,6 +23,7 @@ SPARE_RATIO: Final = 0.1
 _PARENT: Final = b', "parent": '
 _MARKER_BYTES: Final = 32_768
 """More than any mark has: JSON writes a byte of a path in up to six."""
+_LIBC: Final = ctypes.CDLL(None)
 _WALK: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -344,13 +346,25 @@ def _writes(descriptor: int, data: mmap.mmap) -> bool:
 
 
 def _is_cached(name: str, directory: int) -> bool:
-    """Whether it can be read without waiting: with data=journal ext3 and ext4 take O_DIRECT and cache all the same."""
-    found = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=directory)
-    with _closing(found):
-        try:
-            return os.preadv(found, [bytearray(1)], 0, os.RWF_NOWAIT) > 0
-        except OSError:
-            return False
+    """Whether it can be read without waiting: with data=journal ext3 and ext4 take O_DIRECT and cache all the same.
+
+    Such a read alone says too much: it brings the page in where a device, as one in memory, answers at once. That the
+    page is there says too much as well: of tmpfs, which takes no such reads, the page is the file.
+    """
+    file = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=directory)
+    try:
+        with _closing(file), mmap.mmap(file, mmap.PAGESIZE, access=mmap.ACCESS_COPY) as page:
+            return _is_resident(page) and os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT) > 0
+    except OSError:  # some file systems map no files either
+        return False
+
+
+def _is_resident(page: mmap.mmap) -> bool:
+    held = ctypes.c_ubyte()
+    # It lives no longer than this function, or the page could not be unmapped.
+    address = ctypes.addressof(ctypes.c_ubyte.from_buffer(page))
+    failed = _LIBC.mincore(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), ctypes.byref(held))
+    return failed == 0 and bool(held.value & 1)
 
 
 def _unlink_if_there(name: str, directory: int) -> None:
