@@ -150,7 +150,7 @@ def _pass(crowd: Crowd, measured: Measured | None) -> None:
     """One pass as the scheduler makes it, without the wake-ups."""
     before = crowd.counts()
     began = time.perf_counter()
-    runs = starting.decide(crowd.database, crowd.now)
+    runs = starting.decide(crowd.database, crowd.lines, crowd.now)
     decided = time.perf_counter()
     for _ in starting.start(crowd.database, runs, crowd.now):
         pass

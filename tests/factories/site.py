@@ -23,6 +23,7 @@ from iotide_server.kit.db import Database
 from iotide_server.kit.errors import ConflictError
 from iotide_server.runs.models import Run
 from iotide_server.runs.repository import NewRuns, insert_runs, open_stage
+from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.starting import start_what_can
 from iotide_server.workloads.models import Workload
 from iotide_wire.facts import MountFacts
@@ -64,6 +65,7 @@ class Site:
     cluster_id: int = field(init=False)
     node_ids: list[int] = field(init=False)
     target_ids: dict[str, int] = field(init=False)
+    lines: Lines = field(default_factory=Lines, init=False)
 
     def __post_init__(self) -> None:
         with self.database.transaction() as session:
@@ -153,7 +155,7 @@ class Site:
 
     def start(self) -> list[int]:
         """One pass of a scheduler; the runs it started, once for each of their orders."""
-        return started_by(self.database, self.clock())
+        return started_by(self.database, self.lines, self.clock())
 
     def run(self, run_id: int) -> Run:
         with self.database.transaction() as session:
@@ -174,9 +176,9 @@ class Site:
             session.execute(text(statement), values)
 
 
-def started_by(database: Database, now: datetime) -> list[int]:
+def started_by(database: Database, lines: Lines, now: datetime) -> list[int]:
     """The runs that one pass starts, once for each of their orders."""
-    order_ids = [offer.order_id for batch in start_what_can(database, now) for offer in batch]
+    order_ids = [offer.order_id for batch in start_what_can(database, lines, now) for offer in batch]
     with database.transaction() as session:
         rows = session.execute(text("SELECT id, run_id FROM node_order WHERE id = ANY(:ids)"), {"ids": order_ids})
         run_ids = {row.id: row.run_id for row in rows}

@@ -191,9 +191,10 @@ class LinePlace(Base):
 
     Attributes:
         owner_id: of the run's campaign, 0 where it has none; a line is one line for each owner.
-        target_ids: all that the run loads, shared_target_ids: those of scope `shared`; carried here so that the pass
-            can skip what waits for a blocked target without reading the run.
-        node_count: of the run, so that the pass reads the nodes of gangs alone; 0 where the release before did not say.
+        target_ids: all that the run loads; carried here so that the pass can skip what waits for a blocked target
+            without reading the run.
+        shared_target_ids: those of them that were of scope `shared` when the run stepped into its lines.
+        node_count: 0, and read by the release before alone, which then reads the nodes of the run.
     """
 
     __tablename__ = "line_place"
@@ -215,7 +216,7 @@ class LinePlace(Base):
             "owner_id",
             "sort_key",
             "run_id",
-            postgresql_include=["not_before", "target_ids", "shared_target_ids", "node_count"],
+            postgresql_include=["not_before", "target_ids"],
         ),
         Index("ix_line_place_owner_id", "owner_id"),
         Index("ix_line_place_run_id", "run_id"),

@@ -91,10 +91,8 @@ def join_lines(session: Session, run_ids: Sequence[int]) -> None:
     _hold_window(session, campaign_ids)
     session.execute(
         text(
-            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, node_count, owner_id, target_ids,"
-            " shared_target_ids)"
-            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before,"
-            " count(*) OVER (PARTITION BY run.id), coalesce(campaign.owner_id, 0), ARRAY("
+            "INSERT INTO line_place (node_id, run_id, sort_key, not_before, owner_id, target_ids, shared_target_ids)"
+            " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, coalesce(campaign.owner_id, 0), ARRAY("
             "  SELECT target_id FROM cell_target WHERE cell_id = run.cell_id ORDER BY target_id), ARRAY("
             "  SELECT target.id FROM cell_target JOIN target ON target.id = cell_target.target_id"
             "  WHERE cell_target.cell_id = run.cell_id AND target.scope = 'shared' ORDER BY target.id)"

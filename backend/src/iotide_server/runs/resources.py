@@ -45,6 +45,15 @@ class Need(NamedTuple):
     mode: Mode
 
 
+_RESOURCES: Final[dict[Resource, Resource]] = {}
+
+
+def known_resource(kind: ResourceKind, resource_id: int) -> Resource:
+    """The same object for the same resource, so that a look-up need not compare what is in it."""
+    resource = Resource(kind, resource_id)
+    return _RESOURCES.setdefault(resource, resource)
+
+
 class _KnownNeeds(dict[int, Need]):
     """The needs of one kind and mode by the id of the resource.
 
@@ -56,7 +65,7 @@ class _KnownNeeds(dict[int, Need]):
         self._kind, self._mode = kind, mode
 
     def __missing__(self, resource_id: int) -> Need:
-        need = self[resource_id] = Need(Resource(self._kind, resource_id), self._mode)
+        need = self[resource_id] = Need(known_resource(self._kind, resource_id), self._mode)
         return need
 
 

@@ -1,21 +1,24 @@
-"""SQL of the first half of a pass: the heads of the lines of nodes that have room, and how what they need is taken."""
+"""The first half of a pass: the heads of the lines of nodes that have room, and how what they need is taken."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from itertools import repeat
+from typing import Final, TypeAlias
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_server.clusters.views import SILENT_AFTER
-from iotide_server.runs.resources import Mode, Occupancy, Resource, ResourceKind, needs
-from iotide_server.scheduling.matching import Waiting
+from iotide_server.runs.resources import Mode, Occupancy, Resource, ResourceKind, known_resource, needs
+from iotide_server.scheduling.matching import Demand, Waiting
 from iotide_wire.plan import Exclusivity
 
 HEADS_OF_A_LINE = 4
 """So many runs at the head of a node's line a pass looks at: behind one that waits for other nodes, others go first."""
+HEADS_OF_AN_OWNER = 2
+"""So many of them are of one owner where runs of several wait: one who waits for other nodes hides nobody else's."""
 
 _KINDS: Final = {kind.value: kind for kind in ResourceKind}
 _EXCLUSIVITIES: Final = {exclusivity.value: exclusivity for exclusivity in Exclusivity}
@@ -26,7 +29,7 @@ _UNTIL: Final = """
             + (run.time_limit_seconds + run.cool_down_seconds) * interval '1 s')
     END AS until
 """
-_CANDIDATES = text(
+_HEADS = text(
     # A node's line is read up to its first few runs that could start, so that a pass mostly costs what is free and not
     # what waits. It is one line for each owner, since how far an owner stands back changes and the index stays. What
     # cannot start for a while hides none behind it: it is skipped in the index alone, whose columns say all of it.
@@ -42,6 +45,9 @@ _CANDIDATES = text(
         SELECT min(owner_id) AS id FROM line_place
         UNION ALL
         SELECT (SELECT min(owner_id) FROM line_place WHERE owner_id > owner.id) FROM owner WHERE owner.id IS NOT NULL
+    ),
+    each_owner AS MATERIALIZED (
+        SELECT CASE WHEN count(id) > 1 THEN :heads_of_owner ELSE :heads END AS heads FROM owner
     ),
     -- What is common to all nodes of a cluster: whose runs wait, and how far they stand back.
     share AS MATERIALIZED (
@@ -79,97 +85,80 @@ _CANDIDATES = text(
         WHERE run.overdue
         UNION ALL
         SELECT node_id, array_agg(target_id) FROM target_mount WHERE problem IS NOT NULL GROUP BY node_id
-    ),
-    head AS MATERIALIZED (
-        SELECT node_now.id AS node_id, node_now.slots = 1 AS is_idle, first.*
-        FROM node_now CROSS JOIN LATERAL (
-            SELECT own.run_id, own.node_count, own.shared_target_ids,
-                   own.sort_key + share.stands_back_seconds AS place_key
-            FROM share CROSS JOIN LATERAL (
-                SELECT place.run_id, place.sort_key, place.node_count, place.shared_target_ids
-                FROM line_place AS place
-                WHERE place.node_id = node_now.id AND place.owner_id = share.owner_id
-                  AND (place.not_before IS NULL OR place.not_before <= :now)
-                  -- Most runs load one target, and that is looked up by its hash; to compare arrays costs far more.
-                  AND coalesce(place.target_ids[1], 0) NOT IN (SELECT id FROM blocked_target)
-                  AND (cardinality(place.target_ids) < 2
-                       OR NOT place.target_ids && ARRAY(SELECT id FROM blocked_target))
-                  AND (NOT EXISTS (SELECT FROM unfit) OR NOT EXISTS (
-                      SELECT FROM unfit JOIN line_place AS other ON other.node_id = unfit.node_id
-                      WHERE other.run_id = place.run_id
-                        AND (unfit.target_ids IS NULL OR other.target_ids && unfit.target_ids)))
-                  AND (share.blackout_at IS NULL OR EXISTS (
-                      SELECT FROM run WHERE run.id = place.run_id
-                      AND :now + (run.time_limit_seconds + :start_seconds) * interval '1 s' < share.blackout_at))
-                ORDER BY place.sort_key, place.run_id LIMIT :heads
-            ) AS own
-            WHERE share.cluster_id = node_now.cluster_id ORDER BY place_key, own.run_id LIMIT :heads
-        ) AS first
-        WHERE node_now.is_usable AND node_now.has_room
-    ),
-    -- Runs of several nodes, or of whom the place does not say of how many.
-    gang AS MATERIALIZED (
-        SELECT place.*, loaded.*
-        FROM (
-            SELECT run_id, min(place_key) AS place_key, min(shared_target_ids) AS shared_target_ids
-            FROM head WHERE node_count <> 1 GROUP BY run_id
-        ) AS place JOIN run ON run.id = place.run_id CROSS JOIN LATERAL (
-            SELECT array_agg(node_id) AS node_ids,
-                   array_agg(node_id) FILTER (
-                       WHERE node_id NOT IN (SELECT id FROM node_now WHERE has_room AND slots = 1)) AS counted_node_ids,
-                   bool_and(node_id IN (SELECT id FROM node_now WHERE has_room)) AS has_room
-            FROM cell_node WHERE cell_node.cell_id = run.cell_id
-        ) AS loaded
-    ),
-    -- A gang that waits for a node is of no account in a line in which an earlier one does, and keeps the line's node
-    -- already from no later moment.
-    first_waiting AS MATERIALIZED (
-        SELECT DISTINCT ON (head.node_id) head.run_id FROM head JOIN gang ON gang.run_id = head.run_id
-        WHERE NOT gang.has_room ORDER BY head.node_id, head.place_key, head.run_id
-    ),
-    candidate AS (
-        SELECT run_id, place_key, shared_target_ids, ARRAY[node_id] AS node_ids,
-               CASE WHEN NOT is_idle THEN ARRAY[node_id] END AS counted_node_ids
-        FROM head WHERE node_count = 1
-        UNION ALL
-        SELECT run_id, place_key, shared_target_ids, node_ids, counted_node_ids
-        FROM gang WHERE has_room OR run_id IN (SELECT run_id FROM first_waiting)
     )
-    SELECT run.id, candidate.place_key, run.time_limit_seconds, run.cool_down_seconds,
-           least(campaign_window.start_by,
-                 blackouts.starts_at - (run.time_limit_seconds + :start_seconds) * interval '1 s') AS start_by,
-           run.exclusive, run.cluster_id, candidate.node_ids, candidate.shared_target_ids, candidate.counted_node_ids
-    FROM candidate JOIN run ON run.id = candidate.run_id AND run.state = 'waiting'
-    LEFT JOIN campaign_window ON campaign_window.campaign_id = run.campaign_id
-    LEFT JOIN blackouts ON blackouts.cluster_id = run.cluster_id
+    -- As four lists, since so many rows cost more to read than to find.
+    SELECT array_agg(node_now.id), array_agg(node_now.slots = 1), array_agg(first.run_id), array_agg(first.place_key)
+    FROM node_now CROSS JOIN LATERAL (
+        SELECT own.run_id, own.sort_key + share.stands_back_seconds AS place_key
+        FROM share CROSS JOIN LATERAL (
+            SELECT place.run_id, place.sort_key FROM line_place AS place
+            WHERE place.node_id = node_now.id AND place.owner_id = share.owner_id
+              AND (place.not_before IS NULL OR place.not_before <= :now)
+              -- Most runs load one target, and that is looked up by its hash; to compare arrays costs far more.
+              AND coalesce(place.target_ids[1], 0) NOT IN (SELECT id FROM blocked_target)
+              AND (cardinality(place.target_ids) < 2 OR NOT place.target_ids && ARRAY(SELECT id FROM blocked_target))
+              AND (NOT EXISTS (SELECT FROM unfit) OR NOT EXISTS (
+                  SELECT FROM unfit JOIN line_place AS other ON other.node_id = unfit.node_id
+                  WHERE other.run_id = place.run_id
+                    AND (unfit.target_ids IS NULL OR other.target_ids && unfit.target_ids)))
+              AND (share.blackout_at IS NULL OR EXISTS (
+                  SELECT FROM run WHERE run.id = place.run_id
+                  AND :now + (run.time_limit_seconds + :start_seconds) * interval '1 s' < share.blackout_at))
+            ORDER BY place.sort_key, place.run_id LIMIT (SELECT heads FROM each_owner)
+        ) AS own
+        WHERE share.cluster_id = node_now.cluster_id ORDER BY place_key, own.run_id LIMIT :heads
+    ) AS first
+    WHERE node_now.is_usable AND node_now.has_room
     """
 )
+_DEMANDS = text(
+    """
+    SELECT run.id, run.exclusive, run.cluster_id, run.time_limit_seconds, run.cool_down_seconds,
+           CASE WHEN campaign_window.campaign_id IS NOT NULL THEN run.campaign_id END, nodes.ids, target.ids
+    FROM run
+    CROSS JOIN LATERAL (SELECT array_agg(node_id) AS ids FROM cell_node WHERE cell_node.cell_id = run.cell_id) AS nodes
+    CROSS JOIN LATERAL (
+        SELECT shared_target_ids AS ids FROM line_place WHERE line_place.run_id = run.id LIMIT 1
+    ) AS target
+    LEFT JOIN campaign_window ON campaign_window.campaign_id = run.campaign_id
+    WHERE run.id = ANY(:run_ids)
+    """
+)
+_START_BY = text("SELECT campaign_id, start_by FROM campaign_window WHERE campaign_id = ANY(:campaign_ids)")
+_BLACKOUTS = text("SELECT cluster_id, min(starts_at) FROM blackout WHERE ends_at > :now GROUP BY cluster_id")
 _OCCUPANCY = text(
     # A node has a lease for each order that loads it. Of targets and clusters, which many share, the ends of leases are
     # read only where somebody wants to be alone there.
     f"""
-    SELECT 'node', node.id, shared_leases, exclusive_leases, slots,
-           CASE WHEN cooling_until > :now THEN cooling_until END, leased.until
-    FROM node CROSS JOIN LATERAL (
-        SELECT {_UNTIL} FROM node_order JOIN run ON run.id = node_order.run_id
-        WHERE node_order.node_id = node.id AND node_order.state <> 'ended' AND role = 'load'
-    ) AS leased
-    WHERE node.id = ANY(:node_ids)
-    UNION ALL
-    SELECT counted.kind, counted.id, shared_leases, exclusive_leases, NULL,
-           CASE WHEN cooling_until > :now THEN cooling_until END, leased.until
+    SELECT array_agg(kind), array_agg(id), array_agg(shared_leases), array_agg(exclusive_leases), array_agg(slots),
+           array_agg(CASE WHEN shared_leases + exclusive_leases = 0 THEN cooling_until
+                          WHEN until IS NOT NULL THEN greatest(until, cooling_until) END),
+           array_agg(cooling_until)
     FROM (
-        SELECT 'target' AS kind, id, shared_leases, exclusive_leases, cooling_until FROM target
-        WHERE id = ANY(:target_ids)
+        SELECT 'node' AS kind, node.id, shared_leases, exclusive_leases, slots,
+               CASE WHEN cooling_until > :now THEN cooling_until END AS cooling_until, leased.until
+        FROM node CROSS JOIN LATERAL (
+            SELECT {_UNTIL} FROM node_order JOIN run ON run.id = node_order.run_id
+            WHERE node_order.node_id = node.id AND node_order.state <> 'ended' AND role = 'load'
+        ) AS leased
+        WHERE node.id = ANY(:node_ids)
         UNION ALL
-        SELECT 'cluster', id, shared_leases, exclusive_leases, cooling_until FROM cluster WHERE id = ANY(:cluster_ids)
-    ) AS counted CROSS JOIN LATERAL (
-        SELECT {_UNTIL} FROM lease
-        JOIN node_order ON node_order.id = lease.order_id JOIN run ON run.id = node_order.run_id
-        WHERE lease.active AND resource_kind = counted.kind AND resource_id = counted.id
-          AND (exclusive_leases > 0 OR counted.id = ANY(CASE counted.kind WHEN 'target' THEN
-               CAST(:target_ids_alone AS bigint[]) ELSE CAST(:cluster_ids_alone AS bigint[]) END))
-    ) AS leased
+        SELECT counted.kind, counted.id, shared_leases, exclusive_leases, NULL,
+               CASE WHEN cooling_until > :now THEN cooling_until END, leased.until
+        FROM (
+            SELECT 'target' AS kind, id, shared_leases, exclusive_leases, cooling_until FROM target
+            WHERE id = ANY(:target_ids)
+            UNION ALL
+            SELECT 'cluster', id, shared_leases, exclusive_leases, cooling_until FROM cluster
+            WHERE id = ANY(:cluster_ids)
+        ) AS counted CROSS JOIN LATERAL (
+            SELECT {_UNTIL} FROM lease
+            JOIN node_order ON node_order.id = lease.order_id JOIN run ON run.id = node_order.run_id
+            WHERE lease.active AND resource_kind = counted.kind AND resource_id = counted.id
+              AND (exclusive_leases > 0 OR counted.id = ANY(CASE counted.kind WHEN 'target' THEN
+                   CAST(:target_ids_alone AS bigint[]) ELSE CAST(:cluster_ids_alone AS bigint[]) END))
+        ) AS leased
+    ) AS taken
     """  # noqa: S608 - made of the constant above
 )
 # Sorts and joins of ten thousand lines stay in memory; the usual 4 MB would spill them.
@@ -188,21 +177,106 @@ class Candidates:
     counted_node_ids: Collection[int]
 
 
-def candidates(session: Session, now: datetime) -> Candidates:
-    """The runs at the heads of the lines of nodes that have room."""
-    values = {
-        "now": now,
-        "heard_after": now - SILENT_AFTER,
-        "start_seconds": START_TAKES.total_seconds(),
-        "heads": HEADS_OF_A_LINE,
-    }
-    session.execute(_MEMORY)
-    rows = session.execute(_CANDIDATES, values).all()
-    waiting = [
-        Waiting(run_id, key, limit, cool_down, needs(_EXCLUSIVITIES[exclusive], nodes, targets, cluster_id), start_by)
-        for run_id, key, limit, cool_down, start_by, exclusive, cluster_id, nodes, targets, _ in rows
-    ]
-    return Candidates(waiting, set[int]().union(*(row[-1] or () for row in rows)))
+_Head: TypeAlias = tuple[int, bool, int, float]
+"""A place near the head of the line of a node that has room: the node, whether it takes one run at a time and so is
+idle, the run, and the key by which it is served."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What never changes of a run while it waits.
+
+    Attributes:
+        windowed_campaign_id: its campaign, where that has windows.
+    """
+
+    demand: Demand
+    node_ids: frozenset[int]
+    cluster_id: int
+    windowed_campaign_id: int | None
+
+
+class Lines:
+    """The lines of waiting runs as pass after pass reads them.
+
+    Most runs at the heads of lines were there a pass ago: what they need is remembered, and where they stand is read.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, _Known] = {}
+
+    def candidates(self, session: Session, now: datetime) -> Candidates:
+        """The runs at the heads of the lines of nodes that have room."""
+        session.execute(_MEMORY)
+        values = {
+            "now": now,
+            "heard_after": now - SILENT_AFTER,
+            "start_seconds": START_TAKES.total_seconds(),
+            "heads": HEADS_OF_A_LINE,
+            "heads_of_owner": HEADS_OF_AN_OWNER,
+        }
+        columns = session.execute(_HEADS, values).one()
+        heads: list[_Head] = list(zip(*(column or () for column in columns), strict=True))
+        self._learn(session, {run_id for _, _, run_id, _ in heads})
+        known = self._known
+        keys = _served(heads, known)
+        start_by = _start_by(session, {run_id: known[run_id] for run_id in keys}, now)
+        waiting = [Waiting(key, run_id, known[run_id].demand, start_by.get(run_id)) for run_id, key in keys.items()]
+        idle = {node_id for node_id, is_idle, _, _ in heads if is_idle}
+        wanted = set[int]().union(*(known[run_id].node_ids for run_id in keys))
+        return Candidates(waiting, wanted - idle)
+
+    def forget(self, runs: Iterable[Waiting]) -> None:
+        """These leave their lines; should they step into them again, they are read anew."""
+        for run in runs:
+            self._known.pop(run.run_id, None)
+
+    def _learn(self, session: Session, run_ids: Collection[int]) -> None:
+        self._known = {run_id: known for run_id, known in self._known.items() if run_id in run_ids}
+        new = run_ids - self._known.keys()
+        if not new:
+            return
+        for run_id, exclusive, cluster_id, limit, cool_down, campaign_id, nodes, targets in session.execute(
+            _DEMANDS, {"run_ids": list(new)}
+        ):
+            taken = needs(_EXCLUSIVITIES[exclusive], nodes, targets, cluster_id)
+            demand = Demand.of(taken, limit, cool_down)
+            self._known[run_id] = _Known(demand, frozenset(nodes), cluster_id, campaign_id)
+
+
+def _served(heads: Sequence[_Head], known: Mapping[int, _Known]) -> dict[int, float]:
+    """Which runs are looked at, and the keys of their places.
+
+    A gang that waits for a node is of no account in a line in which an earlier one does, and keeps the line's node
+    already from no later moment. A node has room if it has a head at all: what cannot start in one of its lines can
+    start in none.
+    """
+    has_room = {node_id for node_id, _, _, _ in heads}
+    keys = {run_id: key for _, _, run_id, key in heads if run_id in known}
+    lacking = {run_id for run_id in keys if not known[run_id].node_ids <= has_room}
+    kept: dict[int, tuple[float, int]] = {}
+    for node_id, _, run_id, key in heads:
+        if run_id in lacking and (node_id not in kept or (key, run_id) < kept[node_id]):
+            kept[node_id] = (key, run_id)
+    first = {run_id for _, run_id in kept.values()}
+    return {run_id: key for run_id, key in keys.items() if run_id not in lacking or run_id in first}
+
+
+def _start_by(session: Session, runs: Mapping[int, _Known], now: datetime) -> dict[int, datetime]:
+    """When it is too late for a run, by the windows of its campaign and the next blackout of its cluster, if it is."""
+    campaign_ids = {known.windowed_campaign_id for known in runs.values()} - {None}
+    windows = session.execute(_START_BY, {"campaign_ids": list(campaign_ids)}).all() if campaign_ids else ()
+    ends: dict[int | None, datetime] = {row[0]: row[1] for row in windows}
+    blackouts = {row[0]: row[1] for row in session.execute(_BLACKOUTS, {"now": now})}
+    found: dict[int, datetime] = {}
+    for run_id, known in runs.items() if ends or blackouts else ():
+        moments = [ends[known.windowed_campaign_id]] if known.windowed_campaign_id in ends else []
+        if known.cluster_id in blackouts:
+            takes = timedelta(seconds=known.demand.time_limit_seconds) + START_TAKES
+            moments.append(blackouts[known.cluster_id] - takes)
+        if moments:
+            found[run_id] = min(moments)
+    return found
 
 
 def occupancy(session: Session, found: Candidates, now: datetime) -> dict[Resource, Occupancy]:
@@ -210,10 +284,11 @@ def occupancy(session: Session, found: Candidates, now: datetime) -> dict[Resour
 
     All of it is usable, or its runs would be no candidates.
     """
-    shared = {need for run in found.waiting for need in run.needs if need.resource.kind is not ResourceKind.NODE}
+    demands = [run.demand for run in found.waiting]
+    shared = {need for demand in demands for need in demand.needs if need.resource.kind is not ResourceKind.NODE}
     ids = {kind: {need.resource.id for need in shared if need.resource.kind is kind} for kind in ResourceKind}
     alone = [need.resource for need in shared if need.mode is Mode.EXCLUSIVE]
-    rows = session.execute(
+    columns = session.execute(
         _OCCUPANCY,
         {
             "now": now,
@@ -223,16 +298,14 @@ def occupancy(session: Session, found: Candidates, now: datetime) -> dict[Resour
             "target_ids_alone": [resource.id for resource in alone if resource.kind is ResourceKind.TARGET],
             "cluster_ids_alone": [resource.id for resource in alone if resource.kind is ResourceKind.CLUSTER],
         },
+    ).one()
+    kinds, resource_ids, shared_leases, exclusive_leases, slots, free_from, cooling = (
+        column or () for column in columns
     )
-    return {
-        Resource(_KINDS[kind], resource_id): Occupancy(
-            shared, exclusive, slots, True, _free_from(shared or exclusive, cooling_until, leased_until), cooling_until
+    return dict(
+        zip(
+            map(known_resource, map(_KINDS.__getitem__, kinds), resource_ids),
+            map(Occupancy, shared_leases, exclusive_leases, slots, repeat(True), free_from, cooling),
+            strict=True,
         )
-        for kind, resource_id, shared, exclusive, slots, cooling_until, leased_until in rows.all()
-    }
-
-
-def _free_from(leases: int, cooling_until: datetime | None, leased_until: datetime | None) -> datetime | None:
-    if not leases or leased_until is None:
-        return None if leases else cooling_until
-    return leased_until if cooling_until is None else max(leased_until, cooling_until)
+    )

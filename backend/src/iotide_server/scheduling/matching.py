@@ -3,42 +3,53 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from operator import itemgetter
+from typing import Final, NamedTuple, Self
 
 from iotide_server.runs.resources import Mode, Need, Occupancy, Resource, ResourceKind
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A run near the head of a line.
+class Demand:
+    """What a run takes, and for how long at the latest; the same in every pass.
 
     Attributes:
-        sort_key: the lower, the earlier it is served; `run_id` decides between equals.
+        alone, beside: what of `needs` it has to have for itself, and what beside others.
         time_limit_seconds: the node ends it then.
-        cool_down_seconds: what it takes stays idle for so long after it.
+        occupies: for how long what it takes is not free: its time limit and what has to cool down after it.
+    """
+
+    needs: tuple[Need, ...]
+    alone: frozenset[Resource]
+    beside: frozenset[Resource]
+    time_limit_seconds: float
+    occupies: timedelta
+
+    @classmethod
+    def of(cls, needs: Sequence[Need], time_limit_seconds: float, cool_down_seconds: float) -> Self:
+        """What it says of a run with these rights."""
+        return cls(
+            tuple(needs),
+            frozenset(resource for resource, mode in needs if mode is Mode.EXCLUSIVE),
+            frozenset(resource for resource, mode in needs if mode is Mode.SHARED),
+            time_limit_seconds,
+            timedelta(seconds=time_limit_seconds + cool_down_seconds),
+        )
+
+
+class Waiting(NamedTuple):
+    """A run near the head of a line; a tuple, as a pass makes thousands.
+
+    Attributes:
+        sort_key: the lower, the earlier it is served; `run_id` decides between equals. Both are its place in the one
+            order over all lines.
         start_by: at that moment or later it does not start, or it would not end in its window or before a blackout.
     """
 
-    run_id: int
     sort_key: float
-    time_limit_seconds: float
-    cool_down_seconds: float
-    needs: tuple[Need, ...]
+    run_id: int
+    demand: Demand
     start_by: datetime | None = None
-
-    @property
-    def place(self) -> tuple[float, int]:
-        """Its place in the one order over all lines."""
-        return (self.sort_key, self.run_id)
-
-    @property
-    def occupies(self) -> timedelta:
-        """For how long at the latest what it takes is not free."""
-        return timedelta(seconds=self.time_limit_seconds + self.cool_down_seconds)
-
-    def is_too_late_at(self, moment: datetime) -> bool:
-        """Whether it may not start then any more."""
-        return self.start_by is not None and moment >= self.start_by
 
 
 def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], now: datetime) -> list[Waiting]:
@@ -54,9 +65,10 @@ def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], no
         occupied: what is not named there is idle, a node for one run at a time.
     """
     board = _Board(_Occupied(occupied), now)
-    return [run for run in sorted(waiting, key=lambda run: run.place) if board.start_or_keep(run)]
+    return [run for run in sorted(waiting, key=_PLACE) if board.start_or_keep(run)]
 
 
+_PLACE: Final = itemgetter(0, 1)
 _IDLE: Final = Occupancy(0, 0)
 _IDLE_NODE: Final = Occupancy(0, 0, slots=1)
 
@@ -95,50 +107,55 @@ class _Board:
         self.unusable = frozenset(resource for resource, found in self.occupied.items() if not found.usable)
 
     def start_or_keep(self, run: Waiting) -> bool:
-        exclusive = Mode.EXCLUSIVE
-        alone = {resource for resource, mode in run.needs if mode is exclusive}
-        beside = {resource for resource, mode in run.needs if mode is not exclusive}
-        is_usable = self.unusable.isdisjoint(alone) and self.unusable.isdisjoint(beside)
-        if not is_usable or run.is_too_late_at(self.now):
+        demand = run.demand
+        alone, beside = demand.alone, demand.beside
+        if not (self.unusable.isdisjoint(alone) and self.unusable.isdisjoint(beside)):
             return False
-        taken = (alone & self.taken) | (beside & self.full)
-        kept = [*self._kept_from_alone(alone), *self._kept_from_beside(beside)]
-        if not taken and (not kept or self.now + run.occupies <= min(kept)):
-            self._start(run)
+        if run.start_by is not None and self.now >= run.start_by:
+            return False
+        is_free = self.taken.isdisjoint(alone) and self.full.isdisjoint(beside)
+        kept = self._kept_from(demand)
+        if is_free and (not kept or self.now + demand.occupies <= min(kept)):
+            self._start(demand)
             return True
-        if not taken or self._has_room(run):
+        if is_free or self._has_room(demand):
+            taken = () if is_free else (alone & self.taken) | (beside & self.full)
             start = self._start_at_the_latest(taken, kept)
-            if start is not None and not run.is_too_late_at(start):
-                self._keep(alone, beside, start)
+            if start is not None and (run.start_by is None or start < run.start_by):
+                self._keep(demand, start)
         return False
 
-    def _kept_from_alone(self, alone: Collection[Resource]) -> list[datetime]:
-        """The moments from which on somebody else is to be there."""
-        kept = [self.kept_alone[resource] for resource in alone if resource in self.kept_alone]
-        return kept + [self.kept_beside[resource][1] for resource in alone if resource in self.kept_beside]
-
-    def _kept_from_beside(self, beside: Collection[Resource]) -> list[datetime]:
-        """The moments from which on there is no place for one more beside others."""
-        kept = [self.kept_alone[resource] for resource in beside if resource in self.kept_alone]
-        for resource in beside:
-            if resource.kind is ResourceKind.NODE and resource in self.kept_beside:
+    def _kept_from(self, demand: Demand) -> list[datetime]:
+        """The moments from which on an earlier run leaves no place in something that this one needs."""
+        kept_alone, kept_beside = self.kept_alone, self.kept_beside
+        found = []
+        for resource in demand.alone:
+            if resource in kept_alone:
+                found.append(kept_alone[resource])
+            if resource in kept_beside:
+                found.append(kept_beside[resource][1])
+        for resource in demand.beside:
+            if resource in kept_alone:
+                found.append(kept_alone[resource])
+            if resource.kind is ResourceKind.NODE and resource in kept_beside:
                 taken = self.occupied[resource]
-                places, start = self.kept_beside[resource]
-                kept += [start] if taken.slots is not None and taken.shared + places >= taken.slots else []
-        return kept
+                places, start = kept_beside[resource]
+                if taken.slots is not None and taken.shared + places >= taken.slots:
+                    found.append(start)
+        return found
 
-    def _has_room(self, run: Waiting) -> bool:
+    def _has_room(self, demand: Demand) -> bool:
         """Whether a node of it could take it, or at least one more beside others."""
-        return any(resource.kind is ResourceKind.NODE and resource not in self.full for resource, _ in run.needs)
+        return any(resource.kind is ResourceKind.NODE and resource not in self.full for resource, _ in demand.needs)
 
-    def _start(self, run: Waiting) -> None:
-        for resource, mode in run.needs:
+    def _start(self, demand: Demand) -> None:
+        for resource, mode in demand.needs:
             before = self.occupied[resource]
             after = self.occupied[resource] = Occupancy(
                 shared=before.shared + (mode is Mode.SHARED),
                 exclusive=before.exclusive + (mode is Mode.EXCLUSIVE),
                 slots=before.slots,
-                free_from=self._later_end(before, self.now + run.occupies),
+                free_from=self._later_end(before, self.now + demand.occupies),
             )
             self.taken.add(resource)
             if not after.admits(Mode.SHARED):
@@ -157,9 +174,12 @@ class _Board:
         known = [end for end in ends if end is not None]
         return max([self.now, *known, *kept]) if len(known) == len(ends) else None
 
-    def _keep(self, alone: Collection[Resource], beside: Collection[Resource], start: datetime) -> None:
-        for resource in alone:
+    def _keep(self, demand: Demand, start: datetime) -> None:
+        for resource in demand.alone:
             self.kept_alone.setdefault(resource, start)
-        for resource in beside:
-            places, earliest = self.kept_beside.get(resource, (0, start))
-            self.kept_beside[resource] = (places + 1, min(earliest, start))
+        for resource in demand.beside:
+            if resource in self.kept_beside:
+                places, earliest = self.kept_beside[resource]
+                self.kept_beside[resource] = (places + 1, min(earliest, start))
+            else:
+                self.kept_beside[resource] = (1, start)

@@ -152,7 +152,7 @@ def _take_leases(
         (
             (need, next((offer for offer in offers[run_id] if _is_of(offer, need.resource)), offers[run_id][0]))
             for run_id, run in started.items()
-            for need in run.needs
+            for need in run.demand.needs
         ),
         key=lambda lease: lease[0].resource.lock_order,
     )

@@ -11,6 +11,7 @@ from iotide_server.kit.queue import Broker
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling import due, offers, watch
 from iotide_server.scheduling.due import FairShare
+from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.starting import start_what_can
 
 WORK_ONLY: Final = frozenset({"work"})
@@ -45,6 +46,7 @@ class Scheduler:
         self._apply_redis_users = apply_redis_users
         self._clock = clock
         self._fair_share = fair_share
+        self._lines = Lines()
         self._started_at = clock()
         self._watched_at = self._cleaned_at = self._sampled_at = self._silence_told_at = self._started_at
         self._pass_wanted = True
@@ -76,7 +78,7 @@ class Scheduler:
 
     def _pass(self, now: datetime) -> None:
         self._pass_wanted = False
-        for started in start_what_can(self._database, now):
+        for started in start_what_can(self._database, self._lines, now):
             offers.send_offers(self._database, self._broker, started, now)
         ended_at = self._clock()
         # Under a storm of news, half of the time at most is spent on passes; the news is read together.

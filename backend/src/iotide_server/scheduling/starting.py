@@ -12,8 +12,9 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from iotide_server.campaigns import stages, windows
 from iotide_server.clusters import drains
 from iotide_server.kit.db import Database
-from iotide_server.scheduling import lines, repository
+from iotide_server.scheduling import repository
 from iotide_server.scheduling.handover import hand_over
+from iotide_server.scheduling.lines import Lines, occupancy
 from iotide_server.scheduling.matching import Waiting, match
 from iotide_server.scheduling.repository import Offer
 
@@ -23,19 +24,25 @@ LARGEST_BATCH = 200
 _log = structlog.get_logger(__name__)
 
 
-def start_what_can(database: Database, now: datetime) -> Iterator[list[Offer]]:
+def start_what_can(database: Database, lines: Lines, now: datetime) -> Iterator[list[Offer]]:
     """Start every run that can have all it needs, batch by batch; what is yielded is committed and waits to be sent."""
-    yield from start(database, decide(database, now), now)
+    yield from start(database, decide(database, lines, now), now)
 
 
-def decide(database: Database, now: datetime) -> list[Waiting]:
-    """The runs that can have all they need now, in order; nothing is taken for them yet."""
+def decide(database: Database, lines: Lines, now: datetime) -> list[Waiting]:
+    """The runs that can have all they need now, in order; nothing is taken for them yet.
+
+    Args:
+        lines: the same for one pass after another, so that it need not read again what never changes.
+    """
     with _uncollected(), database.transaction() as session:
         drains.resume_due(session, now)
         stages.advance(session, now)
         windows.turn(session, now)
         found = lines.candidates(session, now)
-        return match(found.waiting, lines.occupancy(session, found, now), now) if found.waiting else []
+        decided = match(found.waiting, occupancy(session, found, now), now) if found.waiting else []
+    lines.forget(decided)
+    return decided
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from iotide_server.clusters.errors import DrainEndPassedError
 from iotide_server.clusters.views import DrainKind, DrainWanted
 from iotide_server.kit.db import Database
 from iotide_server.runs import reading
-from iotide_server.scheduling import lines, repository, starting
+from iotide_server.scheduling import repository, starting
+from iotide_server.scheduling.lines import Lines
 from iotide_server.scheduling.matching import Waiting
 from iotide_server.scheduling.service import Scheduler
 
@@ -164,8 +165,8 @@ def test_a_drain_that_comes_between_decision_and_start_is_honoured(
     on_node, on_target, free = site.add_runs([1])[0], site.add_runs([2], target="nfs")[0], site.add_runs([3])[0]
     decide = starting.decide
 
-    def decide_and_be_late(database: Database, now: datetime) -> list[Waiting]:
-        decided = decide(database, now)
+    def decide_and_be_late(database: Database, lines: Lines, now: datetime) -> list[Waiting]:
+        decided = decide(database, lines, now)
         drain(site, node(site, 1))
         drain(site, target(site, "nfs"))
         return decided
@@ -186,7 +187,7 @@ def test_runs_that_are_just_being_started_are_seen_by_whoever_drained(site: Site
 
     with ThreadPoolExecutor(1) as pool:
         with site.database.transaction() as session:
-            waiting = lines.candidates(session, site.clock()).waiting
+            waiting = site.lines.candidates(session, site.clock()).waiting
             repository.start(session, waiting, {run_id: 1}, site.clock())
             drained = pool.submit(drain_and_look)
             blocked = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")

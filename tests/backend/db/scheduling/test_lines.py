@@ -1,6 +1,7 @@
 """What a pass reads in one statement, against the same rule in plain words over all rows."""
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,8 +15,7 @@ from sqlalchemy import Row, text
 from iotide_server.accounts.models import Role
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.resources import Occupancy, Resource, ResourceKind
-from iotide_server.scheduling import lines
-from iotide_server.scheduling.lines import HEADS_OF_A_LINE
+from iotide_server.scheduling.lines import HEADS_OF_A_LINE, HEADS_OF_AN_OWNER, occupancy
 from iotide_server.scheduling.matching import Waiting, match
 
 NODES = 6
@@ -32,8 +32,6 @@ TROUBLES = (
     "INSERT INTO drain VALUES ('target', :target, :cluster, 'a disk', 'ada', :later)",
     "UPDATE line_place SET target_ids = :both, shared_target_ids = :nfs WHERE run_id % 5 = :fifth",
     "INSERT INTO fair_share VALUES (:cluster, :owner, 1, 7, :later)",
-    # As the release before leaves it.
-    "UPDATE line_place SET node_count = 0 WHERE run_id % 5 = :fifth",
 )
 
 
@@ -48,6 +46,7 @@ class Rows:
     wrong_mounts: set[tuple[int, int]]
     nodes_with_no_known_end: set[int]
     stands_back: dict[int, float]
+    owner_count: int
 
     @classmethod
     def of(cls, site: Site) -> "Rows":
@@ -72,6 +71,7 @@ class Rows:
                 "SELECT node_id FROM node_order JOIN run ON run.id = run_id"
                 " WHERE node_order.state <> 'ended' AND (overdue OR silent_since IS NOT NULL)"
             )
+            owners = read("SELECT DISTINCT owner_id FROM line_place")
             shares = read("SELECT owner_id, stands_back_seconds FROM fair_share")
         nodes_of: dict[int, set[int]] = {}
         for row in loaded:
@@ -84,6 +84,7 @@ class Rows:
             wrong_mounts={(row.node_id, row.target_id) for row in wrong},
             nodes_with_no_known_end={row.node_id for row in unknown},
             stands_back={row.owner_id: row.stands_back_seconds for row in shares},
+            owner_count=len(owners),
         )
 
     def may_start(self, place: Row[Any]) -> bool:
@@ -96,18 +97,26 @@ class Rows:
         )
 
     def candidates(self) -> set[tuple[float, int]]:
-        """Places of the first few of each line, but of gangs that wait for a node that of the first in a line alone."""
+        """Places of the first few of each line, of several owners at most two of each; but of gangs that wait for a
+        node that of the first in a line alone."""
+        most_of_an_owner = HEADS_OF_AN_OWNER if self.owner_count > 1 else HEADS_OF_A_LINE
         found: set[tuple[float, int]] = set()
         for node in self.nodes.values():
             if not (node.is_usable and node.has_room):
                 continue
             line = sorted(
-                (place.sort_key + self.stands_back.get(place.owner_id, 0.0), place.run_id)
+                (place.sort_key + self.stands_back.get(place.owner_id, 0.0), place.run_id, place.owner_id)
                 for place in self.places
                 if place.node_id == node.id and self.may_start(place)
             )
+            of_owner: Counter[int] = Counter()
+            seen = []
+            for key, run_id, owner_id in line:
+                of_owner[owner_id] += 1
+                if of_owner[owner_id] <= most_of_an_owner:
+                    seen.append((key, run_id))
             is_kept = False
-            for key, run_id in line[:HEADS_OF_A_LINE]:
+            for key, run_id in seen[:HEADS_OF_A_LINE]:
                 waits = not all(self.nodes[node_id].has_room for node_id in self.nodes_of[run_id])
                 if not (waits and is_kept):
                     found.add((key, run_id))
@@ -177,9 +186,9 @@ def owners(make_person: Callable[..., Person]) -> list[int | None]:
 def busy_site(make_site: Callable[..., Site], owners: list[int | None], seed: int) -> Site:
     site = make_site(node_count=NODES, slots=1 + seed % 2)
     chance = Chance(site, owners, seed)
-    chance.submit(6)
+    chance.submit(10)
     chance.work(2)
-    chance.submit(12)
+    chance.submit(20)
     site.hear_of_all()
     chance.trouble()
     return site
@@ -192,18 +201,18 @@ def test_the_statement_finds_the_heads_of_all_lines_as_the_rule_says(
     site = busy_site(make_site, owners, seed)
     rows = Rows.of(site)
     with site.database.transaction() as session:
-        found = lines.candidates(session, site.clock())
-    assert {run.place for run in found.waiting} == rows.candidates()
+        found = site.lines.candidates(session, site.clock())
+    assert {run[:2] for run in found.waiting} == rows.candidates()
     assert len({run.run_id for run in found.waiting}) == len(found.waiting)
     for run in found.waiting:
-        assert {need.resource.id for need in run.needs if need.resource.kind is ResourceKind.NODE} == (
+        assert {need.resource.id for need in run.demand.needs if need.resource.kind is ResourceKind.NODE} == (
             rows.nodes_of[run.run_id]
         )
 
 
 def fully_counted(site: Site, waiting: list[Waiting]) -> dict[Resource, Occupancy]:
     """How everything that the runs need is taken, one row after the other."""
-    resources = {need.resource for run in waiting for need in run.needs}
+    resources = {need.resource for run in waiting for need in run.demand.needs}
     with site.database.transaction() as session:
 
         def counted(resource: Resource) -> Occupancy:
@@ -238,8 +247,8 @@ def test_the_same_runs_start_whether_everything_is_counted_or_only_what_is_taken
 ) -> None:
     site = busy_site(make_site, owners, seed)
     with site.database.transaction() as session:
-        found = lines.candidates(session, site.clock())
-        occupied = lines.occupancy(session, found, site.clock())
+        found = site.lines.candidates(session, site.clock())
+        occupied = occupancy(session, found, site.clock())
     counted = fully_counted(site, list(found.waiting))
     assert match(found.waiting, occupied, site.clock()) == match(found.waiting, counted, site.clock())
     for resource, taken in counted.items():

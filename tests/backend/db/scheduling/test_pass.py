@@ -2,7 +2,6 @@ import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -17,8 +16,9 @@ from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.runs import reading
 from iotide_server.runs.resources import Occupancy, Resource, needs
-from iotide_server.scheduling import lines, repository
-from iotide_server.scheduling.matching import Waiting, match
+from iotide_server.scheduling import repository
+from iotide_server.scheduling.lines import Lines
+from iotide_server.scheduling.matching import Demand, Waiting, match
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import OrderState, Outcome
 from iotide_wire.plan import Exclusivity
@@ -182,7 +182,7 @@ def test_behind_a_gang_that_waits_those_that_can_start_before_it_are_seen_and_ga
     assert site.start() == [busy] * 2
     first, _, both = site.add_runs([1, 2], [1, 4], [1, 3], limit=60.0)
     with site.database.transaction() as session:
-        seen = {run.run_id for run in lines.candidates(session, site.clock()).waiting}
+        seen = {run.run_id for run in site.lines.candidates(session, site.clock()).waiting}
     assert seen == {first, both}
     assert site.start() == [both] * 2
 
@@ -245,6 +245,30 @@ def test_a_node_that_is_heard_of_again_is_served_again(site: Site) -> None:
     assert site.start() == [run_id]
 
 
+def test_of_a_run_that_steps_into_its_lines_again_nothing_remembered_is_believed(site: Site) -> None:
+    """Its target was private to each node, and covered by the node; by now it is shared, and it takes it alone."""
+    (run_id,) = site.add_runs([1], exclusive="node+target")
+    assert site.start() == [run_id]
+    site.change("UPDATE target SET scope = 'shared' WHERE name = 'scratch'")
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer(), Outcome.DECLINED, reason="busy")
+    site.add_runs([2], exclusive="node+target")
+    site.clock.move(3600.0)
+    site.hear_of_all()
+    assert site.start() == [run_id]
+
+
+def test_a_priority_changed_while_a_run_is_at_the_head_of_its_line_counts_in_the_next_pass(site: Site) -> None:
+    first, second, third = site.add_runs([1], [1], [1])
+    assert site.start() == [first]
+    assert site.start() == []
+    site.change("UPDATE line_place SET sort_key = sort_key - 3600 WHERE run_id = :id", id=third)
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    assert site.start() == [third]
+    assert site.states([second]) == ["waiting"]
+
+
 def test_a_run_is_not_tried_again_before_its_time_and_lets_others_pass(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
@@ -282,7 +306,7 @@ def test_every_repeat_of_a_short_campaign_gets_done_with_the_node_never_shared(
 def test_the_database_itself_refuses_to_give_a_node_twice(site: Site, clock: MovedClock) -> None:
     first, second = site.add_runs([1], [1])
     stale = [
-        Waiting(run_id, 0.0, 60.0, 0.0, needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id))
+        Waiting(0.0, run_id, Demand.of(needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id), 60.0, 0.0))
         for run_id in (first, second)
     ]
     with pytest.raises(IntegrityError, match="ck_node_leases"), site.database.transaction() as session:
@@ -295,7 +319,9 @@ def test_of_a_batch_that_the_database_refuses_the_good_ones_start_all_the_same(
 ) -> None:
     first, second, third = site.add_runs([1], [1], [2])
     stale = [
-        Waiting(run_id, 0.0, 60.0, 0.0, needs(Exclusivity.NODE, [site.node_ids[number - 1]], [], site.cluster_id))
+        Waiting(
+            0.0, run_id, Demand.of(needs(Exclusivity.NODE, [site.node_ids[number - 1]], [], site.cluster_id), 60, 0)
+        )
         for run_id, number in ((first, 1), (second, 1), (third, 2))
     ]
     monkeypatch.setattr("iotide_server.scheduling.starting.decide", lambda *_: stale)
@@ -311,7 +337,7 @@ def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
     def match_at_random(
         waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], now: datetime
     ) -> list[Waiting]:
-        return match([replace(run, sort_key=random.random()) for run in waiting], occupied, now)  # noqa: S311
+        return match([run._replace(sort_key=random.random()) for run in waiting], occupied, now)  # noqa: S311
 
     monkeypatch.setattr("iotide_server.scheduling.starting.match", match_at_random)
     site = make_site(node_count=8)
@@ -326,7 +352,7 @@ def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
 
     def schedule(database: Database) -> int:
         barrier.wait()
-        return len(started_by(database, site.clock()))
+        return len(started_by(database, Lines(), site.clock()))
 
     rounds = 0
     with ThreadPoolExecutor(len(databases)) as pool:

@@ -1,13 +1,12 @@
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from iotide_server.runs.resources import Mode, Occupancy, Resource, ResourceKind, needs
-from iotide_server.scheduling.matching import Waiting, match
+from iotide_server.scheduling.matching import Demand, Waiting, match
 from iotide_wire.plan import Exclusivity
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -33,7 +32,7 @@ def run(
     cool_down: float = 0.0,
     start_by: datetime | None = None,
 ) -> Waiting:
-    return Waiting(number, 0.0, limit, cool_down, needs(exclusive, nodes, targets, CLUSTER), start_by)
+    return Waiting(0.0, number, Demand.of(needs(exclusive, nodes, targets, CLUSTER), limit, cool_down), start_by)
 
 
 def board(**taken: Occupancy) -> dict[Resource, Occupancy]:
@@ -60,7 +59,7 @@ def test_the_earlier_run_of_a_line_starts_and_the_other_waits() -> None:
 
 
 def test_a_lower_sort_key_comes_before_a_lower_id() -> None:
-    early = Waiting(9, -HOUR, HOUR, 0.0, run(9, [1]).needs)
+    early = Waiting(-HOUR, 9, run(9, [1]).demand)
     assert started([run(1, [1]), early], board()) == [9]
 
 
@@ -189,6 +188,10 @@ whole_boards = st.builds(
 )
 
 
+def is_too_late(run: Waiting, moment: datetime) -> bool:
+    return run.start_by is not None and moment >= run.start_by
+
+
 class PlainBoard:
     """The rule of `match` one need after the other, as it reads."""
 
@@ -198,14 +201,14 @@ class PlainBoard:
         self.kept_beside: dict[Resource, list[datetime]] = {}
 
     def start_or_keep(self, waiting: Waiting) -> bool:
-        if waiting.is_too_late_at(NOW) or not all(self.occupied[need.resource].usable for need in waiting.needs):
+        if is_too_late(waiting, NOW) or not all(self.occupied[need.resource].usable for need in waiting.demand.needs):
             return False
-        lacking = [need.resource for need in waiting.needs if not self.occupied[need.resource].admits(need.mode)]
-        kept = [start for need in waiting.needs for start in self.kept_from(*need)]
-        if not lacking and all(NOW + waiting.occupies <= start for start in kept):
+        lacking = [need.resource for need in waiting.demand.needs if not self.occupied[need.resource].admits(need.mode)]
+        kept = [start for need in waiting.demand.needs for start in self.kept_from(*need)]
+        if not lacking and all(NOW + waiting.demand.occupies <= start for start in kept):
             self.start(waiting)
             return True
-        nodes = [need.resource for need in waiting.needs if need.resource.kind is ResourceKind.NODE]
+        nodes = [need.resource for need in waiting.demand.needs if need.resource.kind is ResourceKind.NODE]
         if not lacking or any(self.occupied[one].admits(Mode.SHARED) for one in nodes):
             self.keep(waiting, lacking, kept)
         return False
@@ -219,11 +222,11 @@ class PlainBoard:
         return alone if fits or not beside else [*alone, min(beside)]
 
     def start(self, begun: Waiting) -> None:
-        for resource, mode in begun.needs:
+        for resource, mode in begun.demand.needs:
             before, alone = self.occupied[resource], mode is Mode.EXCLUSIVE
-            end: datetime | None = NOW + begun.occupies
+            end: datetime | None = NOW + begun.demand.occupies
             if before.shared:
-                end = before.free_from and max(before.free_from, NOW + begun.occupies)
+                end = before.free_from and max(before.free_from, NOW + begun.demand.occupies)
             self.occupied[resource] = Occupancy(
                 before.shared + (not alone), before.exclusive + alone, before.slots, free_from=end
             )
@@ -231,9 +234,9 @@ class PlainBoard:
     def keep(self, waiting: Waiting, lacking: list[Resource], kept: list[datetime]) -> None:
         ends = [self.occupied[resource].free_from for resource in lacking]
         start = max([NOW, *kept, *(end for end in ends if end is not None)])
-        if None in ends or waiting.is_too_late_at(start):
+        if None in ends or is_too_late(waiting, start):
             return
-        for resource, mode in waiting.needs:
+        for resource, mode in waiting.demand.needs:
             if mode is Mode.EXCLUSIVE:
                 self.kept_alone.setdefault(resource, start)
             else:
@@ -245,9 +248,9 @@ def test_sets_at_once_say_the_same_as_the_rule_one_need_after_the_other(
     waiting: list[Waiting], late: set[int], occupied: dict[Resource, Occupancy]
 ) -> None:
     soon = NOW + timedelta(minutes=50)
-    waiting = [replace(one, start_by=soon) if one.run_id in late else one for one in waiting]
+    waiting = [one._replace(start_by=soon) if one.run_id in late else one for one in waiting]
     plain = PlainBoard(occupied)
-    by_the_rule = [one for one in sorted(waiting, key=lambda one: one.place) if plain.start_or_keep(one)]
+    by_the_rule = [one for one in sorted(waiting, key=lambda one: one[:2]) if plain.start_or_keep(one)]
     assert match(waiting, occupied, NOW) == by_the_rule
 
 
@@ -265,7 +268,7 @@ def test_no_resource_is_given_twice_and_none_that_is_not_usable(
     shared: Counter[Resource] = Counter({resource: taken.shared for resource, taken in occupied.items()})
     alone: Counter[Resource] = Counter({resource: taken.exclusive for resource, taken in occupied.items()})
     for begun in match(waiting, occupied, NOW):
-        for need in begun.needs:
+        for need in begun.demand.needs:
             (shared if need.mode is Mode.SHARED else alone)[need.resource] += 1
             assert occupied[need.resource].usable
     for resource, taken in occupied.items():
@@ -285,8 +288,10 @@ def test_the_order_in_which_runs_are_listed_does_not_matter(
 def test_the_first_of_all_starts_whenever_its_resources_admit_it(
     waiting: list[Waiting], occupied: dict[Resource, Occupancy]
 ) -> None:
-    first = min(waiting, key=lambda run: run.place)
-    fits = all(occupied[need.resource].usable and occupied[need.resource].admits(need.mode) for need in first.needs)
+    first = min(waiting, key=lambda run: run[:2])
+    fits = all(
+        occupied[need.resource].usable and occupied[need.resource].admits(need.mode) for need in first.demand.needs
+    )
     assert (first in match(waiting, occupied, NOW)) == fits
 
 
@@ -302,16 +307,16 @@ def test_a_gang_gets_its_nodes_in_the_face_of_an_endless_stream_of_single_runs(
         occupied = board(**{f"node{number}": busy(until=end) for number, end in until.items() if end > clock})
         waiting = [run(1, gang), *(run(serial + number, [number]) for number in range(1, 5))]
         begun = match(
-            [one for one in waiting if any(occupied[need.resource].admits(need.mode) for need in one.needs)],
+            [one for one in waiting if any(occupied[need.resource].admits(need.mode) for need in one.demand.needs)],
             occupied,
             clock,
         )
         if any(one.run_id == 1 for one in begun):
             break
         until |= {
-            need.resource.id: clock + one.occupies
+            need.resource.id: clock + one.demand.occupies
             for one in begun
-            for need in one.needs
+            for need in one.demand.needs
             if need.resource.kind is ResourceKind.NODE
         }
         clock += timedelta(minutes=15)
