@@ -1,6 +1,6 @@
 """The first half of a pass: the heads of the lines of nodes that have room, and how what they need is taken."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import repeat
@@ -226,22 +226,29 @@ class Lines:
         wanted = set[int]().union(*(known[run_id].node_ids for run_id in keys))
         return Candidates(waiting, wanted - idle)
 
-    def forget(self, runs: Iterable[Waiting]) -> None:
-        """These leave their lines; should they step into them again, they are read anew."""
-        for run in runs:
-            self._known.pop(run.run_id, None)
+    def confirmed(self, session: Session, runs: Sequence[Waiting]) -> list[Waiting]:
+        """Those of the runs that still need what they were remembered to; none of them is remembered any more.
 
-    def _learn(self, session: Session, run_ids: Collection[int]) -> None:
+        By what a run needs its leases are taken, and it may have left its lines and come again unseen: in the hands of
+        another scheduler, and with another scope of its target. It is looked at anew in the next pass.
+        """
+        for run in runs:
+            del self._known[run.run_id]
+        now = _read(session, [run.run_id for run in runs])
+        return [run for run in runs if run.run_id in now and now[run.run_id].demand == run.demand]
+
+    def _learn(self, session: Session, run_ids: set[int]) -> None:
         self._known = {run_id: known for run_id, known in self._known.items() if run_id in run_ids}
-        new = run_ids - self._known.keys()
-        if not new:
-            return
-        for run_id, exclusive, cluster_id, limit, cool_down, campaign_id, nodes, targets in session.execute(
-            _DEMANDS, {"run_ids": list(new)}
-        ):
-            taken = needs(_EXCLUSIVITIES[exclusive], nodes, targets, cluster_id)
-            demand = Demand.of(taken, limit, cool_down)
-            self._known[run_id] = _Known(demand, frozenset(nodes), cluster_id, campaign_id)
+        self._known |= _read(session, run_ids - self._known.keys())
+
+
+def _read(session: Session, run_ids: Collection[int]) -> dict[int, _Known]:
+    found: dict[int, _Known] = {}
+    rows = session.execute(_DEMANDS, {"run_ids": list(run_ids)}) if run_ids else ()
+    for run_id, exclusive, cluster_id, limit, cool_down, campaign_id, nodes, targets in rows:
+        taken = needs(_EXCLUSIVITIES[exclusive], nodes, targets, cluster_id)
+        found[run_id] = _Known(Demand.of(taken, limit, cool_down), frozenset(nodes), cluster_id, campaign_id)
+    return found
 
 
 def _served(heads: Sequence[_Head], known: Mapping[int, _Known]) -> dict[int, float]:

@@ -40,9 +40,9 @@ def decide(database: Database, lines: Lines, now: datetime) -> list[Waiting]:
         stages.advance(session, now)
         windows.turn(session, now)
         found = lines.candidates(session, now)
-        decided = match(found.waiting, occupancy(session, found, now), now) if found.waiting else []
-    lines.forget(decided)
-    return decided
+        if not found.waiting:
+            return []
+        return lines.confirmed(session, match(found.waiting, occupancy(session, found, now), now))
 
 
 @contextmanager
