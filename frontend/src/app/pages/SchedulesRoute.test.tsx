@@ -79,6 +79,12 @@ it("leads to the last campaign, or says why there is none", async () => {
   expect(screen.getByText(/2 missed/)).toBeInTheDocument();
 });
 
+it("shows the next firing by the clocks of its calendar", async () => {
+  answerWith(SCHEDULE);
+  openDashboard("/schedules");
+  expect(await screen.findByText("Tue, 1 Jan 2999, 02:30 GMT+1")).toBeInTheDocument();
+});
+
 it("pauses and runs at once, and deletes only after a question", async () => {
   const asked: string[] = [];
   answerWith(SCHEDULE);

@@ -11,6 +11,7 @@ import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
+import { formatExactTime, formatFiring } from "@/lib/time";
 import { removeSchedule, type Step, schedulesQuery, stepSchedule } from "./queries";
 
 export function SchedulesPage() {
@@ -82,7 +83,13 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
 
 function Next({ schedule }: { schedule: Schedule }) {
   const [next] = schedule.next_firings;
-  return next ? <When at={next.fires_at} /> : "none";
+  if (!next) return "none";
+  // By the clocks of its calendar, which stand beside it, and not by the reader's.
+  return (
+    <time dateTime={next.fires_at} title={formatExactTime(next.fires_at)}>
+      {formatFiring(next.fires_at, schedule.time_zone)}
+    </time>
+  );
 }
 
 function Last({ firing }: { firing: Schedule["last_firing"] }) {
