@@ -124,6 +124,23 @@ def test_what_the_server_wants_gone_is_cancelled(bench: Bench) -> None:
     assert bench.slurm.cancelled == ["4711"]
 
 
+def test_a_job_that_does_not_end_is_cancelled_again_and_makes_no_round_come_sooner(bench: Bench) -> None:
+    """Slurm shows one as completing for as long as its node does not answer."""
+    bench.server.jobs, bench.server.cancel = [], ("4711",)
+    gateway = bench.start()
+    assert [gateway.round() for _ in range(3)] == [True, False, False]
+    assert bench.slurm.cancelled == ["4711"] * 3
+
+
+def test_a_long_complaint_of_a_batch_system_is_reported_in_short(bench: Bench) -> None:
+    bench.slurm.refusal = "sbatch: " + "no such node; " * 1000
+    gateway = bench.start()
+    for _ in range(MOST_REFUSALS + 1):
+        gateway.round()
+    (refused,) = bench.server.reports[-1].refused
+    assert refused.words.startswith("sbatch: no such node; ")
+
+
 def test_a_batch_system_that_does_not_answer_is_reported_as_that_and_not_as_empty(bench: Bench) -> None:
     bench.slurm.is_away = True
     bench.start().round()

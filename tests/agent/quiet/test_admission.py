@@ -147,6 +147,17 @@ def test_a_run_that_waits_says_so_in_each_beat_and_starts_when_the_node_is_quiet
     assert door.is_let_in()
     assert door.says() == (OrderState.PREFLIGHT, "preparing")
     assert door.before().waited_seconds == pytest.approx(13.0)
+    assert door.sample.is_stopped, "the node's own load would be in the next run's sample"
+
+
+def test_a_run_that_is_held_back_does_not_begin_once_its_job_is_ended(door: Door) -> None:
+    door.sample.idle = BUSY
+    door.come(quiet="wait", quiet_wait_seconds=60.0)
+    door.node.runs.end_all(Verdict(Outcome.CANCELLED, "batch_ended", "ended by the batch system"))
+    door.sample.idle = QUIET
+    door.pass_seconds(1.0)
+    result = door.result()
+    assert (result.outcome, result.reason_code) == (Outcome.CANCELLED, "batch_ended")
 
 
 def test_a_run_that_waited_in_vain_is_declined(door: Door) -> None:

@@ -123,7 +123,7 @@ def test_a_ramp_goes_over_a_port_for_each_rate_while_the_receiver_reads_back_bet
     parsed = read_all(STREAM, asked, ends.receiver, received)
     assert values(parsed)["lossless_rate"] == 192 * MEGABIT
     first, second = (outcome.step.argv for outcome in sent)
-    assert "--patience-seconds=120" in first
+    assert "--patience-seconds=600" in first
     assert any(word.startswith("--patience-seconds=2592000") for word in second)
 
 

@@ -62,7 +62,7 @@ from iotide_agent.runner.processes import boottime
 from iotide_agent.runs import Runs
 from iotide_agent.session import Session
 from iotide_agent.spool import Offer, Spool
-from iotide_wire.messages import OrderBeat, Outcome
+from iotide_wire.messages import OrderBeat, OrderRole, Outcome
 
 INVENTORY_SECONDS: Final = 600.0
 """How old the inventory of an idle node may become."""
@@ -199,8 +199,9 @@ class Driver:
 
     def _claim(self, order_id: int, fence: int) -> Event:
         claimed = self._speaker.claim(order_id, fence)
-        if isinstance(claimed, Claimed) and claimed.order.targets:
+        if isinstance(claimed, Claimed) and claimed.order.role is not OrderRole.OBSERVE:
             self._admission.look()
+        if isinstance(claimed, Claimed) and claimed.order.targets:
             try:
                 self._executor.look_at_targets(claimed.order)
             except (MountsUnknownError, MountinfoError):

@@ -185,11 +185,16 @@ class Runs:
         return bool(running)
 
     def end_all(self, verdict: Verdict) -> None:
-        """As `cancel_all`, where runners and loads were told to end as well, by somebody who then kills them."""
+        """As `cancel_all`, where runners and loads were told to end as well, by somebody who then kills them.
+
+        What is held back does not begin any more.
+        """
         for run in self._active.values():
             if run.process is not None:
                 run.ended_for = verdict
         self.cancel_all(verdict)
+        for held in self.held():
+            self.cancel(held.order.order_id, verdict)
 
     def stop_search(self) -> None:
         """Ends a search for what this agent left on targets."""

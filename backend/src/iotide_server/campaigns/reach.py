@@ -39,6 +39,10 @@ def _why_unreachable(sender: Node, receiver: Node) -> str | None:
     address = receiver.facts.get(DATA_ADDRESS)
     if not isinstance(address, str):
         return "has not said at which address it receives"
-    if IPv4Address(address).is_loopback and sender.boot_id != receiver.boot_id:
+    try:
+        is_loopback = IPv4Address(address).is_loopback
+    except ValueError:
+        return f"says that it receives at {address!r}, which is no IPv4 address"
+    if is_loopback and sender.boot_id != receiver.boot_id:
         return f"receives at {address} alone, where {sender.name} cannot reach it"
     return None

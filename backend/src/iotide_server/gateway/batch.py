@@ -12,7 +12,7 @@ from iotide_server.clusters import agents
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.gateway import batch_repository as repository
-from iotide_server.gateway.batch_jobs import Decided, KnownJob, decide
+from iotide_server.gateway.batch_jobs import WANTED, Decided, KnownJob, decide
 from iotide_server.gateway.batch_repository import MovedJob
 from iotide_server.gateway.errors import LauncherDiffersError, NotAGatewayError
 from iotide_server.kit.wake import wake_scheduler
@@ -64,7 +64,7 @@ def _take_jobs(
     for job in request.jobs:
         seen[job.run_id, job.fence].append(job)
     refusals = {(refused.run_id, refused.fence): refused.words for refused in request.refused}
-    rows = repository.lock_open_jobs(session, cluster_id)
+    rows = repository.lock_open_jobs(session, cluster_id, now)
     loads = _loads_of(session, rows)
     submit: list[WantedJob] = []
     cancel: list[str] = []
@@ -104,6 +104,7 @@ def _known(row: Row[Any], loads: Sequence[Row[Any]]) -> KnownJob:
         attempt_ended_at=row.ended_at,
         is_cancel_wanted=any(load.cancel_wanted_at is not None for load in loads),
         has_offers=any(load.state == OrderState.OFFERED for load in loads),
+        is_too_late=row.is_too_late,
     )
 
 
@@ -126,6 +127,9 @@ def _verdict(row: Row[Any], decided: Decided, refusal: str | None, now: datetime
         refused = batch.refused(system, refusal, now)
         return lambda load: refused if load.state == OrderState.OFFERED else None
     job = decided.moved or row
+    if row.is_too_late and job.state in {WANTED, JobState.PENDING}:
+        too_late = batch.too_late(system, now)
+        return lambda load: too_late if load.state == OrderState.OFFERED else None
     if job.state != JobState.ENDED:
         return None
     ended = EndedJob(system, job.job_id or "?", job.ending or batch.VANISHED, job.words)
@@ -155,7 +159,7 @@ def _wanted(row: Row[Any], loads: Sequence[Row[Any]]) -> WantedJob:
         run_id=row.run_id,
         fence=row.fence,
         nodes=tuple(JobNode(name=load.name, order_id=load.id) for load in loads),
-        time_limit_seconds=row.time_limit_seconds,
+        time_limit_seconds=row.job_seconds,
     )
 
 

@@ -14,6 +14,10 @@ WANTED: Final = "wanted"
 LINGERS: Final = timedelta(seconds=60)
 """So long a job may go on after its attempt: the agents in it send what they have, and end by themselves."""
 
+LISTED_AFTER: Final = timedelta(minutes=2)
+"""So late a job that was submitted may be listed, with the time that its gateway allows for that (a minute); until then
+one whose attempt is over may still appear, and has to be cancelled."""
+
 _LIVING_FIRST: Final = {JobState.RUNNING: 0, JobState.PENDING: 1, JobState.ENDED: 2}
 
 
@@ -25,6 +29,7 @@ class KnownJob:
         is_open: its attempt has not ended, or when it did: `attempt_ended_at`.
         is_cancel_wanted: a person wants its run to end, or another node of it has.
         has_offers: some order of it was not claimed.
+        is_too_late: if it started now, it would not end in its campaign's window, or before a blackout.
     """
 
     attempt_id: int
@@ -37,6 +42,7 @@ class KnownJob:
     attempt_ended_at: datetime | None
     is_cancel_wanted: bool
     has_offers: bool
+    is_too_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +73,12 @@ def decide(known: KnownJob, seen: Sequence[SeenJob], now: datetime) -> Decided:
     doubles = tuple(job.job_id for job in ranked[1:] if job.state is JobState.PENDING)
     living = [job for job in ranked[:1] if job.state is not JobState.ENDED]
     cancel = tuple(job.job_id for job in living if _is_unwanted(known, job, now)) + doubles
+    may_appear = moved.state == WANTED and _is_younger(known, LISTED_AFTER, now)
     return Decided(
         moved=moved if _differs(known, moved) else None,
         cancel=cancel,
-        is_wanted=moved.state == WANTED and known.is_open and known.has_offers and not known.is_cancel_wanted,
-        is_over=not known.is_open and not living,
+        is_wanted=moved.state == WANTED and known.has_offers and not _is_given_up(known),
+        is_over=not known.is_open and not living and not may_appear,
     )
 
 
@@ -92,7 +99,18 @@ def _differs(known: KnownJob, moved: MovedJob) -> bool:
 
 
 def _is_unwanted(known: KnownJob, job: SeenJob, now: datetime) -> bool:
-    if known.is_open:
+    if known.is_open and job.state is not JobState.PENDING:
         return known.is_cancel_wanted
-    has_time = known.attempt_ended_at is not None and now - known.attempt_ended_at < LINGERS
-    return job.state is JobState.PENDING or not has_time
+    if job.state is JobState.PENDING:
+        return _is_given_up(known)
+    return not _is_younger(known, LINGERS, now)
+
+
+def _is_given_up(known: KnownJob) -> bool:
+    """Whether it is not to start any more."""
+    return not known.is_open or known.is_cancel_wanted or known.is_too_late
+
+
+def _is_younger(known: KnownJob, span: timedelta, now: datetime) -> bool:
+    """Whether its attempt ended within so long."""
+    return known.attempt_ended_at is not None and now - known.attempt_ended_at < span

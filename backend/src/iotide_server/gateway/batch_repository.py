@@ -8,12 +8,23 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
+from iotide_server.clusters.blackouts import START_TAKES
+
 _OPEN_JOBS: Final = text(
     """
     SELECT batch_job.attempt_id, batch_job.system, batch_job.state, batch_job.job_id, batch_job.ending,
            batch_job.words, batch_job.started_at, attempt.run_id, attempt.fence, attempt.state = 'open' AS is_open,
-           attempt.ended_at, run.cluster_id, run.time_limit_seconds
+           attempt.ended_at, run.cluster_id,
+           -- In its job a run may wait until its node is quiet, too.
+           run.time_limit_seconds + CASE campaign.plan ->> 'quiet'
+               WHEN 'wait' THEN CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8) ELSE 0 END AS job_seconds,
+           EXISTS (SELECT FROM campaign_window WHERE campaign_window.campaign_id = campaign.id
+                   AND (NOT campaign_window.is_open OR campaign_window.start_by <= :now))
+               OR EXISTS (SELECT FROM blackout WHERE blackout.cluster_id = run.cluster_id AND blackout.ends_at > :now
+                          AND blackout.starts_at <= :now + (run.time_limit_seconds + :start_seconds) * interval '1 s')
+               AS is_too_late
     FROM batch_job JOIN attempt ON attempt.id = batch_job.attempt_id JOIN run ON run.id = attempt.run_id
+    JOIN campaign ON campaign.id = run.campaign_id
     WHERE batch_job.cluster_id = :cluster_id AND NOT batch_job.is_over
     ORDER BY attempt.run_id FOR NO KEY UPDATE OF batch_job
     """
@@ -84,9 +95,10 @@ class MovedJob:
     started_at: datetime | None
 
 
-def lock_open_jobs(session: Session, cluster_id: int) -> Sequence[Row[Any]]:
+def lock_open_jobs(session: Session, cluster_id: int, now: datetime) -> Sequence[Row[Any]]:
     """The cluster's jobs that are not over, locked against other reports, each with its attempt; by run."""
-    return session.execute(_OPEN_JOBS, {"cluster_id": cluster_id}).all()
+    values = {"cluster_id": cluster_id, "now": now, "start_seconds": START_TAKES.total_seconds()}
+    return session.execute(_OPEN_JOBS, values).all()
 
 
 def unended_loads(session: Session, attempt_ids: Collection[int]) -> Sequence[Row[Any]]:

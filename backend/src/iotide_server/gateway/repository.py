@@ -33,7 +33,8 @@ _ORDER: Final = text(
            -- A run that waits for a quiet node must not start later than the scheduler would let it.
            CASE WHEN campaign.plan ->> 'quiet' = 'wait' THEN greatest(0, least(
                CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8),
-               (SELECT extract(epoch FROM start_by - :now) FROM campaign_window WHERE campaign_id = campaign.id),
+               (SELECT CASE WHEN is_open THEN extract(epoch FROM start_by - :now) ELSE 0 END
+                FROM campaign_window WHERE campaign_id = campaign.id),
                (SELECT extract(epoch FROM min(starts_at) - :now) FROM blackout
                 WHERE blackout.cluster_id = run.cluster_id AND ends_at > :now)
                    - run.time_limit_seconds - :start_seconds)) ELSE 0 END AS quiet_wait_seconds,

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from iotide_server.clusters.views import SILENT_AFTER
+from iotide_server.kit.clock import written
 from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_wire.batch import BatchSystem, JobEnd, JobState
@@ -64,7 +65,7 @@ def gateway_obstacle(submitted: Submitted, now: datetime) -> str | None:
     if gateway.seen_at is None:
         return f"gateway {gateway.name} has never been heard of; start `iotide-agent gateway` there"
     if now - gateway.seen_at > SILENT_AFTER:
-        since = f"{gateway.seen_at:%Y-%m-%d %H:%M:%S UTC}"
+        since = written(gateway.seen_at)
         return f"gateway {gateway.name} has been silent since {since}, and nothing else submits to {system}"
     return None if gateway.problem is None else f"gateway {gateway.name}: {gateway.problem}"
 
@@ -119,6 +120,12 @@ def end_of_order(job: EndedJob, state: OrderState, now: datetime, *, is_silent: 
 def refused(system: BatchSystem, words: str, now: datetime) -> Ending:
     """The end of an order whose job the batch system would not take."""
     return Ending(OrderEnd.DECLINED, now, "submit_refused", f"{NAMES[system]} would not take the job: {words}")
+
+
+def too_late(system: BatchSystem, now: datetime) -> Ending:
+    """The end of an order whose job had not started when its campaign's window closed, or before a blackout."""
+    words = f"{NAMES[system]} had not started the job when it became too late for the campaign's window or a blackout"
+    return Ending(OrderEnd.WITHDRAWN, now, "too_late", words)
 
 
 def _end(job: EndedJob, otherwise: OrderEnd, now: datetime, words: str) -> Ending:

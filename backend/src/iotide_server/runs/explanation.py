@@ -116,7 +116,7 @@ def waiting_because(wait: Wait, now: datetime) -> str:
         reasons.append("1 run stands before it" if wait.ahead == 1 else f"{wait.ahead} runs stand before it")
         if wait.stands_back_seconds >= _MINUTE_SECONDS:
             back = f"{wait.stands_back_seconds / _MINUTE_SECONDS:.0f} min"
-            reasons.append(f"it stands back by {back} behind runs of others, for what its owner's used lately")
+            reasons.append(f"it stands back by {back} behind runs of others, for what its owner's runs used lately")
     return "; ".join(reasons) or "it is about to start"
 
 

@@ -87,7 +87,8 @@ _MOUNT_PROBLEMS = text(
     FROM run JOIN cell_node USING (cell_id) JOIN cell_target USING (cell_id)
     JOIN target_mount USING (node_id, target_id)
     JOIN node ON node.id = node_id JOIN target ON target.id = target_id
-    WHERE run.id = :run_id AND target_mount.problem IS NOT NULL ORDER BY target.name, node.name
+    WHERE run.id = :run_id AND target_mount.problem IS NOT NULL AND cell_node.step_role IS DISTINCT FROM 'sender'
+    ORDER BY target.name, node.name
     """
 )
 _DRAINS = text(

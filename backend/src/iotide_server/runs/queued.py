@@ -53,6 +53,7 @@ _QUEUE: Final = text(
             FROM cell_node JOIN cell_target USING (cell_id) JOIN target_mount USING (node_id, target_id)
             JOIN node ON node.id = node_id JOIN target ON target.id = target_id
             WHERE cell_id = run.cell_id AND target_mount.problem IS NOT NULL
+              AND cell_node.step_role IS DISTINCT FROM 'sender'
             ORDER BY target.name, node.name LIMIT 1) AS obstacle
     FROM standing AS run JOIN cell ON cell.id = run.cell_id
     """  # noqa: S608 - made of the constant above

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import structlog
 from pydantic import ValidationError
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import authentication
@@ -93,7 +93,7 @@ def _submit(session: Session, schedule: Schedule, firing: Firing, now: datetime)
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         firing.problem = f"plan.{field}: {first['msg']}; save the schedule anew"
-    except DBAPIError:
+    except (OperationalError, InterfaceError):
         raise  # the database was away or had to choose between two: all of the firing is done again
     except Exception:  # noqa: BLE001 - a fault of ours in one plan must not keep all other runs from starting
         _log.exception("firing_failed", schedule_id=schedule.id)

@@ -44,7 +44,9 @@ _OFFERS: Final = text(
         SELECT gateway.id FROM batch_job JOIN node AS gateway ON gateway.cluster_id = batch_job.cluster_id
         WHERE batch_job.attempt_id = node_order.attempt_id AND node_order.role = 'load'
           AND gateway.role = 'gateway' AND gateway.retired_at IS NULL
-        ORDER BY gateway.id LIMIT 1) AS gateway_id
+        -- As whoever starts runs chooses it: the one that was heard of last.
+        ORDER BY (SELECT seen_at FROM node_beat WHERE node_id = gateway.id) DESC NULLS LAST, gateway.id LIMIT 1
+    ) AS gateway_id
     """
 )
 _OFFERS_UNSENT: Final = text(
@@ -130,7 +132,8 @@ _SHARES: Final = text(
         JOIN run ON run.id = node_order.run_id JOIN campaign ON campaign.id = run.campaign_id
         WHERE lease.active AND lease.resource_kind = 'node' GROUP BY run.cluster_id, coalesce(campaign.owner_id, 0)
     ), living AS (
-        SELECT cluster_id, count(*) AS nodes FROM node WHERE retired_at IS NULL GROUP BY cluster_id
+        SELECT cluster_id, count(*) AS nodes FROM node
+        WHERE retired_at IS NULL AND role <> 'gateway' GROUP BY cluster_id
     ), weighed AS (
         SELECT cluster_id, owner_id, coalesce(fair_share.nodes_used, 0) AS before, coalesce(used.nodes, 0) AS now,
                2 ^ greatest(-50, -extract(epoch FROM :now - coalesce(sampled_at, CAST(:last_at AS timestamptz)))

@@ -23,8 +23,13 @@ HEADS_OF_AN_OWNER = 2
 _KINDS: Final = {kind.value: kind for kind in ResourceKind}
 _EXCLUSIVITIES: Final = {exclusivity.value: exclusivity for exclusivity in Exclusivity}
 
+_QUEUED_JOB: Final = """
+    -- Nobody knows when a batch system starts a job that waits, and so when its run ends.
+    queued_job AS MATERIALIZED (SELECT attempt_id FROM batch_job WHERE NOT is_over AND started_at IS NULL)
+"""
 _UNTIL: Final = """
-    CASE WHEN NOT bool_or(run.overdue OR node_order.silent_since IS NOT NULL) THEN
+    CASE WHEN NOT bool_or(run.overdue OR node_order.silent_since IS NOT NULL
+                          OR node_order.attempt_id IN (SELECT attempt_id FROM queued_job)) THEN
         max(coalesce(node_order.started_at, node_order.offered_at)
             + (run.time_limit_seconds + run.cool_down_seconds) * interval '1 s')
     END AS until
@@ -33,8 +38,8 @@ _HEADS = text(
     # A node's line is read up to its first few runs that could start, so that a pass mostly costs what is free and not
     # what waits. It is one line for each owner, since how far an owner stands back changes and the index stays. What
     # cannot start for a while hides none behind it: it is skipped in the index alone, whose columns say all of it.
-    """
-    WITH RECURSIVE blackouts AS MATERIALIZED (
+    f"""
+    WITH RECURSIVE {_QUEUED_JOB}, blackouts AS MATERIALIZED (
         SELECT cluster_id, min(starts_at) AS starts_at FROM blackout WHERE ends_at > :now GROUP BY cluster_id
     ),
     blocked_target AS MATERIALIZED (
@@ -84,6 +89,10 @@ _HEADS = text(
         JOIN node_now ON node_now.id = node_id AND NOT has_room
         WHERE run.overdue
         UNION ALL
+        SELECT node_id, NULL FROM queued_job JOIN node_order ON node_order.attempt_id = queued_job.attempt_id
+             AND node_order.state <> 'ended' AND role = 'load'
+        JOIN node_now ON node_now.id = node_id AND NOT has_room
+        UNION ALL
         SELECT node_id, array_agg(target_id) FROM target_mount WHERE problem IS NOT NULL GROUP BY node_id
     )
     -- As four lists, since so many rows cost more to read than to find.
@@ -100,7 +109,9 @@ _HEADS = text(
               AND (NOT EXISTS (SELECT FROM unfit) OR NOT EXISTS (
                   SELECT FROM unfit JOIN line_place AS other ON other.node_id = unfit.node_id
                   WHERE other.run_id = place.run_id
-                    AND (unfit.target_ids IS NULL OR other.target_ids && unfit.target_ids)))
+                    AND (unfit.target_ids IS NULL OR (other.target_ids && unfit.target_ids AND NOT EXISTS (
+                        SELECT FROM run JOIN cell_node USING (cell_id)
+                        WHERE run.id = other.run_id AND cell_node.node_id = other.node_id AND step_role = 'sender')))))
               AND (share.blackout_at IS NULL OR EXISTS (
                   SELECT FROM run WHERE run.id = place.run_id
                   AND :now + (run.time_limit_seconds + :start_seconds) * interval '1 s' < share.blackout_at))
@@ -109,7 +120,7 @@ _HEADS = text(
         WHERE share.cluster_id = node_now.cluster_id ORDER BY place_key, own.run_id LIMIT :heads
     ) AS first
     WHERE node_now.is_usable AND node_now.has_room
-    """
+    """  # noqa: S608 - made of the constant above
 )
 _DEMANDS = text(
     """
@@ -130,6 +141,7 @@ _OCCUPANCY = text(
     # A node has a lease for each order that loads it. Of targets and clusters, which many share, the ends of leases are
     # read only where somebody wants to be alone there.
     f"""
+    WITH {_QUEUED_JOB}
     SELECT array_agg(kind), array_agg(id), array_agg(shared_leases), array_agg(exclusive_leases), array_agg(slots),
            array_agg(CASE WHEN shared_leases + exclusive_leases = 0 THEN cooling_until
                           WHEN until IS NOT NULL THEN greatest(until, cooling_until) END),

@@ -16,7 +16,7 @@ from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.scheduling import due
 from iotide_server.scheduling.repository import Offer
-from iotide_wire.messages import OrderState
+from iotide_wire.messages import OrderRole, OrderState
 
 MOST_OFFERS = 6
 """An order that was offered so often and not claimed is withdrawn."""
@@ -91,7 +91,9 @@ def _withdraw(session: Session, order_id: int, now: datetime) -> None:
     words = f"no answer to {MOST_OFFERS} offers; the agent's Celery worker may be cut off from Redis"
     ending = Ending(OrderEnd.WITHDRAWN, now, "unclaimed", words)
     runs.end_order(session, found.run, found.order, ending)
-    agents.suspect(session, found.order.node_id, words)
+    # A node that only observes takes no part in a run: its silence says nothing of the loads that it is given.
+    if found.order.role == OrderRole.LOAD:
+        agents.suspect(session, found.order.node_id, words)
     _log.warning("order_withdrawn", run_id=found.run.id, order_id=order_id, node_id=found.order.node_id)
 
 

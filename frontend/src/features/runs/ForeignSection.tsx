@@ -12,7 +12,7 @@ export function ForeignSection({ run }: { run: RunDetail }) {
   return (
     <Section
       description="What the nodes did before the run, and of what they did during it that which the load cannot have caused."
-      title="Foreign load"
+      title={run.attempts.length > 1 ? `Foreign load of attempt ${attempt.ordinal}` : "Foreign load"}
     >
       <ScrollTable
         head={[

@@ -347,3 +347,44 @@ def test_an_attempt_shows_its_job(site: Site, slurm: BatchSite, scheduler: Sched
     assert attempt.batch_job is not None
     shown = attempt.batch_job
     assert (shown.system, shown.job_id, shown.state, shown.started_at) == ("slurm", "12", "running", clock())
+
+
+def test_a_job_that_waits_until_a_blackout_is_near_is_cancelled_and_its_run_waits_for_the_end_of_it(
+    site: Site, slurm: BatchSite, scheduler: Scheduler, clock: MovedClock
+) -> None:
+    (run_id,) = site.add_runs([1])
+    scheduler.step({"run"})
+    job = slurm.wanted()
+    slurm.list_job(job, JobState.PENDING, "Resources")
+    site.change(
+        "INSERT INTO blackout (cluster_id, starts_at, ends_at, reason) VALUES (:cluster, :start, :end, 'works')",
+        cluster=site.cluster_id,
+        start=clock() + timedelta(seconds=60),
+        end=clock() + timedelta(hours=1),
+    )
+    assert slurm.report().cancel == ("12",)
+    assert site.run(run_id).state == "waiting"
+    scheduler.step({"freed"})
+    assert slurm.report().submit == ()
+
+
+def test_a_job_has_time_for_the_wait_until_its_node_is_quiet(
+    site: Site, slurm: BatchSite, scheduler: Scheduler
+) -> None:
+    site.add_runs([1])
+    site.change('UPDATE campaign SET plan = \'{"quiet": "wait", "quiet_wait_seconds": 1800}\'')
+    scheduler.step({"run"})
+    assert slurm.wanted().time_limit_seconds == 1860.0
+
+
+def test_nobody_waits_for_the_end_of_a_job_that_has_not_started(
+    site: Site, slurm: BatchSite, scheduler: Scheduler
+) -> None:
+    """A gang that needs its node as well keeps nothing meanwhile: the other node goes on working."""
+    (waiting,) = site.add_runs([1], limit=60.0)
+    scheduler.step({"run"})
+    slurm.list_job(slurm.wanted(), JobState.PENDING, "Resources")
+    step_for(slurm, scheduler, 300)
+    gang, single = site.add_runs([1, 2], [2], limit=3600.0)
+    scheduler.step({"run"})
+    assert site.states([waiting, gang, single]) == ["active", "waiting", "active"]

@@ -9,6 +9,7 @@ from factories.clock import MovedClock
 from factories.plans import add_schedule, firings, operator, plan, run_ids, stored
 from factories.site import Site
 from sqlalchemy import text
+from sqlalchemy.exc import DataError
 
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns import service as campaigns
@@ -375,12 +376,18 @@ def test_one_that_was_removed_fires_no_more(site: Site, owner: Principal, fire: 
     assert not fire("2026-11-22T02:30+01:00")
 
 
+@pytest.mark.parametrize("fault", [LookupError("a fault"), DataError("INSERT", {}, ValueError("out of range"))])
 def test_a_fault_of_the_server_in_one_plan_holds_up_nothing_but_its_firing(
-    site: Site, owner: Principal, scheduler: Scheduler, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
+    site: Site,
+    owner: Principal,
+    scheduler: Scheduler,
+    clock: MovedClock,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Exception,
 ) -> None:
     add_schedule(site, owner, cron="0 * * * *", time_zone="UTC")
     waiting = site.add_runs([1])
-    monkeypatch.setattr(campaigns, "submit", Mock(side_effect=LookupError("a fault")))
+    monkeypatch.setattr(campaigns, "submit", Mock(side_effect=fault))
     clock.move(3600)
     site.hear_of_all()
     scheduler.step({"start"})

@@ -3,7 +3,7 @@ from datetime import timedelta
 
 from factories.announced import NOW
 
-from iotide_server.gateway.batch_jobs import LINGERS, KnownJob, decide
+from iotide_server.gateway.batch_jobs import LINGERS, LISTED_AFTER, KnownJob, decide
 from iotide_server.runs.batch import VANISHED
 from iotide_wire.batch import JobEnd, JobState, SeenJob
 
@@ -100,3 +100,18 @@ def test_it_is_over_once_attempt_and_job_have_ended() -> None:
     assert decide(CLOSED, [seen(state=JobState.ENDED, end=JobEnd.DONE)], NOW).is_over
     assert decide(CLOSED, [], NOW).is_over
     assert not decide(RUNNING, [seen(state=JobState.ENDED, end=JobEnd.DONE)], NOW).is_over
+
+
+def test_a_job_that_may_still_be_listed_is_not_over_and_is_cancelled_when_it_is() -> None:
+    """A batch system that answers late has perhaps taken what its gateway submitted."""
+    cancelled = replace(WANTED, is_open=False, attempt_ended_at=NOW)
+    assert not decide(cancelled, [], NOW + LISTED_AFTER / 2).is_over
+    assert decide(cancelled, [seen()], NOW + LISTED_AFTER / 2).cancel == ("12",)
+    assert decide(cancelled, [], NOW + LISTED_AFTER).is_over
+
+
+def test_what_is_too_late_is_neither_submitted_nor_left_to_wait_and_goes_on_once_it_runs() -> None:
+    late = replace(WANTED, is_too_late=True)
+    assert not decide(late, [], NOW).is_wanted
+    assert decide(replace(late, state="pending", job_id="12"), [seen()], NOW).cancel == ("12",)
+    assert decide(replace(RUNNING, is_too_late=True), [seen(state=JobState.RUNNING)], NOW).cancel == ()

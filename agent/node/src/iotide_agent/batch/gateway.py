@@ -61,6 +61,7 @@ class Gateway:
         self._submitted: dict[JobKey, float] = {}
         self._refusals: defaultdict[JobKey, int] = defaultdict(int)
         self._refused: dict[JobKey, str] = {}
+        self._cancelled: frozenset[str] = frozenset()
 
     def run(self) -> AgentEnding:
         """Works until it is told to stop, or another gateway with this identity took over."""
@@ -111,10 +112,13 @@ class Gateway:
             _logger.warning("batch_unanswered error=%s", error)
             problem = str(error)
         reply = self._report(jobs, hosts, problem)
+        # Again in each round, as long as they are listed; but a job that cannot end makes no round come sooner.
+        is_news = not self._cancelled.issuperset(reply.cancel)
+        self._cancelled = frozenset(reply.cancel)
         for job_id in reply.cancel:
             self._cancel(job_id)
         submitted = [self._submit(wanted) for wanted in reply.submit]
-        return any(submitted) or bool(reply.cancel)
+        return any(submitted) or is_news
 
     def _report(self, jobs: list[SeenJob], hosts: list[SeenHost], problem: str | None) -> BatchReply:
         refused = tuple(

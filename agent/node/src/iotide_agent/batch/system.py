@@ -21,7 +21,11 @@ _MOST_WORDS: Final = 1000
 
 
 class BatchProblemError(Exception):
-    """The batch system does not answer, or not in words that are understood; the text shows what it said."""
+    """The batch system does not answer, or not in words that are understood; the text shows what it said, in short."""
+
+    def __init__(self, words: str) -> None:
+        """Keeps as much of the words as a message to the server may have."""
+        super().__init__(words[:_MOST_WORDS])
 
 
 class Answer(NamedTuple):
@@ -69,7 +73,9 @@ def ask(argv: Sequence[str]) -> Answer:
         done = subprocess.run(
             list(argv), stdin=subprocess.DEVNULL, capture_output=True, timeout=_ANSWER_SECONDS, check=False
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired as error:
+        raise BatchProblemError(f"{argv[0]} gave no answer within {_ANSWER_SECONDS:.0f} s") from error
+    except OSError as error:
         raise BatchProblemError(f"{argv[0]}: {error}") from error
     return Answer(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 

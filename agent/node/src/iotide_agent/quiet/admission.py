@@ -102,6 +102,8 @@ class Admission:
         match decide(order.quiet, order.quiet_wait_seconds, seen):
             case Start():
                 self._runs.let_in(order.order_id, before)
+                # Now and not with the next tick, which may come only after the run: it is no part of the sample.
+                self._sample.stop()
             case TurnAway(outcome=outcome, reason=reason):
                 self._runs.turn_away(order.order_id, Verdict(outcome, NODE_BUSY, reason), before)
             case Wait(words=words):

@@ -95,7 +95,7 @@ class Load:
         said = os.read(self.starting, _PIPE_BYTES)
         self._start_said += said
         moment, is_told, failure = self._start_said.partition(b"\n")
-        if is_told and self.is_held_back:
+        if moment and is_told and self.is_held_back:
             self.started_at = float(moment)
             self._record["started_at_epoch_seconds"] = time.time() - (time.monotonic() - self.started_at)
         self.is_held_back = bool(said) and not is_told
@@ -179,6 +179,7 @@ def _become(
     start_at: float,
 ) -> NoReturn:
     *standard, failure = pipes
+    before_failure = b"\n"  # instead of the moment of the start, as long as that was not told
     try:
         os.setsid()
         os.write(failure, b".")
@@ -194,7 +195,8 @@ def _become(
         # Forked ahead of the moment, which waits for nobody: between it and the command there is nothing but this line.
         processes.sleep_until(start_at)
         os.write(failure, f"{time.monotonic():.6f}\n".encode())
+        before_failure = b""
         os.execvpe(argv[0], tuple(argv), surroundings.environment)  # noqa: S606 - an argument list, and no shell is meant
     except BaseException as error:  # noqa: BLE001 - a forked child must never run on as a second runner
-        os.write(failure, str(error).encode()[:1000])
+        os.write(failure, before_failure + str(error).encode()[:1000])
     os._exit(_NOT_STARTED)

@@ -63,7 +63,7 @@ MOST_SHARE: Final = 1.5
 """A target takes at most so much more than its equal share of a striped stream, so that its room can be foreseen."""
 _RECYCLES: Final = Holds.of("files", "recycle")
 _MOST_DECLARED: Final = 10_000
-_PATIENCE_SECONDS: Final = 120.0
+_PATIENCE_SECONDS: Final = 600.0
 """How long a sender waits for the receiver of another node, which first brings its dirty pages to the disk."""
 _ENDLESS_SECONDS: Final = 30.0 * 86_400
 """That it is reached was seen at the first rate; the next one waits until the last is read back, and for no longer than

@@ -23,6 +23,7 @@ export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
       <Input.Wrapper label="Sender and receiver">
         <div>
           <SegmentedControl
+            aria-label="Sender and receiver"
             data={BETWEEN}
             onChange={(between) => onChange(rolesFor(between as Between, nodes))}
             value={betweenOf(roles)}
