@@ -5367,7 +5367,8 @@ export interface components {
          * @description A job to be submitted, of which the batch system lists none.
          *
          *     Attributes:
-         *         time_limit_seconds: of the load; what comes before and after it is the gateway's to add.
+         *         time_limit_seconds: of the load and of its wait for a quiet node; what comes before and after them is the
+         *             gateway's to add.
          */
         WantedJob: {
             /** Run Id */
