@@ -5,6 +5,7 @@ from factories.people import Person
 from factories.ready_cluster import ReadyCluster
 from factories.rows import count
 from fastapi.testclient import TestClient
+from sqlalchemy import text
 
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
@@ -95,6 +96,30 @@ def test_an_observer_that_cannot_observe_is_refused_by_name(
     error = refused.json()["error"]
     assert (refused.status_code, error["code"], error["field"]) == (status, code, field)
     assert error["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("launcher", "role", "status"),
+    [
+        ("direct", "compute", 201),
+        ("slurm", "storage", 201),
+        ("slurm", "compute", 422),
+        ("slurm", "gateway", 422),
+    ],
+)
+def test_what_has_an_agent_in_its_jobs_alone_cannot_observe_those_of_others(
+    client: TestClient, admin: Person, database: Database, clock: Clock, launcher: str, role: str, status: int
+) -> None:
+    with database.transaction() as session:
+        ready = ReadyCluster(session, clock())
+        ready.add_node("watcher")
+        session.execute(text("UPDATE cluster SET launcher = :launcher"), {"launcher": launcher})
+        session.execute(text("UPDATE node SET role = :role WHERE name = 'watcher'"), {"role": role})
+    answer = client.post(CAMPAIGNS, json=ready.plan(observers=["watcher"]), headers=admin.headers)
+    assert answer.status_code == status
+    if status == 422:
+        error = answer.json()["error"]
+        assert (error["code"], error["field"], error["value"]) == ("observer_has_no_agent", "observers[0]", "watcher")
 
 
 def test_nodes_at_once_need_their_room_together_on_a_shared_target_and_each_its_own_elsewhere(

@@ -19,6 +19,7 @@ from typing import Final
 from iotide_agent.calls import Speaker
 from iotide_agent.config import AgentConfig
 from iotide_agent.executor import Executor
+from iotide_agent.host import node_name
 from iotide_agent.inventory import Inventory, Looks, take_inventory
 from iotide_agent.listener import Listener
 from iotide_agent.probes.mounts import MountinfoError
@@ -111,7 +112,7 @@ class Driver:
         ask = partial(
             look_around,
             SystemReader(command_seconds=COMMAND_SECONDS),
-            os.uname().nodename.split(".")[0],
+            node_name(),
             dict(os.environ),
             own_ancestors(),
         )

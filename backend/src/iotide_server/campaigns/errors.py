@@ -122,6 +122,20 @@ class ObserverLoadsError(InvalidInputError):
         )
 
 
+class ObserverHasNoAgentError(InvalidInputError):
+    """A node is to watch runs on which no agent runs beside them."""
+
+    code = "observer_has_no_agent"
+
+    def __init__(self, field: str, node: str, role: str) -> None:
+        super().__init__(
+            f"{field}: {node} is a {role} node of a cluster with a batch system, and no agent stays there",
+            field=field,
+            value=node,
+            remedy="name a storage node, on which an agent runs as a service",
+        )
+
+
 class QuietBesideRunsError(InvalidInputError):
     """A run is to start on a quiet node alone, and others may load that node at the same time."""
 

@@ -16,6 +16,7 @@ from iotide_server.campaigns.errors import (
     DataFitsInMemoryError,
     MountChangedError,
     NotEnoughSpaceError,
+    ObserverHasNoAgentError,
     QuietBesideRunsError,
     TargetNotOnNodeError,
 )
@@ -228,6 +229,7 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")
+    _check_agents(cluster, observers)
     views = targets.targets_named(session, cluster.id, plan.targets, field="targets")
     _check_mounted(plan, nodes, views)
     loads = list(_loads(session, plan, {node.name: node for node in [*nodes, *observers]}))
@@ -238,6 +240,13 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     if plan.cache is CachePolicy.LARGER_THAN_MEMORY:
         _check_larger_than_memory(cells)
     return PlannedCampaign(plan, cluster, cells)
+
+
+def _check_agents(cluster: Cluster, observers: Sequence[Node]) -> None:
+    """Whether an agent stays on each: a compute node of a batch system has one in its jobs alone."""
+    for index, node in enumerate(observers):
+        if node.role == "gateway" or (node.role == "compute" and cluster.launcher != "direct"):
+            raise ObserverHasNoAgentError(f"observers[{index}]", node.name, node.role)
 
 
 def _check_mounted(plan: CampaignPlan, nodes: Sequence[Node], views: Sequence[TargetView]) -> None:

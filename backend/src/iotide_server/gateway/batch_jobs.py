@@ -42,7 +42,7 @@ class KnownJob:
     attempt_ended_at: datetime | None
     is_cancel_wanted: bool
     has_offers: bool
-    is_too_late: bool = False
+    is_too_late: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,9 @@ def _differs(known: KnownJob, moved: MovedJob) -> bool:
 
 
 def _is_unwanted(known: KnownJob, job: SeenJob, now: datetime) -> bool:
-    if known.is_open and job.state is not JobState.PENDING:
-        return known.is_cancel_wanted
     if job.state is JobState.PENDING:
         return _is_given_up(known)
-    return not _is_younger(known, LINGERS, now)
+    return known.is_cancel_wanted if known.is_open else not _is_younger(known, LINGERS, now)
 
 
 def _is_given_up(known: KnownJob) -> bool:

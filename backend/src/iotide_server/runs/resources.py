@@ -108,7 +108,6 @@ class Occupancy(NamedTuple):
 
     Attributes:
         slots: how many may share it; None: any number.
-        usable: False for a node that is silent, retired or has a problem: nothing starts on it.
         free_from: when its present leases end at the latest by their runs' time limits and it has cooled down; None
             when that cannot be said, because a run on it is overdue or its node silent.
         cooling_until: nothing starts on it before; None when it does not cool down now.
@@ -117,7 +116,6 @@ class Occupancy(NamedTuple):
     shared: int
     exclusive: int
     slots: int | None = None
-    usable: bool = True
     free_from: datetime | None = None
     cooling_until: datetime | None = None
 

@@ -46,8 +46,12 @@ def _fire_one(database: Database, now: datetime) -> bool:
         schedule = repository.lock_due(session, now)
         if schedule is None or schedule.planned_at is None:
             return False
-        calendar = calendar_of(schedule)
-        passed = calendar.passed(schedule.id, schedule.planned_at, now)
+        try:
+            calendar = calendar_of(schedule)
+            passed = calendar.passed(schedule.id, schedule.planned_at, now)
+        except IotideError as error:
+            _stop(session, schedule, schedule.planned_at, error, now)
+            return True
         is_late = now - calendar.due(schedule.id, passed.last) > LATE_AFTER
         firing = repository.add_firing(session, schedule.id, passed.last, now)
         if firing is not None:
@@ -67,11 +71,26 @@ def _fire_one(database: Database, now: datetime) -> bool:
         return True
 
 
+def rest(schedule: Schedule, state: str) -> None:
+    """The schedule without a next firing, paused or at its end."""
+    schedule.state, schedule.planned_at, schedule.due_at = state, None, None
+
+
+def _stop(session: Session, schedule: Schedule, planned_at: datetime, error: IotideError, now: datetime) -> None:
+    """Pause what has a calendar that cannot be read any more, as by a time zone that was abolished, and say why."""
+    firing = repository.add_firing(session, schedule.id, planned_at, now)
+    if firing is not None:
+        firing.problem = f"{error.message}; save the schedule with another calendar, and resume it"
+    rest(schedule, "paused")
+    _log.warning("calendar_unreadable", schedule_id=schedule.id, problem=error.message)
+    live.publish(session, "schedule", schedule.id, schedule.cluster_id)
+
+
 def plan_next(schedule: Schedule, planned_at: datetime | None) -> None:
     """The schedule with its next firing by the calendar, or at its end."""
     is_over = schedule.max_firings is not None and schedule.firings_made >= schedule.max_firings
     if planned_at is None or is_over:
-        schedule.state, schedule.planned_at, schedule.due_at = "ended", None, None
+        rest(schedule, "ended")
     else:
         schedule.state, schedule.planned_at = "active", planned_at
         schedule.due_at = calendar_of(schedule).due(schedule.id, planned_at)

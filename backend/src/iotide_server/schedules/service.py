@@ -13,6 +13,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.planning import resolve
 from iotide_server.kit.db import Json
+from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
@@ -24,7 +25,7 @@ from iotide_server.schedules.errors import (
     ScheduleNameTakenError,
     ScheduleNotFoundError,
 )
-from iotide_server.schedules.firing import calendar_of, plan_next, submitted
+from iotide_server.schedules.firing import calendar_of, plan_next, rest, submitted
 from iotide_server.schedules.models import Firing
 from iotide_server.schedules.prefix import within
 from iotide_server.schedules.schemas import CalendarPreview, PlannedFiring, Schedule
@@ -115,7 +116,7 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
         raise ScheduleNameTakenError(given.name) from error
     plan_next(changed, changed.planned_at)
     if was_paused:
-        _rest(changed, "paused")
+        rest(changed, "paused")
     _announce(session, principal, changed, "schedule_changed", before=before, after=_summary(changed))
 
 
@@ -152,7 +153,7 @@ def pause(session: Session, principal: Principal, schedule_id: int) -> None:
     if paused.state == "ended":
         raise ScheduleEndedError(schedule_id)
     if paused.state == "active":
-        _rest(paused, "paused")
+        rest(paused, "paused")
         _announce(session, principal, paused, "schedule_paused")
 
 
@@ -198,7 +199,7 @@ def remove(session: Session, principal: Principal, schedule_id: int, now: dateti
         ScheduleNotFoundError: there is none that the caller may see, or it was removed.
     """
     removed = _own(session, principal, schedule_id)
-    _rest(removed, "ended")
+    rest(removed, "ended")
     removed.removed_at = now
     _announce(session, principal, removed, "schedule_removed", before=_summary(removed))
 
@@ -234,10 +235,6 @@ def _insert(session: Session, row: models.Schedule) -> None:
             session.add(row)
     except IntegrityError as error:
         raise ScheduleNameTakenError(row.name) from error
-
-
-def _rest(row: models.Schedule, state: str) -> None:
-    row.state, row.planned_at, row.due_at = state, None, None
 
 
 def _free_name(session: Session, cluster_id: int, name: str) -> str:
@@ -277,7 +274,7 @@ def _shown(session: Session, rows: Sequence[models.Schedule]) -> list[Schedule]:
             plan=CampaignPlan.model_validate(row.plan),
             cron=row.cron,
             monthly=row.monthly,
-            words=calendar_of(row).words,
+            words=_words(row),
             time_zone=row.time_zone,
             random_offset_seconds=row.random_offset_seconds,
             ends_at=row.ends_at,
@@ -290,6 +287,14 @@ def _shown(session: Session, rows: Sequence[models.Schedule]) -> list[Schedule]:
         )
         for row in rows
     ]
+
+
+def _words(row: models.Schedule) -> str:
+    """The calendar as a sentence; as it stands where it can no longer be read."""
+    try:
+        return calendar_of(row).words
+    except IotideError:
+        return f"{row.cron} in {row.time_zone}, which cannot be read any more"
 
 
 def _next_firings(row: models.Schedule) -> list[PlannedFiring]:

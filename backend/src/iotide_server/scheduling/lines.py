@@ -1,9 +1,10 @@
 """The first half of a pass: the heads of the lines of nodes that have room, and how what they need is taken."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import repeat
+from math import ceil, inf
 from typing import Final, TypeAlias
 
 from sqlalchemy import text
@@ -23,6 +24,12 @@ HEADS_OF_AN_OWNER = 2
 _KINDS: Final = {kind.value: kind for kind in ResourceKind}
 _EXCLUSIVITIES: Final = {exclusivity.value: exclusivity for exclusivity in Exclusivity}
 
+BOUNDED_LINES = 0.95
+"""The share of lines whose heads all stood before the horizon a pass ago; where so many have not all, there is none."""
+
+_NEXT_BLACKOUTS: Final = """
+    SELECT cluster_id, min(starts_at) AS starts_at FROM blackout WHERE ends_at > :now GROUP BY cluster_id
+"""
 _QUEUED_JOB: Final = """
     -- Nobody knows when a batch system starts a job that waits, and so when its run ends.
     queued_job AS MATERIALIZED (SELECT attempt_id FROM batch_job WHERE NOT is_over AND started_at IS NULL)
@@ -39,9 +46,7 @@ _HEADS = text(
     # what waits. It is one line for each owner, since how far an owner stands back changes and the index stays. What
     # cannot start for a while hides none behind it: it is skipped in the index alone, whose columns say all of it.
     f"""
-    WITH RECURSIVE {_QUEUED_JOB}, blackouts AS MATERIALIZED (
-        SELECT cluster_id, min(starts_at) AS starts_at FROM blackout WHERE ends_at > :now GROUP BY cluster_id
-    ),
+    WITH RECURSIVE {_QUEUED_JOB}, blackouts AS MATERIALIZED ({_NEXT_BLACKOUTS}),
     blocked_target AS MATERIALIZED (
         SELECT id FROM target WHERE exclusive_leases > 0 OR cooling_until > :now
         UNION SELECT subject_id FROM drain WHERE kind = 'target'
@@ -95,13 +100,15 @@ _HEADS = text(
         UNION ALL
         SELECT node_id, array_agg(target_id) FROM target_mount WHERE problem IS NOT NULL GROUP BY node_id
     )
-    -- As four lists, since so many rows cost more to read than to find.
-    SELECT array_agg(node_now.id), array_agg(node_now.slots = 1), array_agg(first.run_id), array_agg(first.place_key)
+    -- As lists, since so many rows cost more to read than to find.
+    SELECT (SELECT count(*) FROM node_now WHERE is_usable AND has_room),
+           array_agg(node_now.id), array_agg(node_now.slots = 1), array_agg(first.run_id), array_agg(first.place_key)
     FROM node_now CROSS JOIN LATERAL (
         SELECT own.run_id, own.sort_key + share.stands_back_seconds AS place_key
         FROM share CROSS JOIN LATERAL (
             SELECT place.run_id, place.sort_key FROM line_place AS place
             WHERE place.node_id = node_now.id AND place.owner_id = share.owner_id
+              AND place.sort_key <= :horizon - share.stands_back_seconds
               AND (place.not_before IS NULL OR place.not_before <= :now)
               -- Most runs load one target, and that is looked up by its hash; to compare arrays costs far more.
               AND coalesce(place.target_ids[1], 0) NOT IN (SELECT id FROM blocked_target)
@@ -120,7 +127,8 @@ _HEADS = text(
         WHERE share.cluster_id = node_now.cluster_id ORDER BY place_key, own.run_id LIMIT :heads
     ) AS first
     WHERE node_now.is_usable AND node_now.has_room
-    """  # noqa: S608 - made of the constant above
+      AND node_now.id NOT IN (SELECT unnest(CAST(:read_node_ids AS bigint[])))
+    """  # noqa: S608 - made of the constants above
 )
 _DEMANDS = text(
     """
@@ -136,7 +144,7 @@ _DEMANDS = text(
     """
 )
 _START_BY = text("SELECT campaign_id, start_by FROM campaign_window WHERE campaign_id = ANY(:campaign_ids)")
-_BLACKOUTS = text("SELECT cluster_id, min(starts_at) FROM blackout WHERE ends_at > :now GROUP BY cluster_id")
+_BLACKOUTS = text(_NEXT_BLACKOUTS)
 _OCCUPANCY = text(
     # A node has a lease for each order that loads it. Of targets and clusters, which many share, the ends of leases are
     # read only where somebody wants to be alone there.
@@ -171,7 +179,7 @@ _OCCUPANCY = text(
                    CAST(:target_ids_alone AS bigint[]) ELSE CAST(:cluster_ids_alone AS bigint[]) END))
         ) AS leased
     ) AS taken
-    """  # noqa: S608 - made of the constant above
+    """  # noqa: S608 - made of the constants above
 )
 # Sorts and joins of ten thousand lines stay in memory; the usual 4 MB would spill them.
 _MEMORY = text("SET LOCAL work_mem = '64MB'")
@@ -212,23 +220,18 @@ class Lines:
     """The lines of waiting runs as pass after pass reads them.
 
     Most runs at the heads of lines were there a pass ago: what they need is remembered, and where they stand is read.
+    PostgreSQL reads a page of the index on to its end, whoever needs its first places alone. So it is told how far back
+    the heads of the lines reached a pass ago, and what has fewer heads up to there is read once more.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, _Known] = {}
+        self._horizon = inf
 
     def candidates(self, session: Session, now: datetime) -> Candidates:
         """The runs at the heads of the lines of nodes that have room."""
         session.execute(_MEMORY)
-        values = {
-            "now": now,
-            "heard_after": now - SILENT_AFTER,
-            "start_seconds": START_TAKES.total_seconds(),
-            "heads": HEADS_OF_A_LINE,
-            "heads_of_owner": HEADS_OF_AN_OWNER,
-        }
-        columns = session.execute(_HEADS, values).one()
-        heads: list[_Head] = list(zip(*(column or () for column in columns), strict=True))
+        heads = self._heads(session, now)
         self._learn(session, {run_id for _, _, run_id, _ in heads})
         known = self._known
         keys = _served(heads, known)
@@ -249,9 +252,44 @@ class Lines:
         now = _read(session, [run.run_id for run in runs])
         return [run for run in runs if run.run_id in now and now[run.run_id].demand == run.demand]
 
+    def _heads(self, session: Session, now: datetime) -> list[_Head]:
+        values = {
+            "now": now,
+            "heard_after": now - SILENT_AFTER,
+            "start_seconds": START_TAKES.total_seconds(),
+            "heads": HEADS_OF_A_LINE,
+            "heads_of_owner": HEADS_OF_AN_OWNER,
+        }
+        node_count, heads = _read_heads(session, values, self._horizon, ())
+        full = _ends_of_full(heads)
+        if self._horizon < inf and len(full) < node_count:
+            rest = _read_heads(session, values, inf, full)[1]
+            heads = [head for head in heads if head[0] in full] + rest
+            full |= _ends_of_full(rest)
+        bounded = ceil(BOUNDED_LINES * node_count)
+        self._horizon = sorted(full.values())[bounded - 1] if 0 < bounded <= len(full) else inf
+        return heads
+
     def _learn(self, session: Session, run_ids: set[int]) -> None:
         self._known = {run_id: known for run_id, known in self._known.items() if run_id in run_ids}
         self._known |= _read(session, run_ids - self._known.keys())
+
+
+def _read_heads(
+    session: Session, values: Mapping[str, object], horizon: float, read_node_ids: Collection[int]
+) -> tuple[int, list[_Head]]:
+    """How many nodes have room, and the heads up to a key of the lines of those that were not read yet."""
+    asked = {**values, "horizon": horizon, "read_node_ids": list(read_node_ids)}
+    node_count, *columns = session.execute(_HEADS, asked).one()
+    return node_count, list(zip(*(column or () for column in columns), strict=True))
+
+
+def _ends_of_full(heads: Sequence[_Head]) -> dict[int, float]:
+    """By node the key of the last head of each line that has all of them."""
+    keys: dict[int, list[float]] = defaultdict(list)
+    for node_id, _, _, key in heads:
+        keys[node_id].append(key)
+    return {node_id: max(found) for node_id, found in keys.items() if len(found) == HEADS_OF_A_LINE}
 
 
 def _read(session: Session, run_ids: Collection[int]) -> dict[int, _Known]:
@@ -301,7 +339,7 @@ def _start_by(session: Session, runs: Mapping[int, _Known], now: datetime) -> di
 def occupancy(session: Session, found: Candidates, now: datetime) -> dict[Resource, Occupancy]:
     """How what these runs need is taken now, and until when at the latest; without the nodes that are simply free.
 
-    All of it is usable, or its runs would be no candidates.
+    All of it can be counted on, or its runs would be no candidates.
     """
     demands = [run.demand for run in found.waiting]
     shared = {need for demand in demands for need in demand.needs if need.resource.kind is not ResourceKind.NODE}
@@ -324,7 +362,7 @@ def occupancy(session: Session, found: Candidates, now: datetime) -> dict[Resour
     return dict(
         zip(
             map(known_resource, map(_KINDS.__getitem__, kinds), resource_ids),
-            map(Occupancy, shared_leases, exclusive_leases, slots, repeat(True), free_from, cooling),
+            map(Occupancy, shared_leases, exclusive_leases, slots, free_from, cooling),
             strict=True,
         )
     )

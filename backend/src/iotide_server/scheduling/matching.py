@@ -62,7 +62,7 @@ def match(waiting: Sequence[Waiting], occupied: Mapping[Resource, Occupancy], no
     one whose window or whose time before a blackout will be over by then, or nodes would idle for what never starts.
 
     Args:
-        occupied: what is not named there is idle, a node for one run at a time.
+        occupied: what is not named there is idle, a node for one run at a time. All of it can be counted on.
     """
     board = _Board(_Occupied(occupied), now)
     return [run for run in sorted(waiting, key=_PLACE) if board.start_or_keep(run)]
@@ -97,20 +97,16 @@ class _Board:
     now: datetime
     taken: set[Resource] = field(init=False)
     full: set[Resource] = field(init=False)
-    unusable: frozenset[Resource] = field(init=False)
     kept_alone: dict[Resource, datetime] = field(default_factory=dict)
     kept_beside: dict[Resource, tuple[int, datetime]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.full = {resource for resource, found in self.occupied.items() if not found.admits(Mode.SHARED)}
         self.taken = self.full | {resource for resource, found in self.occupied.items() if found.shared}
-        self.unusable = frozenset(resource for resource, found in self.occupied.items() if not found.usable)
 
     def start_or_keep(self, run: Waiting) -> bool:
         demand = run.demand
         alone, beside = demand.alone, demand.beside
-        if not (self.unusable.isdisjoint(alone) and self.unusable.isdisjoint(beside)):
-            return False
         if run.start_by is not None and self.now >= run.start_by:
             return False
         is_free = self.taken.isdisjoint(alone) and self.full.isdisjoint(beside)

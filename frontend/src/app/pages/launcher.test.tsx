@@ -24,6 +24,10 @@ it("lets an admin have the runs of a cluster started as jobs of Slurm", async ()
   );
   const { user } = openDashboard("/");
   await user.selectOptions(await screen.findByLabelText(CHOICE), "jobs of Slurm");
+  await user.click(await screen.findByRole("button", { name: "Leave it" }));
+  expect(said).toEqual([]);
+  await user.selectOptions(screen.getByLabelText(CHOICE), "jobs of Slurm");
+  await user.click(await screen.findByRole("button", { name: "Change it" }));
   await waitFor(() => expect(screen.getByLabelText(CHOICE)).toHaveValue("slurm"));
   expect(said).toEqual([{ launcher: "slurm" }]);
   expect(screen.getByText(/A gateway submits them/)).toBeInTheDocument();
@@ -41,6 +45,7 @@ it("shows why it may not be changed while runs are active", async () => {
   );
   const { user } = openDashboard("/");
   await user.selectOptions(await screen.findByLabelText(CHOICE), "jobs of LSF");
+  await user.click(await screen.findByRole("button", { name: "Change it" }));
   expect(await screen.findByText("2 runs are active in the cluster hpc1")).toBeInTheDocument();
   expect(screen.getByLabelText(CHOICE)).toHaveValue("direct");
 });

@@ -2,19 +2,33 @@
 
 import { Group, NativeSelect, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
 import type { Cluster } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { useMay } from "@/components/session";
 import { changeLauncher } from "./queries";
 
-const WORDS: Readonly<Record<Cluster["launcher"], string>> = {
+type Launcher = Cluster["launcher"];
+
+const ConfirmModal = lazy(() => import("@/components/ConfirmModal"));
+const WORDS: Readonly<Record<Launcher, string>> = {
   direct: "the agents of its nodes",
   slurm: "jobs of Slurm",
   lsf: "jobs of LSF",
 };
 
+const OF_A_BATCH_SYSTEM =
+  "From now on a run starts only while a gateway submits jobs, and its nodes need no agent of their own between them. Stop the agents that run there as services.";
+const QUESTIONS: Readonly<Record<Launcher, string>> = {
+  direct:
+    "From now on a run starts only on nodes whose agent runs as a service. Gateways have nothing left to do.",
+  slurm: OF_A_BATCH_SYSTEM,
+  lsf: OF_A_BATCH_SYSTEM,
+};
+
 export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
   const change = useMutation(changeLauncher);
+  const [wanted, setWanted] = useState<Launcher | null>(null);
   const mayChange = useMay("admin", cluster.id);
   if (!mayChange)
     return cluster.launcher === "direct" ? null : (
@@ -31,9 +45,7 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
           aria-label={`Who starts the runs of cluster ${cluster.name}`}
           data={Object.entries(WORDS).map(([value, label]) => ({ value, label }))}
           disabled={change.isPending}
-          onChange={({ currentTarget: { value } }) =>
-            change.mutate({ clusterId: cluster.id, launcher: value as Cluster["launcher"] })
-          }
+          onChange={({ currentTarget: { value } }) => setWanted(value as Launcher)}
           size="xs"
           value={cluster.launcher}
         />
@@ -43,6 +55,18 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
           </Text>
         )}
       </Group>
+      {wanted && (
+        <Suspense>
+          <ConfirmModal
+            body={QUESTIONS[wanted]}
+            no="Leave it"
+            onClose={() => setWanted(null)}
+            onConfirm={() => change.mutate({ clusterId: cluster.id, launcher: wanted })}
+            title={`Start the runs of ${cluster.name} as ${WORDS[wanted]}?`}
+            yes="Change it"
+          />
+        </Suspense>
+      )}
     </>
   );
 }

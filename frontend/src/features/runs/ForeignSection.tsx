@@ -73,12 +73,8 @@ function DuringRow({ during, node }: { during: ForeignDuring; node: string }) {
       <td>{node}</td>
       <td>{formatDuration(Math.round(during.seconds))} of the run</td>
       <td>{share(during.cpu_ratio)}</td>
-      <td>
-        {share(during.storage_ratio)}, {rate(during.storage_bytes_per_second)}
-      </td>
-      <td>
-        {share(during.network_ratio)}, {rate(during.network_bytes_per_second)}
-      </td>
+      <td>{shareAndRate(during.storage_ratio, during.storage_bytes_per_second)}</td>
+      <td>{shareAndRate(during.network_ratio, during.network_bytes_per_second)}</td>
       <td>{share(during.psi_cpu_ratio)}</td>
       <td>{share(during.psi_io_ratio)}</td>
       <td />
@@ -88,6 +84,10 @@ function DuringRow({ during, node }: { during: ForeignDuring; node: string }) {
 
 function share(ratio: number | null): string {
   return ratio === null ? "unknown" : formatValue(ratio, "ratio");
+}
+
+function shareAndRate(ratio: number | null, bytesPerSecond: number | null): string {
+  return ratio === null && bytesPerSecond === null ? "unknown" : `${share(ratio)}, ${rate(bytesPerSecond)}`;
 }
 
 function rate(bytesPerSecond: number | null): string {

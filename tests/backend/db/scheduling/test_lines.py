@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import inf
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.resources import Occupancy, Resource, ResourceKind
 from iotide_server.scheduling.lines import HEADS_OF_A_LINE, HEADS_OF_AN_OWNER, occupancy
 from iotide_server.scheduling.matching import Waiting, match
+from iotide_wire.messages import Outcome
 
 NODES = 6
 LIMITS = (60.0, 600.0, 3600.0)
@@ -195,11 +197,15 @@ def busy_site(make_site: Callable[..., Site], owners: list[int | None], seed: in
 
 
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("horizon", [inf, 0.0, 0.3, 0.6])
 def test_the_statement_finds_the_heads_of_all_lines_as_the_rule_says(
-    make_site: Callable[..., Site], owners: list[int | None], seed: int
+    make_site: Callable[..., Site], owners: list[int | None], seed: int, horizon: float
 ) -> None:
     site = busy_site(make_site, owners, seed)
     rows = Rows.of(site)
+    if horizon < inf:  # wherever the heads stood a pass ago
+        keys = sorted(place.sort_key for place in rows.places)
+        site.lines._horizon = keys[int(horizon * len(keys))]
     with site.database.transaction() as session:
         found = site.lines.candidates(session, site.clock())
     assert {run[:2] for run in found.waiting} == rows.candidates()
@@ -257,3 +263,42 @@ def test_the_same_runs_start_whether_everything_is_counted_or_only_what_is_taken
             assert is_idle
         elif resource.kind is ResourceKind.NODE:
             assert occupied[resource] == taken
+
+
+def test_of_a_run_that_steps_into_its_lines_again_nothing_remembered_is_believed(site: Site) -> None:
+    """Its target was private to each node, and covered by the node; by now it is shared, and it takes it alone."""
+    (run_id,) = site.add_runs([1], exclusive="node+target")
+    assert site.start() == [run_id]
+    site.change("UPDATE target SET scope = 'shared' WHERE name = 'scratch'")
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer(), Outcome.DECLINED, reason="busy")
+    site.add_runs([2], exclusive="node+target")
+    site.clock.move(3600.0)
+    site.hear_of_all()
+    assert site.start() == [run_id]
+
+
+def test_a_run_that_another_scheduler_had_in_the_meantime_starts_with_what_it_needs_now(site: Site) -> None:
+    first, second = site.add_runs([1], [1, 2])
+    assert site.start() == [first]
+    assert site.start() == []
+    site.change(
+        "UPDATE line_place SET shared_target_ids = :ids WHERE run_id = :id", ids=[site.target_ids["nfs"]], id=second
+    )
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    assert (site.start(), site.start()) == ([], [second, second])
+    with site.database.transaction() as session:
+        taken = session.scalars(text("SELECT resource_kind FROM lease WHERE active ORDER BY resource_kind")).all()
+    assert taken == ["cluster", "node", "node", "target"]
+
+
+def test_a_priority_changed_while_a_run_is_at_the_head_of_its_line_counts_in_the_next_pass(site: Site) -> None:
+    first, second, third = site.add_runs([1], [1, 2], [1, 2])
+    assert site.start() == [first]
+    assert site.start() == []
+    site.change("UPDATE line_place SET sort_key = sort_key - 3600 WHERE run_id = :id", id=third)
+    agent = site.agent(1)
+    agent.finish(agent.claim_offer())
+    assert site.start() == [third, third]
+    assert site.states([second]) == ["waiting"]

@@ -245,45 +245,6 @@ def test_a_node_that_is_heard_of_again_is_served_again(site: Site) -> None:
     assert site.start() == [run_id]
 
 
-def test_of_a_run_that_steps_into_its_lines_again_nothing_remembered_is_believed(site: Site) -> None:
-    """Its target was private to each node, and covered by the node; by now it is shared, and it takes it alone."""
-    (run_id,) = site.add_runs([1], exclusive="node+target")
-    assert site.start() == [run_id]
-    site.change("UPDATE target SET scope = 'shared' WHERE name = 'scratch'")
-    agent = site.agent(1)
-    agent.finish(agent.claim_offer(), Outcome.DECLINED, reason="busy")
-    site.add_runs([2], exclusive="node+target")
-    site.clock.move(3600.0)
-    site.hear_of_all()
-    assert site.start() == [run_id]
-
-
-def test_a_run_that_another_scheduler_had_in_the_meantime_starts_with_what_it_needs_now(site: Site) -> None:
-    first, second = site.add_runs([1], [1, 2])
-    assert site.start() == [first]
-    assert site.start() == []
-    site.change(
-        "UPDATE line_place SET shared_target_ids = :ids WHERE run_id = :id", ids=[site.target_ids["nfs"]], id=second
-    )
-    agent = site.agent(1)
-    agent.finish(agent.claim_offer())
-    assert (site.start(), site.start()) == ([], [second, second])
-    with site.database.transaction() as session:
-        taken = session.scalars(text("SELECT resource_kind FROM lease WHERE active ORDER BY resource_kind")).all()
-    assert taken == ["cluster", "node", "node", "target"]
-
-
-def test_a_priority_changed_while_a_run_is_at_the_head_of_its_line_counts_in_the_next_pass(site: Site) -> None:
-    first, second, third = site.add_runs([1], [1, 2], [1, 2])
-    assert site.start() == [first]
-    assert site.start() == []
-    site.change("UPDATE line_place SET sort_key = sort_key - 3600 WHERE run_id = :id", id=third)
-    agent = site.agent(1)
-    agent.finish(agent.claim_offer())
-    assert site.start() == [third, third]
-    assert site.states([second]) == ["waiting"]
-
-
 def test_a_run_is_not_tried_again_before_its_time_and_lets_others_pass(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:

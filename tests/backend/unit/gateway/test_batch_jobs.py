@@ -18,6 +18,7 @@ WANTED = KnownJob(
     attempt_ended_at=None,
     is_cancel_wanted=False,
     has_offers=True,
+    is_too_late=False,
 )
 RUNNING = replace(WANTED, state="running", job_id="12", started_at=NOW, has_offers=False)
 CLOSED = replace(RUNNING, is_open=False, attempt_ended_at=NOW)

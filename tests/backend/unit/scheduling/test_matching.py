@@ -108,11 +108,6 @@ def test_a_gang_takes_all_its_nodes_or_none_and_keeps_the_free_ones() -> None:
     assert started([gang, run(2, [2], limit=HOUR / 2)], board(node1=busy())) == [2]
 
 
-def test_a_run_whose_node_is_not_usable_neither_starts_nor_keeps_anything() -> None:
-    dead = Occupancy(0, 0, slots=1, usable=False)
-    assert started([run(1, [1, 2]), run(2, [2])], board(node1=dead)) == [2]
-
-
 def test_a_run_that_waits_for_an_end_nobody_knows_keeps_nothing() -> None:
     overdue = busy(until=None)
     assert started([run(1, [1, 2]), run(2, [2])], board(node1=overdue)) == [2]
@@ -150,13 +145,12 @@ runs = st.builds(
 )
 waiting_lists = st.lists(runs, max_size=12, unique_by=lambda run: run.run_id)
 occupancies = st.builds(
-    lambda shared, exclusive, slots, usable, until: Occupancy(
-        0 if exclusive else min(shared, slots), int(exclusive), slots, usable, until
+    lambda shared, exclusive, slots, until: Occupancy(
+        0 if exclusive else min(shared, slots), int(exclusive), slots, until
     ),
     st.integers(0, 2),
     st.booleans(),
     st.integers(1, 3),
-    st.booleans(),
     st.sampled_from([None, NOW, NOW + timedelta(hours=1)]),
 )
 boards = st.fixed_dictionaries({f"node{number}": occupancies for number in range(1, 5)}).map(
@@ -201,7 +195,7 @@ class PlainBoard:
         self.kept_beside: dict[Resource, list[datetime]] = {}
 
     def start_or_keep(self, waiting: Waiting) -> bool:
-        if is_too_late(waiting, NOW) or not all(self.occupied[need.resource].usable for need in waiting.demand.needs):
+        if is_too_late(waiting, NOW):
             return False
         lacking = [need.resource for need in waiting.demand.needs if not self.occupied[need.resource].admits(need.mode)]
         kept = [start for need in waiting.demand.needs for start in self.kept_from(*need)]
@@ -262,15 +256,12 @@ def test_what_is_idle_need_not_be_named(waiting: list[Waiting], occupied: dict[R
 
 
 @given(waiting=waiting_lists, occupied=boards)
-def test_no_resource_is_given_twice_and_none_that_is_not_usable(
-    waiting: list[Waiting], occupied: dict[Resource, Occupancy]
-) -> None:
+def test_no_resource_is_given_twice(waiting: list[Waiting], occupied: dict[Resource, Occupancy]) -> None:
     shared: Counter[Resource] = Counter({resource: taken.shared for resource, taken in occupied.items()})
     alone: Counter[Resource] = Counter({resource: taken.exclusive for resource, taken in occupied.items()})
     for begun in match(waiting, occupied, NOW):
         for need in begun.demand.needs:
             (shared if need.mode is Mode.SHARED else alone)[need.resource] += 1
-            assert occupied[need.resource].usable
     for resource, taken in occupied.items():
         grew = (shared[resource], alone[resource]) != (taken.shared, taken.exclusive)
         assert not grew or (alone[resource] <= 1 and not (alone[resource] and shared[resource]))
@@ -289,9 +280,7 @@ def test_the_first_of_all_starts_whenever_its_resources_admit_it(
     waiting: list[Waiting], occupied: dict[Resource, Occupancy]
 ) -> None:
     first = min(waiting, key=lambda run: run[:2])
-    fits = all(
-        occupied[need.resource].usable and occupied[need.resource].admits(need.mode) for need in first.demand.needs
-    )
+    fits = all(occupied[need.resource].admits(need.mode) for need in first.demand.needs)
     assert (first in match(waiting, occupied, NOW)) == fits
 
 

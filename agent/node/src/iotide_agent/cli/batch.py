@@ -17,14 +17,13 @@ from iotide_agent.calls import Speaker
 from iotide_agent.clock import ServerClock
 from iotide_agent.config import AgentConfig, ConfigError, load_config
 from iotide_agent.driver import AgentEnding
+from iotide_agent.host import node_name
 from iotide_agent.identity import load_identity
 from iotide_agent.runner.processes import boot_id
 from iotide_agent.spool import Offer, Spool
 from iotide_agent.transport import transport_of
 from iotide_wire.batch import BatchSystem
 
-NODE_VARIABLES: Final = ("SLURMD_NODENAME",)
-"""Where a batch system says on which of its nodes a process is; the host's name is used where none does."""
 CLIENTS: Final[dict[BatchSystem, type[BatchClient]]] = {BatchSystem.SLURM: Slurm, BatchSystem.LSF: Lsf}
 _MAX_ID: Final = 2**63 - 1
 
@@ -65,12 +64,6 @@ def work_as_job(config: AgentConfig, offer: Offer | None) -> AgentEnding:
 def config_of_node(path: Path | None) -> AgentConfig:
     """The configuration, `{node}` in its path being the name of the node on which this runs."""
     return load_config(None if path is None else Path(str(path).replace("{node}", node_name())))
-
-
-def node_name() -> str:
-    """What the batch system calls this node."""
-    named = next((os.environ[name] for name in NODE_VARIABLES if os.environ.get(name)), None)
-    return named or os.uname().nodename.split(".")[0]
 
 
 def offer_of(config: AgentConfig, fence: int, orders: list[str]) -> Offer:

@@ -27,7 +27,7 @@ _MOST_JOBS: Final = 100
 
 
 def look_around(reader: Reader, host: str, environment: Mapping[str, str], own_pids: Collection[int]) -> Neighbours:
-    """Asks the node and its batch system; takes some milliseconds, and COMMAND_SECONDS where the latter is stuck.
+    """Asks the node and its batch system; takes some milliseconds, and COMMAND_SECONDS for each command that is stuck.
 
     Args:
         host: the node's name in its batch system.

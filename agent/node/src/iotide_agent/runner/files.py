@@ -6,6 +6,8 @@ What only a live process writes again and again, and nobody needs after it, is a
 import json
 import os
 from binascii import crc32
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +30,20 @@ def replace_file(path: Path, text: str, *, durable: bool) -> None:
         sync_directory(path.parent)
 
 
+@contextmanager
+def closing(descriptor: int) -> Iterator[None]:
+    """Closes an open descriptor at the end of the block."""
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def sync_directory(directory: Path) -> None:
     """Makes the names in a directory survive a power cut."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with closing(descriptor):
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_json(path: Path) -> Any | None:  # noqa: ANN401 - JSON is any value; its reader knows the type

@@ -1,9 +1,7 @@
 """The run's own directory on a target: made only below an approved one, marked, and removed by that mark."""
 
-import ctypes
 import errno
 import json
-import mmap
 import os
 import stat
 import sys
@@ -13,17 +11,17 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from iotide_agent.runner.card import Card, TargetCard
+from iotide_agent.runner.direct import try_direct
+from iotide_agent.runner.files import closing
 from iotide_agent.runner.mounts import MountLine, mount_id_of, mount_of
 
 MARKER: Final = ".iotide-marker"
-TRIAL_BYTES: Final = 1024**2
 SPARE_RATIO: Final = 0.1
 """Space that must remain above the need, as a share of the need, where the target's reserve asks for less."""
 
 _PARENT: Final = b', "parent": '
 _MARKER_BYTES: Final = 32_768
 """More than any mark has: JSON writes a byte of a path in up to six."""
-_LIBC: Final = ctypes.CDLL(None)
 _WALK: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -115,7 +113,7 @@ def make_place(card: Card, target: TargetCard) -> MadePlace:
         _make_marked(parent, path, card)
         directory = f"{path}/{card.directory_name}"
         with _opened(card.directory_name, parent) as made:
-            direct_works = _try_direct(made)
+            direct_works = try_direct(made)
         return MadePlace(target.target_id, directory, mount, total_bytes, free_bytes, direct_works)
     finally:
         os.close(parent)
@@ -167,7 +165,7 @@ def refuses_files(path: str) -> bool:
         directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return False
-    with _closing(directory):
+    with closing(directory):
         try:
             os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory))
             os.unlink(name, dir_fd=directory)
@@ -193,7 +191,7 @@ def read_marker(name: str, parent: int) -> bytes | None:
             marker = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
         except FileNotFoundError:
             return None
-        with _closing(marker):
+        with closing(marker):
             return os.read(marker, _MARKER_BYTES)
 
 
@@ -255,7 +253,7 @@ def _walk(root: str, parts: Sequence[str]) -> int:
             descriptor = _open_private(part, above, "/".join((root, *parts[: depth + 1])))
         finally:
             os.close(above)
-    with _closing(descriptor):
+    with closing(descriptor):
         return os.open(".", _OPEN, dir_fd=descriptor)
 
 
@@ -309,7 +307,7 @@ def _make_marked(parent: int, path: str, card: Card) -> None:
 
 def _write_marker(directory: int, text: bytes) -> None:
     marker = os.open(MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory)
-    with _closing(marker):
+    with closing(marker):
         if os.write(marker, text) < len(text):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -321,57 +319,6 @@ def _remove_unmarked(name: str, parent: int) -> None:
         raise TargetRefusedError(
             "directory_not_marked", f"{name} bears no mark of this order and is not empty; it was left alone"
         ) from error
-
-
-def _try_direct(directory: int) -> bool:
-    """Tries, since no table of file systems is right: tmpfs takes O_DIRECT on new kernels and not on old ones."""
-    name = ".iotide-direct-trial"
-    try:
-        trial = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_DIRECT | os.O_CLOEXEC, 0o600, dir_fd=directory)
-    except OSError:
-        works = False
-    else:
-        with _closing(trial), mmap.mmap(-1, TRIAL_BYTES) as aligned:
-            works = _writes(trial, aligned) and not _is_cached(name, directory)
-    # Some file systems make the file and then refuse the flag.
-    _unlink_if_there(name, directory)
-    return works
-
-
-def _writes(descriptor: int, data: mmap.mmap) -> bool:
-    try:
-        return os.pwrite(descriptor, data, 0) == len(data)
-    except OSError:
-        return False
-
-
-def _is_cached(name: str, directory: int) -> bool:
-    """Whether it can be read without waiting: with data=journal ext3 and ext4 take O_DIRECT and cache all the same.
-
-    Such a read alone says too much: it brings the page in where a device, as one in memory, answers at once. That the
-    page is there says too much as well: of tmpfs, which takes no such reads, the page is the file.
-    """
-    file = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=directory)
-    try:
-        with _closing(file), mmap.mmap(file, mmap.PAGESIZE, access=mmap.ACCESS_COPY) as page:
-            return _is_resident(page) and os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT) > 0
-    except OSError:  # some file systems map no files either
-        return False
-
-
-def _is_resident(page: mmap.mmap) -> bool:
-    held = ctypes.c_ubyte()
-    # It lives no longer than this function, or the page could not be unmapped.
-    address = ctypes.addressof(ctypes.c_ubyte.from_buffer(page))
-    failed = _LIBC.mincore(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), ctypes.byref(held))
-    return failed == 0 and bool(held.value & 1)
-
-
-def _unlink_if_there(name: str, directory: int) -> None:
-    try:
-        os.unlink(name, dir_fd=directory)
-    except FileNotFoundError:
-        return
 
 
 def _empty(directory: int, mount_id: int, path: str, keep: str | None = None) -> list[str]:
@@ -402,13 +349,5 @@ def _empty(directory: int, mount_id: int, path: str, keep: str | None = None) ->
 @contextmanager
 def _opened(name: str, parent: int) -> Iterator[int]:
     descriptor = os.open(name, _OPEN, dir_fd=parent)
-    with _closing(descriptor):
+    with closing(descriptor):
         yield descriptor
-
-
-@contextmanager
-def _closing(descriptor: int) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        os.close(descriptor)

@@ -24,6 +24,8 @@ it("lets one chosen node send to another, all to each other, or each to itself",
   expect(last).toBe("each_pair");
   await user.click(screen.getByRole("radio", { name: "Within each node" }));
   expect(last).toBeUndefined();
+  await user.click(screen.getByRole("radio", { name: "From one node to another" }));
+  expect(last).toEqual([{ sender: "dish", receiver: "spare" }]);
 });
 
 it("holds back a pair of one node, of none, or of a node that the campaign no longer has", () => {

@@ -1,6 +1,7 @@
 /** Says between which nodes a workload works that can send from one to another. */
 
 import { ActionIcon, Button, Group, Input, NativeSelect, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useRef } from "react";
 import { Icon } from "@/components/Icon";
 import { type Between, betweenOf, type RoleSets, rolesFor } from "./roles";
 
@@ -18,6 +19,12 @@ const BETWEEN = [
 ];
 
 export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
+  // Whoever looks at the other choices finds the pairs again that they chose.
+  const chosenPairs = useRef<Pairs>(undefined);
+  if (Array.isArray(roles)) chosenPairs.current = roles;
+  function choose(between: Between): void {
+    onChange(between === "pairs" && chosenPairs.current ? chosenPairs.current : rolesFor(between, nodes));
+  }
   return (
     <Stack gap="xs" mb="sm">
       <Input.Wrapper label="Sender and receiver">
@@ -25,7 +32,7 @@ export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
           <SegmentedControl
             aria-label="Sender and receiver"
             data={BETWEEN}
-            onChange={(between) => onChange(rolesFor(between as Between, nodes))}
+            onChange={(between) => choose(between as Between)}
             value={betweenOf(roles)}
           />
         </div>
