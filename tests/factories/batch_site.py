@@ -36,17 +36,21 @@ class BatchSite:
 
     def __post_init__(self) -> None:
         self.hosts = [SeenHost(name=f"n{number}", is_up=True, words="idle") for number in (1, 2)]
+        self.gateway_id = self.add_gateway("login1")
+        self.site.change("UPDATE cluster SET launcher = 'slurm' WHERE id = :id", id=self.site.cluster_id)
+
+    def add_gateway(self, name: str) -> int:
+        """A gateway that has greeted; its id."""
         with self.site.database.transaction() as session:
             gateway = Node(
                 cluster_id=self.site.cluster_id,
-                name="login1",
+                name=name,
                 role="gateway",
-                token_sha256="gateway",
+                token_sha256=name,
                 redis_password_sha256="f" * 64,
             )
             session.add(gateway)
             session.flush()
-            self.gateway_id = gateway.id
             hello = HelloRequest(
                 agent_instance=INSTANCE,
                 previous_instance=None,
@@ -61,10 +65,12 @@ class BatchSite:
                 holds=(),
             )
             agents.hello(session, gateway.id, hello, self.site.clock())
-        self.site.change("UPDATE cluster SET launcher = 'slurm' WHERE id = :id", id=self.site.cluster_id)
+            return gateway.id
 
-    def report(self, *refused: tuple[WantedJob, str], problem: str | None = None) -> BatchReply:
-        """The gateway says what it sees."""
+    def report(
+        self, *refused: tuple[WantedJob, str], problem: str | None = None, gateway_id: int | None = None
+    ) -> BatchReply:
+        """The gateway, or another one, says what it sees."""
         request = BatchReport(
             agent_instance=INSTANCE,
             system=BatchSystem.SLURM,
@@ -74,7 +80,7 @@ class BatchSite:
             refused=tuple(RefusedJob(run_id=job.run_id, fence=job.fence, words=words) for job, words in refused),
         )
         with self.site.database.transaction() as session:
-            return batch.report(session, self.gateway_id, request, self.site.clock())
+            return batch.report(session, gateway_id or self.gateway_id, request, self.site.clock())
 
     def wanted(self) -> WantedJob:
         """The one job that is to be submitted."""

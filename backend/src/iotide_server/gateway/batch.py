@@ -32,6 +32,9 @@ _Verdict = Callable[[Row[Any]], Ending | None]
 def report(session: Session, node_id: int, request: BatchReport, now: datetime) -> BatchReply:
     """Take down a gateway's report; the same one twice, or an old one late, costs a job nothing that it needs.
 
+    Of several gateways of a cluster one works, the first that is heard of: each lists the jobs of its own user alone,
+    and those of another would seem to have vanished.
+
     Raises:
         NotAGatewayError: the node has another role.
         LauncherDiffersError: its cluster's runs are not started by this batch system.
@@ -40,11 +43,13 @@ def report(session: Session, node_id: int, request: BatchReport, now: datetime) 
     cluster_id = _cluster_of(session, node_id, request.system)
     submit: list[WantedJob] = []
     cancel: list[str] = []
-    if request.problem is None:
+    working = repository.gateway_before(session, cluster_id, node_id, now - SILENT_AFTER)
+    problem = request.problem if working is None else f"{batch.STANDS_BY} until {working} is silent or retired"
+    if problem is None:
         submit, cancel = _take_jobs(session, cluster_id, request, now)
         _take_hosts(session, cluster_id, request, now)
     wanted = agents.beat(session, node_id, request.agent_instance, now)
-    agents.tell_problem(session, node_id, request.problem)
+    agents.tell_problem(session, node_id, problem)
     return BatchReply(submit=tuple(submit), cancel=tuple(cancel), hello_wanted=wanted.hello)
 
 

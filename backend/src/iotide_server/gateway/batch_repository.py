@@ -29,6 +29,14 @@ _OPEN_JOBS: Final = text(
     ORDER BY attempt.run_id FOR NO KEY UPDATE OF batch_job
     """
 )
+_WORKING: Final = text(
+    """
+    SELECT node.name FROM node JOIN node_beat ON node_beat.node_id = node.id
+    WHERE node.cluster_id = :cluster_id AND node.role = 'gateway' AND node.retired_at IS NULL
+      AND node.id < :node_id AND node_beat.seen_at >= :heard_after
+    ORDER BY node.id LIMIT 1
+    """
+)
 _LOADS: Final = text(
     """
     SELECT node_order.attempt_id, node_order.id, node.name, node_order.state, node_order.silent_since,
@@ -93,6 +101,13 @@ class MovedJob:
     ending: str | None
     words: str
     started_at: datetime | None
+
+
+def gateway_before(session: Session, cluster_id: int, node_id: int, heard_after: datetime) -> str | None:
+    """The name of the gateway of the cluster that was enrolled before this one and was heard of since; None: none."""
+    values = {"cluster_id": cluster_id, "node_id": node_id, "heard_after": heard_after}
+    found: str | None = session.scalar(_WORKING, values)
+    return found
 
 
 def lock_open_jobs(session: Session, cluster_id: int, now: datetime) -> Sequence[Row[Any]]:

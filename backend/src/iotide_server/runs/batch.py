@@ -17,6 +17,9 @@ NAMES: Final = {BatchSystem.SLURM: "Slurm", BatchSystem.LSF: "LSF"}
 VANISHED: Final = "vanished"
 """The end of a job that its batch system no longer lists."""
 
+STANDS_BY: Final = "stands by"
+"""How the problem of a gateway begins that another one keeps from working."""
+
 _HOW: Final = {
     JobEnd.DONE: "ended",
     JobEnd.CANCELLED: "was cancelled",

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.runs.batch import Gateway, Submitted
+from iotide_server.runs.batch import STANDS_BY, Gateway, Submitted
 from iotide_server.runs.models import Attempt, BatchJob
 from iotide_wire.batch import BatchSystem
 
@@ -18,7 +18,8 @@ _SUBMITTED: Final = text(
         SELECT node.name, node.problem, node_beat.seen_at
         FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id
         WHERE node.cluster_id = cluster.id AND node.role = 'gateway' AND node.retired_at IS NULL
-        ORDER BY node_beat.seen_at DESC NULLS LAST, node.id LIMIT 1
+        ORDER BY starts_with(coalesce(node.problem, ''), :stands_by), node_beat.seen_at DESC NULLS LAST, node.id
+        LIMIT 1
     ) AS gateway ON true
     LEFT JOIN LATERAL (
         SELECT batch_job.* FROM attempt JOIN batch_job ON batch_job.attempt_id = attempt.id
@@ -31,7 +32,7 @@ _SUBMITTED: Final = text(
 
 def submitted(session: Session, run_id: int) -> Submitted | None:
     """What the run's batch system does with its open attempt; None where its nodes' agents start it."""
-    row = session.execute(_SUBMITTED, {"run_id": run_id}).one_or_none()
+    row = session.execute(_SUBMITTED, {"run_id": run_id, "stands_by": STANDS_BY}).one_or_none()
     if row is None:
         return None
     gateway = None if row.name is None else Gateway(row.name, row.seen_at, row.problem)
