@@ -1,0 +1,77 @@
+"""The odd one out among equals: nodes of a cluster, RAID sets of a server, OSTs of a file system; pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+import numpy as np
+from scipy.stats import false_discovery_control, mannwhitneyu
+
+FEWEST_PEERS: Final = 3
+FEWEST_RUNS: Final = 4
+LEAST_RATIO: Final = 0.05
+"""Of the median of the peers; nearer ones are equals."""
+MOST_FALSE: Final = 0.05
+_MAD_TO_SIGMA: Final = 1.4826
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """One of a group beside all the others.
+
+    Attributes:
+        run_count, median: of its own runs, in the unit of the values.
+        difference_ratio: of its median to the median of the other peers' medians, less 1.
+        robust_z: that difference over 1.4826 x the median absolute deviation of the others' medians; None where they
+            have none to speak of (two others, or all alike).
+        p_value: of its runs being like those of all others, adjusted for the number of peers.
+        is_odd: it differs by 5 % at least, at a rate of false discoveries of 5 %.
+    """
+
+    run_count: int
+    median: float
+    difference_ratio: float
+    robust_z: float | None
+    p_value: float
+    is_odd: bool
+
+
+def odd_ones(runs: Mapping[str, Sequence[float]]) -> dict[str, Peer]:
+    """Each peer against the others. Of fewer than three, or with fewer than four runs each, nothing is said.
+
+    The adjustment is Benjamini's and Hochberg's (1995). A peer that others make odd is not odd itself: of those beyond
+    the threshold only the ones on the far side of the group's median count.
+    """
+    enough = {name: list(values) for name, values in runs.items() if len(values) >= FEWEST_RUNS}
+    if len(enough) < FEWEST_PEERS:
+        return {}
+    medians = {name: median(values) for name, values in enough.items()}
+    centre = median(medians.values())
+    p_values = [_against_others(enough, name) for name in enough]
+    adjusted = false_discovery_control(p_values)
+    return {
+        name: _peer(values, medians, name, centre, float(p))
+        for (name, values), p in zip(enough.items(), adjusted, strict=True)
+    }
+
+
+def _against_others(runs: Mapping[str, Sequence[float]], name: str) -> float:
+    others = np.concatenate([np.asarray(values) for other, values in runs.items() if other != name])
+    return float(mannwhitneyu(np.asarray(runs[name]), others).pvalue)
+
+
+def _peer(values: Sequence[float], medians: Mapping[str, float], name: str, centre: float, p: float) -> Peer:
+    others = [level for other, level in medians.items() if other != name]
+    usual = median(others)
+    sigma = _MAD_TO_SIGMA * median(abs(level - usual) for level in others)
+    difference = medians[name] / usual - 1 if usual else 0.0
+    is_far = abs(difference) >= LEAST_RATIO and abs(medians[name] - centre) >= LEAST_RATIO * abs(centre)
+    return Peer(
+        len(values),
+        medians[name],
+        difference,
+        (medians[name] - usual) / sigma if sigma else None,
+        p,
+        is_far and p < MOST_FALSE,
+    )

@@ -1,0 +1,44 @@
+"""Whether the newest runs look as if a series had changed, long before that can be shown; nobody is told; pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+FEWEST_RUNS: Final = 8
+NEWEST_RUNS: Final = 3
+OUTSIDE_RUNS: Final = 2
+MADS: Final = 4
+LEAST_RATIO: Final = 0.03
+CONFIRMATION_RUNS: Final = 3
+"""So many runs are queued to see whether a suspect is a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """The newest runs and the bounds outside which two of them are, in the unit of the values."""
+
+    centre: float
+    low: float
+    high: float
+    is_higher: bool
+
+
+def suspect(values: Sequence[float]) -> Suspect | None:
+    """Two of the last three runs on one side of median -+ max(4 MAD, 3 %) of the runs before them; None: they are not.
+
+    With fewer than eight runs nothing is suspected.
+
+    Args:
+        values: of the segment since the last change, in time order.
+    """
+    if len(values) < FEWEST_RUNS:
+        return None
+    earlier, newest = values[:-NEWEST_RUNS], values[-NEWEST_RUNS:]
+    centre = median(earlier)
+    reach = max(MADS * median(abs(value - centre) for value in earlier), LEAST_RATIO * abs(centre))
+    low, high = centre - reach, centre + reach
+    above, below = sum(value > high for value in newest), sum(value < low for value in newest)
+    if max(above, below) < OUTSIDE_RUNS:
+        return None
+    return Suspect(centre, low, high, is_higher=above > below)

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iotide_server.statistics.changepoints import (
+    FEWEST_RUNS,
+    LEAST_SHIFT,
+    MOST_P,
+    MOST_RUNS,
+    SAME_RUNS,
+    SEGMENT_RUNS,
+    Analysis,
+    Change,
+    Course,
+    agreed,
+    analyse,
+)
+
+
+def runs(*levels: tuple[int, float], noise: float = 0.01, seed: int = 1) -> list[float]:
+    """So many runs at each level, with noise of so large a share."""
+    random = np.random.default_rng(seed)
+    means = np.concatenate([np.full(count, level) for count, level in levels])
+    return list(means * (1 + noise * random.standard_normal(len(means))))
+
+
+def test_a_step_is_found_where_it_is_with_what_was_before_and_after() -> None:
+    found = analyse(runs((60, 1000.0), (40, 880.0)))
+    (change,) = found.changes
+    assert (found.course, change.index, change.runs_before, change.runs_after) == (Course.CHANGED, 60, 60, 40)
+    assert change.shift_ratio == pytest.approx(-0.12, abs=0.01)
+    assert (change.median_before, change.median_after) == pytest.approx((1000, 880), rel=0.01)
+    assert change.p_value < MOST_P
+
+
+def test_several_steps_are_found_in_time_order() -> None:
+    found = analyse(runs((50, 100.0), (50, 120.0), (50, 90.0), (50, 100.0)))
+    assert [change.index for change in found.changes] == [50, 100, 150]
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1.0, 1e12])
+def test_the_unit_of_the_values_changes_nothing(factor: float) -> None:
+    found = analyse([factor * value for value in runs((30, 100.0), (30, 90.0))])
+    assert [change.index for change in found.changes] == [30]
+
+
+@pytest.mark.parametrize(
+    "steady",
+    [
+        [100.0] * 50,
+        runs((200, 100.0), noise=0.05),
+        runs((60, 100.0), (1, 50.0), (60, 100.0)),
+        runs((60, 100.0), (4, 50.0), (60, 100.0)),
+        runs((100, 100.0), (100, 102.0), noise=0.001),
+        runs((40, 100.0), (40, 130.0)) and [100.0, 130.0] * 40,
+    ],
+    ids=["constant", "noisy", "one wild run", "four wild runs", "a shift below 3 %", "two modes in turn"],
+)
+def test_what_is_no_change_of_level_is_steady(steady: list[float]) -> None:
+    assert analyse(steady).course is Course.STEADY
+
+
+def test_too_few_runs_get_no_answer_but_how_many_more_are_needed() -> None:
+    values = runs((5, 100.0), (9, 50.0), noise=0.001)
+    assert analyse(values[:-1]) == Analysis(Course.TOO_SHORT, 13, missing_runs=1)
+    assert [change.index for change in analyse(values).changes] == [5]
+    assert analyse([]).missing_runs == FEWEST_RUNS
+
+
+def test_a_slow_change_is_a_drift_and_no_row_of_steps() -> None:
+    falling = [value * level for value, level in zip(runs((200, 100.0)), np.linspace(1, 0.8, 200), strict=True)]
+    found = analyse(falling)
+    assert (found.course, found.changes) == (Course.DRIFT, ())
+    assert found.drift is not None
+    assert found.drift.low < found.drift.shift_ratio < found.drift.high < 0
+    assert found.drift.shift_ratio == pytest.approx(-0.2 / 0.9, abs=0.02)
+
+
+def test_runs_that_resemble_the_ones_before_need_more_of_them_for_a_change() -> None:
+    random = np.random.default_rng(3)
+    noise = np.zeros(200)
+    for number in range(1, 200):
+        noise[number] = 0.9 * noise[number - 1] + random.standard_normal()
+    wandering = analyse(list(100 + 2 * noise))
+    assert wandering.memory > 0.5
+    assert wandering.course is not Course.CHANGED or all(change.p_value < MOST_P for change in wandering.changes)
+
+
+def test_of_a_very_long_series_the_newest_runs_count_under_their_own_numbers() -> None:
+    values = runs((MOST_RUNS, 100.0), (100, 80.0))
+    assert [change.index for change in analyse(values).changes] == [MOST_RUNS]
+    assert analyse(values).run_count == MOST_RUNS + 100
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_value_that_is_none_is_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        analyse([*runs((20, 1.0)), bad])
+
+
+def test_two_analyses_agree_on_a_change_that_moved_by_six_runs_and_not_by_seven() -> None:
+    def analysis(run_count: int, *indices: int) -> Analysis:
+        changes = tuple(Change(index, 9, 9, 1.0, 2.0, 1.0, 0.0) for index in indices)
+        return Analysis(Course.CHANGED, run_count, changes)
+
+    later = analysis(101, 30, 60)
+    assert agreed(analysis(100, 30 + SAME_RUNS, 60 - SAME_RUNS - 1), later) == later.changes[:1]
+    assert agreed(analysis(100), later) == ()
+    with pytest.raises(ValueError, match="101"):
+        agreed(analysis(101, 30), later)
+
+
+@given(
+    st.lists(st.sampled_from([1.0, 1.01, 1.5, 2.0, 3.0]), max_size=60),
+    st.lists(st.tuples(st.integers(5, 30), st.floats(1.0, 4.0)), max_size=4),
+)
+def test_whatever_the_values_each_change_told_is_guarded(noise: list[float], levels: list[tuple[int, float]]) -> None:
+    values = [level for count, level in levels for _ in range(count)] + noise
+    found = analyse(values)
+    assert (found.course is Course.CHANGED) == bool(found.changes)
+    assert (found.course is Course.DRIFT) == (found.drift is not None)
+    ends = [0, *(change.index for change in found.changes), len(values)]
+    for change, start, end in zip(found.changes, ends, ends[2:], strict=False):
+        assert (change.runs_before, change.runs_after) == (change.index - start, end - change.index)
+        assert min(change.runs_before, change.runs_after) >= SEGMENT_RUNS
+        assert abs(change.shift_ratio) >= LEAST_SHIFT
+        assert change.p_value < MOST_P

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from iotide_server.statistics.peers import odd_ones
+
+
+def peers(*levels: float, runs: int = 6, seed: int = 1) -> dict[str, list[float]]:
+    random = np.random.default_rng(seed)
+    return {
+        f"raid{number}": list(level * (1 + 0.02 * random.standard_normal(runs)))
+        for number, level in enumerate(levels, start=1)
+    }
+
+
+def odd(runs: dict[str, list[float]]) -> list[str]:
+    return [name for name, peer in odd_ones(runs).items() if peer.is_odd]
+
+
+@pytest.mark.parametrize(("levels", "expected"), [((150, 150, 115), ["raid3"]), ((60, 100, 100, 101), ["raid1"])])
+def test_the_one_that_is_slower_than_its_equals_is_found_and_they_are_not(
+    levels: tuple[float, ...], expected: list[str]
+) -> None:
+    assert odd(peers(*levels)) == expected
+
+
+def test_how_far_it_is_off_is_told_by_ratio_and_robust_score() -> None:
+    found = odd_ones(peers(100, 101, 102, 99, 80, runs=8))["raid5"]
+    assert found.difference_ratio == pytest.approx(-0.2, abs=0.02)
+    assert found.robust_z is not None
+    assert found.robust_z < -5
+    assert found.p_value < 0.05
+
+
+def test_equals_and_those_within_five_percent_are_not_odd() -> None:
+    assert odd(peers(100, 100, 100)) == []
+    assert odd(peers(100, 100, 96, runs=30)) == []
+
+
+def test_two_peers_or_three_runs_say_nothing() -> None:
+    assert odd_ones(peers(100, 50)) == {}
+    assert odd_ones(peers(100, 100, 50, runs=3)) == {}
+    assert "raid3" not in odd_ones(peers(100, 100, 100) | {"raid3": [1.0], "raid4": [100.0, 101.0, 99.0, 100.0]})
+
+
+def test_among_equals_chance_finds_few() -> None:
+    names = [name for seed in range(200) for name in odd(peers(*[100] * 8, seed=seed))]
+    assert len(names) / (200 * 8) < 0.01
