@@ -22,7 +22,8 @@ from peers_of_detector import Detector, others
 from rich.console import Console
 from rich.table import Table
 
-from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, Change, agreed, analyse, same_change
+from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, analyse
+from iotide_server.statistics.course import Change, agreed, same_change
 
 TOLERANCE_RUNS: Final = 3
 EACH: Final = 4

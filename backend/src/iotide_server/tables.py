@@ -10,6 +10,7 @@ from iotide_server.results import models as results
 from iotide_server.runs import models as runs
 from iotide_server.schedules import models as schedules
 from iotide_server.targets import models as targets
+from iotide_server.trends import models as trends
 from iotide_server.workloads import models as workloads
 
 metadata = Base.metadata
@@ -25,6 +26,7 @@ __all__ = [
     "runs",
     "schedules",
     "targets",
+    "trends",
     "work",
     "workloads",
 ]

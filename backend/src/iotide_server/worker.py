@@ -11,9 +11,10 @@ from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
 from iotide_server.kit.work import Handler, do_work
 from iotide_server.results.service import POINTS
 from iotide_server.settings import Settings
-from iotide_server.trends.service import recompute_points
+from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.service import ANALYSIS, recompute_points
 
-HANDLERS: Final[Mapping[str, Handler]] = {POINTS: recompute_points}
+HANDLERS: Final[Mapping[str, Handler]] = {POINTS: recompute_points, ANALYSIS: analyse_series}
 """What is done for each kind of work."""
 
 _THREADS: Final = 4

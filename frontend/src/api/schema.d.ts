@@ -1420,6 +1420,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/series/{series_id}/analysis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how a series went
+         * @description Its changes of level with what was before and after, a drift, or that nothing is shown; with the numbers.
+         */
+        get: operations["get_series_analysis"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description Changes that two analyses agree on, of all series that you may see, the newest found first.
+         */
+        get: operations["list_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -2443,6 +2483,12 @@ export interface components {
             found_sha256: string;
         };
         /**
+         * Course
+         * @description How a series went.
+         * @enum {string}
+         */
+        Course: "too_short" | "steady" | "changed" | "drift";
+        /**
          * CredentialsInput
          * @description Name and password.
          */
@@ -2609,6 +2655,18 @@ export interface components {
              * @example 2026-12-01T06:00:00Z
              */
             until?: string | null;
+        };
+        /**
+         * Drift
+         * @description A slow change: what a straight line gained or lost over the series, of its median, with its 95 % interval.
+         */
+        Drift: {
+            /** Shift Ratio */
+            shift_ratio: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
         };
         /**
          * EndedRun
@@ -3391,6 +3449,39 @@ export interface components {
             mount_options: string;
         };
         /**
+         * NamedChange
+         * @description A change with what its series is called.
+         */
+        NamedChange: {
+            /** Cluster Id */
+            cluster_id: number;
+            /** Workload */
+            workload: string;
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            change: components["schemas"]["SeriesChange"];
+        };
+        /**
          * NamedDrain
          * @description A drain in a list.
          */
@@ -3854,6 +3945,13 @@ export interface components {
         Page_MeasuredCell_: {
             /** Items */
             items: components["schemas"]["MeasuredCell"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[NamedChange] */
+        Page_NamedChange_: {
+            /** Items */
+            items: components["schemas"]["NamedChange"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -4892,6 +4990,96 @@ export interface components {
             last_at: string | null;
         };
         /**
+         * SeriesAnalysis
+         * @description How a series went by its last analysis, a few seconds after its newest point; null before the first.
+         *
+         *     `memory` is the lag-1 autocorrelation of its points within segments: how much of a point the one before it tells.
+         */
+        SeriesAnalysis: {
+            /** Series Id */
+            series_id: number;
+            course: components["schemas"]["Course"] | null;
+            /**
+             * Words
+             * @example no change shown in 60 points
+             */
+            words: string;
+            /** N */
+            n: number;
+            /**
+             * Missing Points
+             * @description So many more allow an answer
+             */
+            missing_points: number;
+            /** Memory */
+            memory: number | null;
+            drift: components["schemas"]["Drift"] | null;
+            suspect: components["schemas"]["Suspect"] | null;
+            /** Changes */
+            changes: components["schemas"]["SeriesChange"][];
+            /** Detector */
+            detector: string | null;
+            /** Analysed At */
+            analysed_at: string | null;
+        };
+        /**
+         * SeriesChange
+         * @description A change of a series' level, with its segments: the points from the change before to the next one.
+         *
+         *     It lies between `previous_at` and `at`. Until `confirmed_at` only analyses of one number of points have found it.
+         *     `p_value` is that of Mann and Whitney, for as many points as are independent.
+         */
+        SeriesChange: {
+            /** Id */
+            id: number;
+            /** Series Id */
+            series_id: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Previous At
+             * Format: date-time
+             */
+            previous_at: string;
+            /** Cell Id */
+            cell_id: number;
+            /** N Before */
+            n_before: number;
+            /** N After */
+            n_after: number;
+            /** Median Before */
+            median_before: number;
+            /** Median After */
+            median_after: number;
+            /**
+             * Shift Ratio
+             * @description Of the median before; null where that is 0
+             */
+            shift_ratio: number | null;
+            /** P Value */
+            p_value: number;
+            /**
+             * Words
+             * @example 12.0 % lower, worse: 40 points against 60 before
+             */
+            words: string;
+            /**
+             * Found At
+             * Format: date-time
+             */
+            found_at: string;
+            /** Confirmed At */
+            confirmed_at: string | null;
+            /**
+             * Detector
+             * @example kernel-cpd-1
+             */
+            detector: string;
+        };
+        /**
          * SessionState
          * @description A session.
          */
@@ -4997,6 +5185,20 @@ export interface components {
          * @enum {string}
          */
         StepRole: "client" | "sender" | "receiver" | "observer";
+        /**
+         * Suspect
+         * @description Two of the last three points lie outside of these bounds on one side; nothing is shown yet.
+         */
+        Suspect: {
+            /** Centre */
+            centre: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Is Higher */
+            is_higher: boolean;
+        };
         /**
          * Target
          * @description A file system or directory under test.
@@ -23178,6 +23380,351 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_series_analysis: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                series_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "series_id": 1,
+                     *       "course": "too_short",
+                     *       "words": "no change shown in 60 points",
+                     *       "n": 1,
+                     *       "missing_points": 1,
+                     *       "memory": 1,
+                     *       "drift": {
+                     *         "shift_ratio": 1,
+                     *         "low": 1,
+                     *         "high": 1
+                     *       },
+                     *       "suspect": {
+                     *         "centre": 1,
+                     *         "low": 1,
+                     *         "high": 1,
+                     *         "is_higher": true
+                     *       },
+                     *       "changes": [
+                     *         {
+                     *           "id": 1,
+                     *           "series_id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "previous_at": "2026-11-21T10:00:00Z",
+                     *           "cell_id": 1,
+                     *           "n_before": 1,
+                     *           "n_after": 1,
+                     *           "median_before": 1,
+                     *           "median_after": 1,
+                     *           "shift_ratio": 1,
+                     *           "p_value": 1,
+                     *           "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *           "found_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_at": "2026-11-21T10:00:00Z",
+                     *           "detector": "kernel-cpd-1"
+                     *         }
+                     *       ],
+                     *       "detector": "text",
+                     *       "analysed_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SeriesAnalysis"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_changes: {
+        parameters: {
+            query?: {
+                cluster_id?: number | null;
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "cluster_id": 1,
+                     *           "workload": "text",
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "change": {
+                     *             "id": 1,
+                     *             "series_id": 1,
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "previous_at": "2026-11-21T10:00:00Z",
+                     *             "cell_id": 1,
+                     *             "n_before": 1,
+                     *             "n_after": 1,
+                     *             "median_before": 1,
+                     *             "median_after": 1,
+                     *             "shift_ratio": 1,
+                     *             "p_value": 1,
+                     *             "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *             "found_at": "2026-11-21T10:00:00Z",
+                     *             "confirmed_at": "2026-11-21T10:00:00Z",
+                     *             "detector": "kernel-cpd-1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_NamedChange_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
                      *       }
                      *     }
                      */

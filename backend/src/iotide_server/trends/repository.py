@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import Row, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Json
+from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Environment, Point, Series
 from iotide_server.runs.models import Run
+from iotide_server.trends.models import ChangePoint
 from iotide_server.trends.outliers import Measure
 from iotide_server.trends.points import CellPoint
 from iotide_wire.units import Unit
@@ -104,6 +107,49 @@ def _row(cell: Cell, point: CellPoint) -> dict[str, Any]:
         "robust_spread_ratio": summary.robust_spread_ratio,
         "flags": list(point.flags),
     }
+
+
+def transaction_time(session: Session) -> datetime:
+    """When this transaction began, by the database's clock."""
+    return session.scalars(select(func.now())).one()
+
+
+def lock_series(session: Session, series_id: int) -> Series | None:
+    """The series, kept from others who analyse it at the same time."""
+    return session.scalar(select(Series).where(Series.id == series_id).with_for_update(key_share=True))
+
+
+def count_points(session: Session, series_id: int) -> int:
+    """How many points a series has."""
+    return session.scalars(select(func.count()).where(Point.series_id == series_id)).one()
+
+
+def change_points(session: Session, series_id: int) -> Sequence[ChangePoint]:
+    """All changes of a series that an analysis ever found, in time order."""
+    statement = select(ChangePoint).where(ChangePoint.series_id == series_id).order_by(ChangePoint.at, ChangePoint.id)
+    return session.scalars(statement).all()
+
+
+def told_changes(session: Session, series_id: int) -> Sequence[ChangePoint]:
+    """Those that the last analysis found, in time order."""
+    return [row for row in change_points(session, series_id) if row.gone_at is None]
+
+
+def changes_page(
+    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
+) -> Slice[Row[ChangePoint, Series]]:
+    """Confirmed changes that are still found, with their series, the newest found first."""
+    statement = (
+        select(ChangePoint, Series)
+        .join(Series, Series.id == ChangePoint.series_id)
+        .where(ChangePoint.confirmed_at.is_not(None), ChangePoint.gone_at.is_(None), ChangePoint.id < paging.before_id)
+    )
+    if visible is not None:
+        statement = statement.where(Series.cluster_id.in_(visible))
+    if cluster_id is not None:
+        statement = statement.where(Series.cluster_id == cluster_id)
+    rows = session.execute(statement.order_by(ChangePoint.id.desc()).limit(paging.limit + 1)).all()
+    return paging.cut(rows, key=lambda row: row[0].id)
 
 
 def newest_points(session: Session, series_id: int, limit: int) -> list[Point]:

@@ -5,9 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from iotide_server.accounts.rules import Viewer
+from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Tx, errors
+from iotide_server.results.schemas import OptionalId
 from iotide_server.trends import service
-from iotide_server.trends.schemas import Points
+from iotide_server.trends.schemas import NamedChange, Points, SeriesAnalysis
 
 router = APIRouter(tags=["trends"])
 
@@ -21,3 +23,15 @@ def get_series_points(
 ) -> Points:
     """One point a campaign cell: the median of its valid runs with their range, oldest first."""
     return service.series_points(session, principal, series_id, limit)
+
+
+@router.get("/series/{series_id}/analysis", summary="Show how a series went", responses=errors(404))
+def get_series_analysis(principal: Viewer, session: Tx, series_id: Id) -> SeriesAnalysis:
+    """Its changes of level with what was before and after, a drift, or that nothing is shown; with the numbers."""
+    return service.series_analysis(session, principal, series_id)
+
+
+@router.get("/changes", summary="List changes")
+def list_changes(principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None) -> Page[NamedChange]:
+    """Changes that two analyses agree on, of all series that you may see, the newest found first."""
+    return service.list_changes(session, principal, cluster_id, paging).page(NamedChange.of)

@@ -5,10 +5,16 @@ from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
+from sqlalchemy import Row
 
 from iotide_server.kit.web import Output
+from iotide_server.results import models as results
 from iotide_server.results.models import Point
-from iotide_server.results.schemas import Series
+from iotide_server.results.schemas import Better, Labels, Metric, Series
+from iotide_server.statistics.course import Course
+from iotide_server.trends.models import ChangePoint, SeriesCourse
+from iotide_server.trends.words import change_words, course_words
+from iotide_wire.units import Unit
 
 
 class Points(Output):
@@ -44,4 +50,145 @@ class Points(Output):
             cell_id=[point.cell_id for point in points],
             campaign_id=[point.campaign_id for point in points],
             flags=[point.flags for point in points],
+        )
+
+
+class SeriesChange(Output):
+    """A change of a series' level, with its segments: the points from the change before to the next one.
+
+    It lies between `previous_at` and `at`. Until `confirmed_at` only analyses of one number of points have found it.
+    `p_value` is that of Mann and Whitney, for as many points as are independent.
+    """
+
+    id: int
+    series_id: int
+    at: datetime
+    previous_at: datetime
+    cell_id: int
+    n_before: int
+    n_after: int
+    median_before: float
+    median_after: float
+    shift_ratio: Annotated[float | None, Field(description="Of the median before; null where that is 0")]
+    p_value: float
+    words: Annotated[str, Field(examples=["12.0 % lower, worse: 40 points against 60 before"])]
+    found_at: datetime
+    confirmed_at: datetime | None
+    detector: Annotated[str, Field(examples=["kernel-cpd-1"])]
+
+    @classmethod
+    def of(cls, row: ChangePoint, better: str) -> "SeriesChange":
+        """As the API shows the row."""
+        return cls(
+            id=row.id,
+            series_id=row.series_id,
+            at=row.at,
+            previous_at=row.previous_at,
+            cell_id=row.cell_id,
+            n_before=row.points_before,
+            n_after=row.points_after,
+            median_before=row.median_before,
+            median_after=row.median_after,
+            shift_ratio=row.shift_ratio,
+            p_value=row.p_value,
+            words=change_words(row.shift_ratio, row.points_before, row.points_after, better),
+            found_at=row.found_at,
+            confirmed_at=row.confirmed_at,
+            detector=row.detector,
+        )
+
+
+class NamedChange(Output):
+    """A change with what its series is called."""
+
+    cluster_id: int
+    workload: str
+    metric: Metric
+    title: str
+    unit: Unit
+    better: Better
+    labels: Labels
+    change: SeriesChange
+
+    @classmethod
+    def of(cls, found: Row[ChangePoint, results.Series]) -> "NamedChange":
+        """As the API shows the rows."""
+        row, series = found
+        own = {name: getattr(series, name) for name in cls.model_fields if name != "change"}
+        return cls(**own, change=SeriesChange.of(row, series.better))
+
+
+class Drift(Output):
+    """A slow change: what a straight line gained or lost over the series, of its median, with its 95 % interval."""
+
+    shift_ratio: float
+    low: float
+    high: float
+
+
+class Suspect(Output):
+    """Two of the last three points lie outside of these bounds on one side; nothing is shown yet."""
+
+    centre: float
+    low: float
+    high: float
+    is_higher: bool
+
+
+class SeriesAnalysis(Output):
+    """How a series went by its last analysis, a few seconds after its newest point; null before the first.
+
+    `memory` is the lag-1 autocorrelation of its points within segments: how much of a point the one before it tells.
+    """
+
+    series_id: int
+    course: Course | None
+    words: Annotated[str, Field(examples=["no change shown in 60 points"])]
+    n: int
+    missing_points: Annotated[int, Field(description="So many more allow an answer")]
+    memory: float | None
+    drift: Drift | None
+    suspect: Suspect | None
+    changes: list[SeriesChange]
+    detector: str | None
+    analysed_at: datetime | None
+
+    @classmethod
+    def of(cls, series: Series, row: SeriesCourse | None, changes: Sequence[ChangePoint]) -> "SeriesAnalysis":
+        """As the API shows the rows."""
+        if row is None:
+            return cls(
+                series_id=series.id,
+                course=None,
+                words="not analysed yet",
+                n=series.point_count,
+                missing_points=0,
+                memory=None,
+                drift=None,
+                suspect=None,
+                changes=[],
+                detector=None,
+                analysed_at=None,
+            )
+        course = Course(row.course)
+        drift = None if row.drift is None else Drift.model_validate(row.drift)
+        interval = None if drift is None else (drift.low, drift.high)
+        return cls(
+            series_id=series.id,
+            course=course,
+            words=course_words(
+                course,
+                row.point_count,
+                missing_points=row.missing_points,
+                changes=len(changes),
+                drift=interval,
+            ),
+            n=row.point_count,
+            missing_points=row.missing_points,
+            memory=row.memory,
+            drift=drift,
+            suspect=None if row.suspect is None else Suspect.model_validate(row.suspect),
+            changes=[SeriesChange.of(change, series.better) for change in changes],
+            detector=row.detector,
+            analysed_at=row.analysed_at,
         )

@@ -1,29 +1,42 @@
 """What follows a result: the points of its cell, and a mark where the environment changed."""
 
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
 
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.models import Campaign
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results import reading as results
 from iotide_server.results.gangs import in_own_series, node_totals
+from iotide_server.results.models import Series
 from iotide_server.results.values import RunValue, run_values
 from iotide_server.runs.models import Run
 from iotide_server.trends import repository
 from iotide_server.trends.environment import environment_change
+from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.outliers import outlier_flags
 from iotide_server.trends.points import cell_points
-from iotide_server.trends.schemas import Points
+from iotide_server.trends.schemas import Points, SeriesAnalysis
 from iotide_wire.measured import Flag, FlagCode
+
+ANALYSIS: Final = "analysis"
+"""Kind of the work that analyses a series; its key is the series."""
+
+ANALYSED_AFTER: Final = timedelta(seconds=5)
+"""An analysis waits so long for more news of its series: the points of a campaign come one after the other."""
 
 
 def recompute_points(session: Session, cell_id: int) -> None:
     """Make the points of a cell say what its valid finished runs say; harmless to do twice, also at once.
 
     Marks its runs whose environment differs from the previous run's, and those that lie far from the others, first, so
-    that the points carry the marks, and tells browsers which series changed.
+    that the points carry the marks, tells browsers which series changed, and has these analysed.
     """
     cell = repository.lock_cell(session, cell_id)
     if cell is None:
@@ -33,8 +46,10 @@ def recompute_points(session: Session, cell_id: int) -> None:
     _mark_environment_changes(session, cell_id, runs)
     _mark_outliers(session, cell_id, runs)
     touched = repository.put_points(session, cell, cell_points(_values(session, cell_id)))
+    now = repository.transaction_time(session)
     for series_id in sorted(touched):
         live.publish(session, "series", series_id, cluster_id)
+        want_work(session, ANALYSIS, series_id, now + ANALYSED_AFTER)
 
 
 def _mark_environment_changes(session: Session, cell_id: int, runs: Sequence[Run]) -> None:
@@ -78,3 +93,20 @@ def series_points(session: Session, principal: Principal, series_id: int, limit:
     """
     series = results.series(session, principal, series_id)
     return Points.of(series, repository.newest_points(session, series_id, limit))
+
+
+def series_analysis(session: Session, principal: Principal, series_id: int) -> SeriesAnalysis:
+    """How a series went by its last analysis.
+
+    Raises:
+        SeriesNotFoundError: there is none that the caller may see.
+    """
+    series = results.series(session, principal, series_id)
+    return SeriesAnalysis.of(series, session.get(SeriesCourse, series_id), repository.told_changes(session, series_id))
+
+
+def list_changes(
+    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
+) -> Slice[Row[ChangePoint, Series]]:
+    """Confirmed changes of the series that the caller may see, the newest found first."""
+    return repository.changes_page(session, principal.visible_clusters(), cluster_id, paging)

@@ -3,18 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.statistics.changepoints import (
-    FEWEST_RUNS,
+from iotide_server.statistics.changepoints import FEWEST_RUNS, MOST_RUNS, analyse
+from iotide_server.statistics.course import (
     LEAST_SHIFT,
     MOST_P,
-    MOST_RUNS,
     SAME_RUNS,
     SEGMENT_RUNS,
     Analysis,
     Change,
     Course,
     agreed,
-    analyse,
 )
 
 
@@ -75,6 +73,18 @@ def test_a_slow_change_is_a_drift_and_no_row_of_steps() -> None:
     assert found.drift is not None
     assert found.drift.low < found.drift.shift_ratio < found.drift.high < 0
     assert found.drift.shift_ratio == pytest.approx(-0.2 / 0.9, abs=0.02)
+
+
+@pytest.mark.parametrize("memory", [0.3, 0.6])
+def test_runs_that_wander_without_going_anywhere_are_seldom_a_drift_or_a_change(memory: float) -> None:
+    random = np.random.default_rng(7)
+    courses = []
+    for _ in range(100):
+        noise = np.zeros(100)
+        for number in range(1, 100):
+            noise[number] = memory * noise[number - 1] + random.standard_normal()
+        courses.append(analyse(list(100 + 2 * noise)).course)
+    assert sum(course is not Course.STEADY for course in courses) <= 8
 
 
 def test_runs_that_resemble_the_ones_before_need_more_of_them_for_a_change() -> None:

@@ -1,0 +1,102 @@
+"""How a series of runs went: its changes of level, each guarded by a test, or a drift, or nothing; pure.
+
+What finds it is `changepoints`, which needs numpy and scipy; who only tells of it does not.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+SEGMENT_RUNS: Final = 5
+LEAST_SHIFT: Final = 0.03
+"""Of the median before; a smaller one is not acted upon."""
+MOST_P: Final = 0.001
+SAME_RUNS: Final = 6
+"""A change that another analysis finds so far away is the same."""
+
+
+class Course(StrEnum):
+    """How a series went."""
+
+    TOO_SHORT = "too_short"
+    STEADY = "steady"
+    CHANGED = "changed"
+    DRIFT = "drift"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of level.
+
+    Attributes:
+        index: of the first run after it.
+        runs_before, runs_after: of the segments on both sides, up to the next change or the end.
+        median_before, median_after: of these segments, in the unit of the values.
+        shift_ratio: (after - before) / |before|; inf where the median before is 0.
+        p_value: of the two segments being alike, by `ranks.p_value`.
+    """
+
+    index: int
+    runs_before: int
+    runs_after: int
+    median_before: float
+    median_after: float
+    shift_ratio: float
+    p_value: float
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether it is long, large and sure enough to be told."""
+        is_long = min(self.runs_before, self.runs_after) >= SEGMENT_RUNS
+        return is_long and abs(self.shift_ratio) >= LEAST_SHIFT and self.p_value < MOST_P
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A slow change without a moment.
+
+    Attributes:
+        shift_ratio: what the line gained or lost from the first run to the last, of the absolute median.
+        low, high: the same at the ends of the slope's 95 % interval, wider by the memory of the runs.
+    """
+
+    shift_ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is known of a series' course.
+
+    Attributes:
+        changes: in time order, where the course is CHANGED.
+        drift: where it is DRIFT.
+        memory: lag-1 autocorrelation of the runs within segments, from 0.
+        missing_runs: so many more runs allow an answer, where the series is TOO_SHORT.
+    """
+
+    course: Course
+    run_count: int
+    changes: tuple[Change, ...] = ()
+    drift: Drift | None = None
+    memory: float = 0.0
+    missing_runs: int = 0
+
+
+def same_change(one: Change, other: Change) -> bool:
+    """Whether two analyses mean the same change, which later runs may move by a few."""
+    return abs(one.index - other.index) <= SAME_RUNS
+
+
+def agreed(earlier: Analysis, later: Analysis) -> tuple[Change, ...]:
+    """The changes of the later analysis that the earlier one, of fewer runs, had found too.
+
+    One analysis alone is no reason to alert anybody: its newest change may be gone with the next run.
+
+    Raises:
+        ValueError: both are of as many runs, so that the second says nothing that the first did not.
+    """
+    if earlier.run_count >= later.run_count:
+        raise ValueError(f"an analysis of {later.run_count} runs cannot confirm one of {earlier.run_count}")
+    return tuple(change for change in later.changes if any(same_change(change, before) for before in earlier.changes))

@@ -1,0 +1,51 @@
+"""Which stored changes the changes of a new analysis are; pure."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from iotide_server.statistics.course import SAME_RUNS, Change
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The changes of an analysis beside the stored ones.
+
+    Attributes:
+        known: each change that was stored, with the index of its row.
+        new: those that were not.
+        gone: indices of the rows that the analysis did not find.
+    """
+
+    known: tuple[tuple[Change, int], ...]
+    new: tuple[Change, ...]
+    gone: tuple[int, ...]
+
+
+def match_changes(changes: Sequence[Change], stored: Sequence[datetime], times: Sequence[datetime]) -> Matched:
+    """Each change is the nearest stored one within six points that no nearer change is.
+
+    A stored change is where its first point would stand now, also if that point is gone: points come late, and go with
+    runs that are rejected.
+
+    Args:
+        stored: when the first point after each stored change was measured.
+        times: of the points of the series, in order.
+    """
+    places = [bisect_left(times, at) for at in stored]
+    distances = sorted(
+        (abs(change.index - place), number, row)
+        for number, change in enumerate(changes)
+        for row, place in enumerate(places)
+        if abs(change.index - place) <= SAME_RUNS
+    )
+    rows: dict[int, int] = {}
+    for _, number, row in distances:
+        if number not in rows and row not in rows.values():
+            rows[number] = row
+    return Matched(
+        known=tuple((change, rows[number]) for number, change in enumerate(changes) if number in rows),
+        new=tuple(change for number, change in enumerate(changes) if number not in rows),
+        gone=tuple(row for row in range(len(stored)) if row not in rows.values()),
+    )

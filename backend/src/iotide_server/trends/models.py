@@ -1,0 +1,79 @@
+"""Tables of trends: how each series went as its last analysis has it, and the changes that analyses found."""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from iotide_server.kit.db import Base, Identified, Json
+
+
+class SeriesCourse(Base):
+    """The last analysis of a series.
+
+    Attributes:
+        course: as `iotide_server.statistics.changepoints.Course`.
+        point_count: points in the series then; of very many the newest were looked at.
+        missing_points: so many more allow an answer.
+        memory: lag-1 autocorrelation of the points within segments, from 0.
+        drift: shift_ratio, low and high, where that is its course.
+        suspect: centre, low, high and is_higher, while the newest points look as if it had changed.
+        detector: name and version of what looked.
+    """
+
+    __tablename__ = "series_course"
+
+    series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"), primary_key=True)
+    course: Mapped[str]
+    point_count: Mapped[int]
+    missing_points: Mapped[int]
+    memory: Mapped[float]
+    drift: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    suspect: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    detector: Mapped[str]
+    analysed_at: Mapped[datetime]
+
+    __table_args__ = (
+        CheckConstraint("course IN ('too_short', 'steady', 'changed', 'drift')", name="course"),
+        CheckConstraint("(course = 'drift') = (drift IS NOT NULL)", name="drift"),
+    )
+
+
+class ChangePoint(Identified, Base):
+    """A change of a series' level; the row stays the same while analyses move it by a few points.
+
+    Attributes:
+        shift_ratio: None where the median before is 0.
+        at: when the first point after it was measured; previous_at: the last one before it.
+        cell_id: of the first point after it.
+        points_before, points_after, median_before, median_after, p_value: as
+            `iotide_server.statistics.changepoints.Change`; the medians in the series' base unit.
+        found_at, found_points: of the analysis that found it first, and how many points that had.
+        confirmed_at: when an analysis with another number of points found it too; None: not yet.
+        gone_at: since when analyses do not find it any more; it comes back as itself.
+        detector: name and version of what found it last.
+    """
+
+    __tablename__ = "change_point"
+
+    series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"))
+    at: Mapped[datetime]
+    previous_at: Mapped[datetime]
+    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))
+    points_before: Mapped[int]
+    points_after: Mapped[int]
+    median_before: Mapped[float]
+    median_after: Mapped[float]
+    shift_ratio: Mapped[float | None]
+    p_value: Mapped[float]
+    found_at: Mapped[datetime]
+    found_points: Mapped[int]
+    confirmed_at: Mapped[datetime | None]
+    gone_at: Mapped[datetime | None]
+    detector: Mapped[str]
+
+    __table_args__ = (
+        Index("ix_change_point_series_id_at", "series_id", "at"),
+        Index("ix_change_point_told", "id", postgresql_where=text("confirmed_at IS NOT NULL AND gone_at IS NULL")),
+    )

@@ -1,0 +1,38 @@
+"""What was found in a series, as sentences that say no more than was shown; pure."""
+
+from iotide_server.statistics.course import Course
+
+
+def change_words(shift_ratio: float | None, points_before: int, points_after: int, better: str) -> str:
+    """A change of level, for instance `12.0 % lower, worse: 40 points against 60 before`."""
+    counts = f"{points_after} points against {points_before} before"
+    if shift_ratio is None:
+        return f"no longer 0: {counts}"
+    direction = "higher" if shift_ratio > 0 else "lower"
+    return f"{abs(shift_ratio):.1%} {direction}{_judged(direction, better)}: {counts}".replace("%", " %")
+
+
+def course_words(
+    course: Course, point_count: int, *, missing_points: int, changes: int, drift: tuple[float, float] | None
+) -> str:
+    """How a series went.
+
+    Args:
+        drift: the ends of its interval, where that is the course.
+    """
+    match course:
+        case Course.TOO_SHORT:
+            return f"{point_count} points: {missing_points} more are needed to tell whether it changed"
+        case Course.STEADY:
+            return f"no change shown in {point_count} points"
+        case Course.CHANGED:
+            return f"{changes} {'change' if changes == 1 else 'changes'} in {point_count} points"
+        case Course.DRIFT:
+            low, high = drift or (0.0, 0.0)
+            return f"a slow drift of {100 * low:+.1f}..{100 * high:+.1f} % over {point_count} points, without a moment"
+
+
+def _judged(direction: str, better: str) -> str:
+    if better not in {"higher", "lower"}:
+        return ""
+    return ", better" if direction == better else ", worse"

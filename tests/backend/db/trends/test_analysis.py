@@ -1,0 +1,118 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from factories.histories import history, levels
+from factories.measured import Measured, finish, sample
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.results.models import Series
+from iotide_server.statistics.changepoints import DETECTOR
+from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.models import ChangePoint, SeriesCourse
+from iotide_server.trends.service import ANALYSED_AFTER, ANALYSIS, recompute_points
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    return Measured(session, NOW)
+
+
+def changes(session: Session) -> list[ChangePoint]:
+    session.flush()
+    session.expire_all()
+    return list(session.scalars(select(ChangePoint).order_by(ChangePoint.at)))
+
+
+def course(session: Session, series: Series) -> SeriesCourse:
+    session.flush()
+    session.expire_all()
+    return session.get_one(SeriesCourse, series.id)
+
+
+def test_a_new_point_has_its_series_analysed_once_a_little_later(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    measured.deliver(cell, finish(NOW, sample(100.0)))
+    recompute_points(session, cell.id)
+    recompute_points(session, cell.id)
+    (row,) = session.execute(text("SELECT key, due_at, now() AS now FROM work WHERE kind = :kind"), {"kind": ANALYSIS})
+    assert row.key == session.scalars(select(Series.id)).one()
+    assert row.due_at - row.now == ANALYSED_AFTER
+
+
+def test_a_step_is_stored_with_its_segments_and_confirmed_by_another_number_of_points(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((30, 100.0), (8, 80.0)))
+    analyse_series(session, series.id)
+    (change,) = changes(session)
+    assert (change.at, change.previous_at) == (NOW + timedelta(days=30), NOW + timedelta(days=29))
+    assert (change.points_before, change.points_after) == (30, 8)
+    assert change.shift_ratio == pytest.approx(-0.2, abs=0.01)
+    assert (change.found_points, change.detector) == (38, DETECTOR)
+    assert change.confirmed_at is None
+    assert course(session, series).course == "changed"
+
+    analyse_series(session, series.id)
+    assert changes(session)[0].confirmed_at is None
+
+    history(measured, levels((1, 80.0)), first_day=38)
+    analyse_series(session, series.id)
+    (confirmed,) = changes(session)
+    assert confirmed.id == change.id
+    assert confirmed.confirmed_at is not None
+    assert confirmed.points_after == 9
+
+
+def test_a_change_that_later_points_take_back_is_gone_and_comes_back_as_itself(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((30, 100.0), (8, 80.0)))
+    analyse_series(session, series.id)
+    (first,) = changes(session)
+    session.execute(text("UPDATE point SET median = 100 WHERE median < 90"))
+    session.expire_all()
+    analyse_series(session, series.id)
+    assert changes(session)[0].gone_at is not None
+    assert course(session, series).course == "steady"
+    session.execute(text("UPDATE point SET median = 80 + id % 3 WHERE at >= :at"), {"at": NOW + timedelta(days=30)})
+    session.expire_all()
+    analyse_series(session, series.id)
+    (again,) = changes(session)
+    assert (again.id, again.gone_at) == (first.id, None)
+
+
+def test_few_points_say_how_many_more_are_needed_and_a_suspect_is_kept_apart(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((7, 100.0), (3, 80.0)))
+    analyse_series(session, series.id)
+    found = course(session, series)
+    assert (found.course, found.point_count, found.missing_points) == ("too_short", 10, 4)
+    assert found.suspect is not None
+    assert (found.suspect["is_higher"], found.drift) == (False, None)
+    assert changes(session) == []
+
+
+def test_a_drift_is_stored_with_its_interval(session: Session, measured: Measured) -> None:
+    falling = [value * (1 - 0.002 * number) for number, value in enumerate(levels((100, 100.0)))]
+    series = history(measured, falling)
+    analyse_series(session, series.id)
+    found = course(session, series)
+    assert found.course == "drift"
+    assert found.drift is not None
+    assert found.drift["low"] < -0.2 < found.drift["high"] + 0.05
+    assert changes(session) == []
+
+
+def test_what_begins_at_nothing_has_no_ratio(session: Session, measured: Measured) -> None:
+    series = history(measured, [0.0] * 20 + levels((20, 5.0)))
+    analyse_series(session, series.id)
+    (change,) = changes(session)
+    assert change.shift_ratio is None
+
+
+def test_a_series_that_is_gone_is_no_error(session: Session) -> None:
+    analyse_series(session, 2**40)

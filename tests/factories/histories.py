@@ -1,0 +1,41 @@
+"""Series that grew for months, as rows."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from factories.measured import Measured, finish, sample
+from sqlalchemy import select
+
+from iotide_server.results.models import Point, Series
+
+
+def history(measured: Measured, medians: Sequence[float], *, first_day: int = 0) -> Series:
+    """The series of the write rate with one more point on each day from the first on."""
+    session = measured.session
+    cell = measured.cell()
+    measured.deliver(cell, finish(measured.now, sample(medians[0], operation="write")))
+    series = session.scalars(select(Series).where(Series.cluster_id == measured.cluster.id)).one()
+    for day, median in enumerate(medians, start=first_day):
+        cell = measured.cell()
+        session.add(
+            Point(
+                series_id=series.id,
+                cell_id=cell.id,
+                campaign_id=cell.campaign_id,
+                at=measured.now + timedelta(days=day),
+                median=median,
+                low=median,
+                high=median,
+                run_count=4,
+                variation_ratio=0.01,
+                robust_spread_ratio=0.01,
+                flags=[],
+            )
+        )
+    session.flush()
+    return series
+
+
+def levels(*parts: tuple[int, float]) -> list[float]:
+    """So many medians at each level, a little apart."""
+    return [level * (1 + 0.004 * ((number * 7) % 5 - 2)) for count, level in parts for number in range(count)]
