@@ -11,6 +11,7 @@ const line: TrendLine = {
   n: [4, 1],
   cellId: [11, 12],
   flags: [["CACHE_SIZE"], []],
+  changedAt: [],
 };
 const options: TrendOptions = {
   metricTitle: "Throughput",
@@ -76,4 +77,11 @@ it("draws a flagged dot hollow", () => {
 it("draws nothing, but axes, for a series without points", () => {
   const empty = { ...line, at: [], median: [], low: [], high: [], n: [], cellId: [], flags: [] };
   expect(trendFigure([empty], options).data[0]).toMatchObject({ x: [], y: [] });
+});
+
+it("marks where a series changed by a line in its own colour", () => {
+  const changed = { ...line, changedAt: [line.at[1] ?? ""] };
+  const { shapes } = trendFigure([line, changed], options).layout;
+  expect(shapes).toHaveLength(1);
+  expect(shapes?.[0]).toMatchObject({ x0: localTime("2026-11-21T10:00:00Z"), yref: "paper", y0: 0, y1: 1 });
 });

@@ -1,6 +1,6 @@
 /** The trend of a metric: one dot a point (the median of a cell's runs), whiskers over the range of its runs. */
 
-import type { Data } from "plotly.js";
+import type { Data, Shape } from "plotly.js";
 import { localTime, timeZone } from "@/lib/time";
 import type { Unit } from "@/lib/units";
 import {
@@ -27,6 +27,8 @@ export interface TrendLine {
   readonly cellId: readonly number[];
   /** Codes of quality flags of each point; a flagged dot is hollow. */
   readonly flags: readonly (readonly string[])[];
+  /** When the first point after each change of level was measured. */
+  readonly changedAt: readonly string[];
 }
 
 export interface TrendOptions {
@@ -49,6 +51,9 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
     layout: {
       ...layout,
       showlegend: lines.length > 1,
+      shapes: lines.flatMap((line, index) =>
+        line.changedAt.map((at) => changeMark(at, traceColour(options.scheme, index))),
+      ),
       xaxis: {
         ...layout.xaxis,
         ...timeRange(lines),
@@ -61,6 +66,20 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
         rangemode: options.fromZero ? "tozero" : "normal",
       },
     },
+  };
+}
+
+/** A line from top to bottom where a series changed. */
+function changeMark(at: string, color: string): Partial<Shape> {
+  const x = localTime(at);
+  return {
+    type: "line",
+    x0: x,
+    x1: x,
+    y0: 0,
+    y1: 1,
+    yref: "paper",
+    line: { color, width: 1.5, dash: "dash" },
   };
 }
 

@@ -36,12 +36,30 @@ function points(id: number) {
   return { series: found, ...point, cell_id: [100 + id], campaign_id: [9] };
 }
 
+function analysis(id: number, changes: readonly unknown[] = []) {
+  const words = changes.length > 0 ? "1 change in 39 points" : "no change shown in 39 points";
+  return { series_id: id, course: "steady", words, n: 39, suspect: null, changes };
+}
+
+const CHANGE = {
+  id: 1,
+  series_id: 3,
+  at: "2026-11-21T10:00:00Z",
+  cell_id: 103,
+  median_before: 100e6,
+  median_after: 80e6,
+  p_value: 0.0000002,
+  words: "20.0 % lower, worse: 9 points against 30 before",
+  confirmed_at: null,
+};
+
 beforeEach(() => {
   server.use(...USUAL_ANSWERS);
   server.use(
     http.get("*/api/v1/workloads", () => listOf([DD])),
     http.get("*/api/v1/series", () => listOf(MANY)),
     http.get("*/api/v1/series/:id/points", ({ params }) => HttpResponse.json(points(Number(params.id)))),
+    http.get("*/api/v1/series/:id/analysis", ({ params }) => HttpResponse.json(analysis(Number(params.id)))),
   );
 });
 
@@ -93,4 +111,23 @@ it("shows what each run of a point measured, and only the runs of its cell", asy
   expect(table.getByText("110 MB/s")).toBeInTheDocument();
   expect(table.getByRole("columnheader", { name: "Throughput" })).toBeInTheDocument();
   expect(table.queryByText("80")).not.toBeInTheDocument();
+});
+
+it("says of each series what changed since when, and shows the runs of the first point after it", async () => {
+  server.use(
+    http.get("*/api/v1/series/3/analysis", () => HttpResponse.json(analysis(3, [CHANGE]))),
+    http.get("*/api/v1/series/4/analysis", () =>
+      HttpResponse.json({ ...analysis(4), suspect: { is_higher: false } }),
+    ),
+  );
+  const { router, user } = openDashboard("/clusters/1/trend?view=table&series=%5B2%2C3%2C4%5D");
+  const table = within(await screen.findByRole("table", { name: "What changed" }));
+  await waitFor(() => expect(table.getAllByRole("row")).toHaveLength(4));
+  const [, steady, changed, suspect] = table.getAllByRole("row");
+  expect(steady).toHaveTextContent("no change shown in 39 points");
+  expect(changed).toHaveTextContent("20.0 % lower, worse: 9 points against 30 beforenot confirmed yet");
+  expect(changed).toHaveTextContent(/100 MB\/s80 MB\/s< 0\.0001/);
+  expect(suspect).toHaveTextContent("suspect: the newest points are lower");
+  await user.click(within(changed as HTMLElement).getByRole("button"));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ cell: 103 }));
 });

@@ -2,7 +2,7 @@
 
 import { Anchor, Badge, Button, Stack } from "@mantine/core";
 import { useMemo, useState } from "react";
-import type { Points } from "@/api/types";
+import type { Points, SeriesAnalysis } from "@/api/types";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useScheme } from "@/components/scheme";
@@ -24,18 +24,30 @@ export interface ChosenPoint {
 
 interface TrendChartProps {
   readonly lines: readonly NamedPoints[];
+  readonly analyses: ReadonlyMap<number, SeriesAnalysis>;
   readonly metricTitle: string;
   readonly fromZero: boolean;
   readonly chosenCellId: number | undefined;
   readonly onChoose: (point: ChosenPoint) => void;
 }
 
-export function TrendChart({ lines, metricTitle, fromZero, chosenCellId, onChoose }: TrendChartProps) {
+export function TrendChart({
+  lines,
+  analyses,
+  metricTitle,
+  fromZero,
+  chosenCellId,
+  onChoose,
+}: TrendChartProps) {
   const scheme = useScheme();
   const unit = lines[0]?.points.series.unit ?? "count";
   const figure = useMemo(
-    () => trendFigure(lines.map(toLine), { metricTitle, unit, fromZero, chosenCellId, scheme }),
-    [lines, metricTitle, unit, fromZero, chosenCellId, scheme],
+    () =>
+      trendFigure(
+        lines.map((line) => toLine(line, analyses)),
+        { metricTitle, unit, fromZero, chosenCellId, scheme },
+      ),
+    [lines, analyses, metricTitle, unit, fromZero, chosenCellId, scheme],
   );
   return (
     <Plot
@@ -52,9 +64,11 @@ export function TrendChart({ lines, metricTitle, fromZero, chosenCellId, onChoos
   );
 }
 
-function toLine({ name, points }: NamedPoints): TrendLine {
+function toLine({ name, points }: NamedPoints, analyses: ReadonlyMap<number, SeriesAnalysis>): TrendLine {
   const { at, median, low, high, n, flags } = points;
-  return { name, at, median, low, high, n, cellId: points.cell_id, flags };
+  const changes = analyses.get(points.series.id)?.changes ?? [];
+  const changedAt = changes.flatMap((change) => (change.confirmed_at ? [change.at] : []));
+  return { name, at, median, low, high, n, cellId: points.cell_id, flags, changedAt };
 }
 
 interface TrendTableProps {

@@ -3,15 +3,16 @@
 import { Group, MultiSelect, NativeSelect, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
 import { type UseQueryResult, useQueries, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo } from "react";
-import type { Points, Series, Workload } from "@/api/types";
+import type { Points, Series, SeriesAnalysis, Workload } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { plainTitle } from "@/lib/options";
 import { MAX_TRACES } from "@/plots/figure";
+import { ChangesSection } from "./ChangesSection";
 import { nameSeries, nameVariant } from "./names";
-import { pointsQuery, seriesQuery } from "./queries";
+import { analysisQuery, pointsQuery, seriesQuery } from "./queries";
 import { type Selection, selectSeries, type TrendView } from "./selection";
 import { type ChosenPoint, type NamedPoints, TrendChart, TrendTable } from "./TrendChart";
 
@@ -61,6 +62,7 @@ function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
   );
   useKeptChoice(selection, onView);
   const { lines, failed, isPending } = useLines(selection, names);
+  const analyses = useAnalyses(selection);
   const chosen = chosenPoint(lines, view);
   return (
     <Stack>
@@ -71,6 +73,7 @@ function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
         <TrendTable lines={lines} onChoose={({ cellId }) => onView({ cell: cellId })} />
       ) : (
         <TrendChart
+          analyses={analyses}
           chosenCellId={view.cell}
           fromZero={!view.zoomed}
           lines={lines}
@@ -79,6 +82,7 @@ function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
         />
       )}
       {selection.drawn.length < selection.candidates.length && <NotAll selection={selection} />}
+      <ChangesSection analyses={analyses} lines={lines} onChoose={({ cellId }) => onView({ cell: cellId })} />
       <Section description="Choose a dot of the chart or a row of the table." title="Runs of a point">
         {chosen ? renderRuns(chosen) : <Text c="dimmed">No point is chosen.</Text>}
       </Section>
@@ -120,6 +124,16 @@ function useLines({ drawn }: Selection, names: SeriesNames) {
     [names],
   );
   return useQueries({ queries: drawn.map(({ id }) => pointsQuery(id)), combine });
+}
+
+/** By series the last analysis of each that is drawn, as far as they have come. */
+function useAnalyses({ drawn }: Selection): ReadonlyMap<number, SeriesAnalysis> {
+  const combine = useCallback(
+    (results: readonly UseQueryResult<SeriesAnalysis>[]) =>
+      new Map(results.flatMap(({ data }) => (data ? [[data.series_id, data] as const] : []))),
+    [],
+  );
+  return useQueries({ queries: drawn.map(({ id }) => analysisQuery(id)), combine });
 }
 
 function chosenPoint(lines: readonly NamedPoints[], { cell }: TrendView) {

@@ -35,3 +35,16 @@ export function pointsQuery(seriesId: number) {
       ),
   });
 }
+
+export function analysisQuery(seriesId: number) {
+  return queryOptions({
+    queryKey: ["series", seriesId, "analysis"],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/series/{series_id}/analysis", {
+          params: { path: { series_id: seriesId } },
+          signal,
+        }),
+      ),
+  });
+}

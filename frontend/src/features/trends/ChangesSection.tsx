@@ -1,0 +1,115 @@
+/** What changed in the drawn series and since when, in the words of the last analyses. */
+
+import { Anchor, Badge } from "@mantine/core";
+import type { SeriesAnalysis, SeriesChange } from "@/api/types";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/When";
+import type { Unit } from "@/lib/units";
+import type { ChosenPoint, NamedPoints } from "./TrendChart";
+
+interface ChangesSectionProps {
+  readonly lines: readonly NamedPoints[];
+  readonly analyses: ReadonlyMap<number, SeriesAnalysis>;
+  readonly onChoose: (point: ChosenPoint) => void;
+}
+
+export function ChangesSection({ lines, analyses, onChoose }: ChangesSectionProps) {
+  const analysed = lines.flatMap(({ name, points: { series } }) => {
+    const analysis = analyses.get(series.id);
+    return analysis ? [{ name, unit: series.unit, analysis }] : [];
+  });
+  if (analysed.length === 0) return null;
+  return (
+    <Section
+      description="A change has five points on both sides, a shift of 3 % and p below 0.001; nothing is called equal."
+      title="What changed"
+    >
+      <ScrollTable head={["Series", "What", "Since", "Before", "After", "p"]} label="What changed">
+        {analysed.map(({ name, unit, analysis }) => (
+          <SeriesRows
+            analysis={analysis}
+            key={analysis.series_id}
+            name={name}
+            onChoose={onChoose}
+            unit={unit}
+          />
+        ))}
+      </ScrollTable>
+    </Section>
+  );
+}
+
+interface SeriesRowsProps {
+  readonly name: string;
+  readonly unit: Unit;
+  readonly analysis: SeriesAnalysis;
+  readonly onChoose: (point: ChosenPoint) => void;
+}
+
+function SeriesRows({ name, unit, analysis, onChoose }: SeriesRowsProps) {
+  if (analysis.changes.length === 0)
+    return (
+      <tr>
+        <td className="iotide-name">{name}</td>
+        <td className="iotide-wrap" colSpan={5}>
+          {analysis.words}
+          {analysis.suspect && <Suspected isHigher={analysis.suspect.is_higher} />}
+        </td>
+      </tr>
+    );
+  return analysis.changes
+    .toReversed()
+    .map((change) => (
+      <ChangeRow change={change} key={change.id} name={name} onChoose={onChoose} unit={unit} />
+    ));
+}
+
+function Suspected({ isHigher }: { isHigher: boolean }) {
+  return (
+    <Badge color="yellow" ml="xs" tt="none" variant="light">
+      suspect: the newest points are {isHigher ? "higher" : "lower"}
+    </Badge>
+  );
+}
+
+interface ChangeRowProps {
+  readonly name: string;
+  readonly unit: Unit;
+  readonly change: SeriesChange;
+  readonly onChoose: (point: ChosenPoint) => void;
+}
+
+function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
+  return (
+    <tr>
+      <td className="iotide-name">{name}</td>
+      <td className="iotide-wrap">
+        {change.words}
+        {change.confirmed_at === null && (
+          <Badge color="yellow" ml="xs" tt="none" variant="light">
+            not confirmed yet
+          </Badge>
+        )}
+      </td>
+      <td>
+        <Anchor
+          component="button"
+          onClick={() => onChoose({ seriesId: change.series_id, cellId: change.cell_id })}
+          size="sm"
+          type="button"
+        >
+          <When at={change.at} />
+        </Anchor>
+      </td>
+      <td>
+        <Quantity unit={unit} value={change.median_before} />
+      </td>
+      <td>
+        <Quantity unit={unit} value={change.median_after} />
+      </td>
+      <td>{change.p_value < 0.0001 ? "< 0.0001" : change.p_value.toFixed(4)}</td>
+    </tr>
+  );
+}
