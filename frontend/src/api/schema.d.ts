@@ -1460,6 +1460,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trend-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description What changed outside of the results: environments that runs saw, and what people said; the newest noted first.
+         */
+        get: operations["list_events"];
+        put?: never;
+        /**
+         * Tell of an event
+         * @description Each series that it may concern is judged by it: after four points, and once more after eight.
+         */
+        post: operations["create_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trend-events/{event_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove an event
+         * @description Only what a person said; what runs saw stays.
+         */
+        delete: operations["remove_event"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -2669,6 +2713,12 @@ export interface components {
             high: number;
         };
         /**
+         * Effect
+         * @description What is known of what an event did.
+         * @enum {string}
+         */
+        Effect: "too_few_before" | "pending" | "none_shown" | "shifted";
+        /**
          * EndedRun
          * @description What it would do to a run.
          */
@@ -2784,6 +2834,81 @@ export interface components {
              * @example choose one of nfs0, nfs1
              */
             remedy: string | null;
+        };
+        /**
+         * Event
+         * @description Something that changed outside of the results, after `since` and before `at`.
+         */
+        Event: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "environment" | "manual";
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Text
+             * @example kernel: 6.1.0-30 -> 6.1.0-35
+             */
+            text: string;
+            /** Node Ids */
+            node_ids: number[];
+            /** Target Ids */
+            target_ids: number[];
+            /**
+             * Run Id
+             * @description The first run after it, where runs saw it
+             */
+            run_id: number | null;
+            /**
+             * Told By
+             * @description Who said it; null where runs saw it
+             */
+            told_by: string | null;
+        };
+        /**
+         * EventInput
+         * @description What a person says has changed; without nodes and targets it concerns all of the cluster.
+         */
+        EventInput: {
+            /**
+             * Cluster
+             * @example hpc1
+             */
+            cluster: string;
+            /**
+             * Text
+             * @example RAID set 2 rebuilt
+             */
+            text: string;
+            /**
+             * At
+             * @description When; null: now
+             */
+            at?: string | null;
+            /**
+             * Nodes
+             * @default []
+             */
+            nodes: string[];
+            /**
+             * Targets
+             * @default []
+             */
+            targets: string[];
         };
         /**
          * Exclusivity
@@ -3927,6 +4052,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[Event] */
+        Page_Event_: {
+            /** Items */
+            items: components["schemas"]["Event"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[Firing] */
         Page_Firing_: {
             /** Items */
@@ -5017,6 +5149,8 @@ export interface components {
             suspect: components["schemas"]["Suspect"] | null;
             /** Changes */
             changes: components["schemas"]["SeriesChange"][];
+            /** Events */
+            events: components["schemas"]["SeriesEvent"][];
             /** Detector */
             detector: string | null;
             /** Analysed At */
@@ -5078,6 +5212,27 @@ export interface components {
              * @example kernel-cpd-1
              */
             detector: string;
+        };
+        /**
+         * SeriesEvent
+         * @description An event and what it did to a series: up to 20 points before it (6 at least) against the first 4 or 8 after.
+         */
+        SeriesEvent: {
+            event: components["schemas"]["Event"];
+            effect: components["schemas"]["Effect"];
+            /**
+             * Words
+             * @example 12.0 % lower, worse: 8 points against 20 before
+             */
+            words: string;
+            /** N Before */
+            n_before: number;
+            /** N After */
+            n_after: number;
+            /** Shift Ratio */
+            shift_ratio: number | null;
+            /** P Value */
+            p_value: number | null;
         };
         /**
          * SessionState
@@ -23503,6 +23658,32 @@ export interface operations {
                      *           "detector": "kernel-cpd-1"
                      *         }
                      *       ],
+                     *       "events": [
+                     *         {
+                     *           "event": {
+                     *             "id": 1,
+                     *             "cluster_id": 1,
+                     *             "kind": "environment",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *             "node_ids": [
+                     *               1
+                     *             ],
+                     *             "target_ids": [
+                     *               1
+                     *             ],
+                     *             "run_id": 1,
+                     *             "told_by": "text"
+                     *           },
+                     *           "effect": "too_few_before",
+                     *           "words": "12.0 % lower, worse: 8 points against 20 before",
+                     *           "n_before": 1,
+                     *           "n_after": 1,
+                     *           "shift_ratio": 1,
+                     *           "p_value": 1
+                     *         }
+                     *       ],
                      *       "detector": "text",
                      *       "analysed_at": "2026-11-21T10:00:00Z"
                      *     }
@@ -23725,6 +23906,526 @@ export interface operations {
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
                      *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_events: {
+        parameters: {
+            query?: {
+                cluster_id?: number | null;
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "kind": "environment",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *           "node_ids": [
+                     *             1
+                     *           ],
+                     *           "target_ids": [
+                     *             1
+                     *           ],
+                     *           "run_id": 1,
+                     *           "told_by": "text"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Event_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cluster": "hpc1",
+                 *       "text": "RAID set 2 rebuilt",
+                 *       "at": "2026-11-21T10:00:00Z",
+                 *       "nodes": [],
+                 *       "targets": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "kind": "environment",
+                     *       "since": "2026-11-21T10:00:00Z",
+                     *       "at": "2026-11-21T10:00:00Z",
+                     *       "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *       "node_ids": [
+                     *         1
+                     *       ],
+                     *       "target_ids": [
+                     *         1
+                     *       ],
+                     *       "run_id": 1,
+                     *       "told_by": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */

@@ -1,15 +1,19 @@
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from factories.announced import NOW
 from factories.histories import history, levels
-from factories.measured import Measured
+from factories.measured import Measured, finish, sample
 from factories.people import Person
 from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database
 from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.service import recompute_points
 
 
 def series_id(database: Database, *medians: list[float]) -> int:
@@ -84,3 +88,87 @@ def test_changes_of_clusters_that_one_may_not_see_are_neither_listed_nor_shown(
     assert client.get("/api/v1/changes", headers=stranger.headers).json()["items"] == []
     assert client.get(f"/api/v1/series/{found}/analysis", headers=stranger.headers).status_code == 404
     assert client.get("/api/v1/changes", params={"cluster_id": 999}, headers=admin.headers).json()["items"] == []
+
+
+def told(client: TestClient, person: Person, **changes: object) -> Response:
+    given = {"cluster": "blade", "text": "RAID set 2 rebuilt", "nodes": ["node1"], "at": "2026-11-21T09:00:00Z"}
+    return client.post("/api/v1/trend-events", json=given | changes, headers=person.headers)
+
+
+def test_what_a_person_tells_is_listed_judged_by_the_series_it_concerns_and_can_be_taken_back(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW - timedelta(days=40))
+        found = history(measured, levels((20, 100.0), (8, 80.0))).id
+    at = (NOW - timedelta(days=20, hours=1)).isoformat()
+    event = told(client, admin, at=at).json()
+    assert (event["kind"], event["told_by"], event["text"]) == (
+        "manual",
+        "ada (token test)",
+        "RAID set 2 rebuilt",
+    )
+    (listed,) = client.get("/api/v1/trend-events", headers=admin.headers).json()["items"]
+    assert listed == event
+    with database.transaction() as session:
+        wanted = text("SELECT count(*) FROM work WHERE kind = 'analysis' AND key = :key")
+        assert session.scalar(wanted, {"key": found}) == 1
+        analyse_series(session, found)
+    answer = client.get(f"/api/v1/series/{found}/analysis", headers=admin.headers).json()
+    (effect,) = answer["events"]
+    assert effect["event"] == event
+    assert (effect["effect"], effect["n_before"], effect["n_after"]) == ("shifted", 20, 8)
+    assert effect["words"] == "20.0 % lower, worse: 8 points against 20 before"
+
+    path = f"/api/v1/trend-events/{event['id']}"
+    assert client.delete(path, headers=admin.headers).status_code == 204
+    assert client.delete(path, headers=admin.headers).json()["error"]["code"] == "event_not_found"
+    answer = client.get(f"/api/v1/series/{found}/analysis", headers=admin.headers).json()
+    assert answer["events"] == []
+
+
+def test_what_runs_saw_cannot_be_taken_back(client: TestClient, admin: Person, database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        for minutes, kernel in enumerate(["6.1.0-30", "6.1.0-35"]):
+            cell = measured.cell()
+            measured.deliver(cell, finish(NOW, sample(1.0), environment={"kernel": kernel}), minutes=minutes)
+            recompute_points(session, cell.id)
+    (event,) = client.get("/api/v1/trend-events", headers=admin.headers).json()["items"]
+    assert event["text"] == "kernel: 6.1.0-30 -> 6.1.0-35"
+    refused = client.delete(f"/api/v1/trend-events/{event['id']}", headers=admin.headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "event_seen")
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code", "field"),
+    [
+        ({"cluster": "nowhere"}, 404, "cluster_not_found", "cluster"),
+        ({"nodes": ["node9"]}, 404, "node_not_found", "nodes[0]"),
+        ({"targets": ["nfs9"]}, 404, "target_not_found", "targets[0]"),
+        ({"at": "2027-01-01T00:00:00Z"}, 422, "invalid_input", "at"),
+        ({"text": ""}, 422, "invalid_input", "text"),
+    ],
+)
+def test_an_event_that_cannot_be_is_refused_by_name(
+    client: TestClient,
+    admin: Person,
+    database: Database,
+    changes: dict[str, object],
+    status: int,
+    code: str,
+    field: str,
+) -> None:
+    with database.transaction() as session:
+        Measured(session, NOW)
+    refused = told(client, admin, **changes)
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], error["field"]) == (status, code, field)
+
+
+def test_a_viewer_tells_of_no_events(
+    client: TestClient, database: Database, make_person: Callable[..., Person]
+) -> None:
+    with database.transaction() as session:
+        Measured(session, NOW)
+    assert told(client, make_person("vera", Role.VIEWER)).status_code == 403

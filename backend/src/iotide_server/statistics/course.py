@@ -24,6 +24,15 @@ class Course(StrEnum):
     DRIFT = "drift"
 
 
+class Effect(StrEnum):
+    """What is known of what an event did."""
+
+    TOO_FEW_BEFORE = "too_few_before"
+    PENDING = "pending"
+    NONE_SHOWN = "none_shown"
+    SHIFTED = "shifted"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A change of level.

@@ -2,28 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from statistics import median
 from typing import Final
 
 import numpy as np
 from scipy.stats import mannwhitneyu
 
+from iotide_server.statistics.course import LEAST_SHIFT, Effect
+
 MOST_BEFORE: Final = 20
 FEWEST_BEFORE: Final = 6
 LOOKS_AFTER: Final = (4, 8)
 """After so many runs an event is judged, and once more."""
 MOST_P: Final = 0.01
-LEAST_SHIFT: Final = 0.03
-
-
-class Effect(StrEnum):
-    """What is known of an event."""
-
-    TOO_FEW_BEFORE = "too_few_before"
-    PENDING = "pending"
-    NONE_SHOWN = "none_shown"
-    SHIFTED = "shifted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 The worker alone imports it: what it computes with takes a second and 80 MB to load.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict
 from math import isfinite
@@ -10,11 +11,12 @@ from math import isfinite
 from sqlalchemy.orm import Session
 
 from iotide_server.live import service as live
-from iotide_server.results.models import Point
+from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, MOST_RUNS, analyse
 from iotide_server.statistics.course import Change
+from iotide_server.statistics.events import LOOKS_AFTER, event_effect
 from iotide_server.statistics.suspects import suspect
-from iotide_server.trends import repository
+from iotide_server.trends import event_repository, repository
 from iotide_server.trends.changes import match_changes
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 
@@ -46,6 +48,8 @@ def analyse_series(session: Session, series_id: int) -> None:
     )
     session.merge(course)
     _keep_changes(session, course, found.changes, points)
+    if points:
+        _judge_events(session, series, points)
     live.publish(session, "series", series_id, series.cluster_id)
 
 
@@ -75,3 +79,16 @@ def _write(row: ChangePoint, change: Change, points: Sequence[Point]) -> None:
     row.median_before, row.median_after = change.median_before, change.median_after
     row.shift_ratio = change.shift_ratio if isfinite(change.shift_ratio) else None
     row.p_value, row.detector = change.p_value, DETECTOR
+
+
+def _judge_events(session: Session, series: Series, points: Sequence[Point]) -> None:
+    """Each event once by the first four points after it, and once more by the first eight."""
+    event_repository.link_told(session, series, points[0].at)
+    values, times = [point.median for point in points], [point.at for point in points]
+    for event, stored in event_repository.effects(session, series.id):
+        first_after = bisect_left(times, event.at)
+        look = next((look for look in reversed(LOOKS_AFTER) if len(points) - first_after >= look), LOOKS_AFTER[0])
+        judged = event_effect(values, first_after, look)
+        stored.look = look if judged.p_value is not None else 0
+        stored.effect, stored.shift_ratio, stored.p_value = judged.effect, judged.shift_ratio, judged.p_value
+        stored.points_before, stored.points_after = judged.runs_before, judged.runs_after

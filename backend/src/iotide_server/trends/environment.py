@@ -12,7 +12,7 @@ def environment_change(
     before: Mapping[str, FactValue], after: Mapping[str, FactValue], run_before_id: int
 ) -> Flag | None:
     """The flag for a run whose facts differ from those of the series' previous run; None where they are the same."""
-    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    names = _differing(before, after)
     if not names:
         return None
     return Flag(
@@ -21,6 +21,19 @@ def environment_change(
         measured=_listed(after, names),
         limit=f"as in run {run_before_id}: {_listed(before, names)}",
     )
+
+
+def environment_differences(before: Mapping[str, FactValue], after: Mapping[str, FactValue]) -> str:
+    """What differs, for instance `kernel: 6.1.0-30 -> 6.1.0-35`; the same whichever series saw it."""
+    names = _differing(before, after)
+    parts = [f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in names[:_NAMED_FACTS]]
+    if len(names) > _NAMED_FACTS:
+        parts.append(f"and {len(names) - _NAMED_FACTS} more")
+    return "; ".join(parts)
+
+
+def _differing(before: Mapping[str, FactValue], after: Mapping[str, FactValue]) -> list[str]:
+    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
 def _listed(facts: Mapping[str, FactValue], names: list[str]) -> str:

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, func, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base, Identified, Json
@@ -76,4 +76,59 @@ class ChangePoint(Identified, Base):
     __table_args__ = (
         Index("ix_change_point_series_id_at", "series_id", "at"),
         Index("ix_change_point_told", "id", postgresql_where=text("confirmed_at IS NOT NULL AND gone_at IS NULL")),
+    )
+
+
+class Event(Identified, Base):
+    """Something that changed outside of the results: the environment of runs, or what a person says.
+
+    Attributes:
+        since, at: it happened after the one and before the other; a person gives one moment.
+        node_ids, target_ids: where; of what a person says an empty list is everywhere in the cluster.
+        run_id: the first run after it, where runs saw it.
+        told_by: the person who said it; None where runs saw it.
+    """
+
+    __tablename__ = "event"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    kind: Mapped[str]
+    since: Mapped[datetime]
+    at: Mapped[datetime]
+    text: Mapped[str]
+    node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))
+    told_by: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    __table_args__ = (
+        CheckConstraint("kind IN ('environment', 'manual')", name="kind"),
+        CheckConstraint("since <= at", name="at"),
+        Index("ix_event_cluster_id_at", "cluster_id", "at"),
+        Index("ix_event_run_id", "run_id"),
+    )
+
+
+class EventEffect(Base):
+    """What an event did to a series, as `iotide_server.statistics.events` judges it after 4 points and after 8.
+
+    Attributes:
+        look: after so many points; 0 before the first look.
+    """
+
+    __tablename__ = "event_effect"
+
+    event_id: Mapped[int] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"), primary_key=True)
+    series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"), primary_key=True)
+    look: Mapped[int] = mapped_column(server_default="0")
+    effect: Mapped[str] = mapped_column(server_default="pending")
+    points_before: Mapped[int] = mapped_column(server_default="0")
+    points_after: Mapped[int] = mapped_column(server_default="0")
+    shift_ratio: Mapped[float | None]
+    p_value: Mapped[float | None]
+
+    __table_args__ = (
+        CheckConstraint("effect IN ('too_few_before', 'pending', 'none_shown', 'shifted')", name="effect"),
+        Index("ix_event_effect_series_id", "series_id"),
     )

@@ -9,7 +9,7 @@ from sqlalchemy import Row, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.models import Cell
+from iotide_server.campaigns.models import Cell, CellNode
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Environment, Point, Series
@@ -22,11 +22,12 @@ from iotide_wire.units import Unit
 # One series stands for all of a run: they differ in metric and labels only, and so have the same previous run.
 _PREVIOUS_RUNS = text(
     """
-    SELECT run.id, previous.id AS previous_id, previous.environment_sha256 AS previous_sha256
+    SELECT run.id, previous.id AS previous_id, previous.environment_sha256 AS previous_sha256,
+           previous.started_at AS previous_at
     FROM run
     JOIN LATERAL (SELECT min(series_id) AS series_id FROM sample WHERE run_id = run.id) AS kept ON true
     JOIN LATERAL (
-        SELECT earlier.id, earlier.environment_sha256
+        SELECT earlier.id, earlier.environment_sha256, earlier.started_at
         FROM sample JOIN run AS earlier ON earlier.id = sample.run_id
         WHERE sample.series_id = kept.series_id
           AND earlier.state = 'finished' AND earlier.validity = 'valid' AND earlier.environment_sha256 IS NOT NULL
@@ -45,6 +46,7 @@ class PreviousRun:
 
     id: int
     environment_sha256: str
+    started_at: datetime
 
 
 def lock_cell(session: Session, cell_id: int) -> Cell | None:
@@ -62,7 +64,13 @@ def lock_finished_runs(session: Session, cell_id: int) -> Sequence[Run]:
 def previous_runs(session: Session, cell_id: int) -> dict[int, PreviousRun]:
     """By finished run of the cell, the valid run before it in its series."""
     rows = session.execute(_PREVIOUS_RUNS, {"cell_id": cell_id})
-    return {row.id: PreviousRun(row.previous_id, row.previous_sha256) for row in rows}
+    return {row.id: PreviousRun(row.previous_id, row.previous_sha256, row.previous_at) for row in rows}
+
+
+def node_ids(session: Session, cell_id: int) -> list[int]:
+    """The nodes that load in the runs of a cell, sorted."""
+    statement = select(CellNode.node_id).where(CellNode.cell_id == cell_id).order_by(CellNode.node_id)
+    return list(session.scalars(statement))
 
 
 def facts(session: Session, digests: Sequence[str]) -> dict[str, Json]:

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from iotide_server.accounts.rules import Viewer
+from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import Page, Paging
-from iotide_server.kit.web import Id, Tx, errors
+from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.results.schemas import OptionalId
-from iotide_server.trends import service
-from iotide_server.trends.schemas import NamedChange, Points, SeriesAnalysis
+from iotide_server.trends import events, service
+from iotide_server.trends.schemas import Event, EventInput, NamedChange, Points, SeriesAnalysis
 
 router = APIRouter(tags=["trends"])
 
@@ -35,3 +35,21 @@ def get_series_analysis(principal: Viewer, session: Tx, series_id: Id) -> Series
 def list_changes(principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None) -> Page[NamedChange]:
     """Changes that two analyses agree on, of all series that you may see, the newest found first."""
     return service.list_changes(session, principal, cluster_id, paging).page(NamedChange.of)
+
+
+@router.get("/trend-events", summary="List events")
+def list_events(principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None) -> Page[Event]:
+    """What changed outside of the results: environments that runs saw, and what people said; the newest noted first."""
+    return events.list_events(session, principal, cluster_id, paging).page(Event.model_validate)
+
+
+@router.post("/trend-events", summary="Tell of an event", status_code=201, responses=errors(404))
+def create_event(principal: Operator, session: Tx, now: Now, body: EventInput) -> Event:
+    """Each series that it may concern is judged by it: after four points, and once more after eight."""
+    return Event.model_validate(events.tell(session, principal, body, now))
+
+
+@router.delete("/trend-events/{event_id}", summary="Remove an event", status_code=204, responses=errors(404, 409))
+def remove_event(principal: Operator, session: Tx, now: Now, event_id: Id) -> None:
+    """Only what a person said; what runs saw stays."""
+    events.remove(session, principal, event_id, now)

@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from sqlalchemy import Row
 
-from iotide_server.kit.web import Output
+from iotide_server.kit.web import Input, Output
 from iotide_server.results import models as results
 from iotide_server.results.models import Point
 from iotide_server.results.schemas import Better, Labels, Metric, Series
-from iotide_server.statistics.course import Course
-from iotide_server.trends.models import ChangePoint, SeriesCourse
-from iotide_server.trends.words import change_words, course_words
+from iotide_server.statistics.course import Course, Effect
+from iotide_server.trends import models
+from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
+from iotide_server.trends.words import change_words, course_words, event_words
+from iotide_wire.base import Name, WrittenTime
 from iotide_wire.units import Unit
 
 
@@ -135,6 +137,57 @@ class Suspect(Output):
     is_higher: bool
 
 
+class Event(Output):
+    """Something that changed outside of the results, after `since` and before `at`."""
+
+    id: int
+    cluster_id: int
+    kind: Literal["environment", "manual"]
+    since: datetime
+    at: datetime
+    text: Annotated[str, Field(examples=["kernel: 6.1.0-30 -> 6.1.0-35"])]
+    node_ids: list[int]
+    target_ids: list[int]
+    run_id: Annotated[int | None, Field(description="The first run after it, where runs saw it")]
+    told_by: Annotated[str | None, Field(description="Who said it; null where runs saw it")]
+
+
+class EventInput(Input):
+    """What a person says has changed; without nodes and targets it concerns all of the cluster."""
+
+    cluster: Annotated[Name, Field(examples=["hpc1"])]
+    text: Annotated[str, Field(min_length=1, max_length=500, examples=["RAID set 2 rebuilt"])]
+    at: Annotated[WrittenTime | None, Field(description="When; null: now")] = None
+    nodes: Annotated[tuple[Name, ...], Field(max_length=10_000)] = ()
+    targets: Annotated[tuple[Name, ...], Field(max_length=1000)] = ()
+
+
+class SeriesEvent(Output):
+    """An event and what it did to a series: up to 20 points before it (6 at least) against the first 4 or 8 after."""
+
+    event: Event
+    effect: Effect
+    words: Annotated[str, Field(examples=["12.0 % lower, worse: 8 points against 20 before"])]
+    n_before: int
+    n_after: int
+    shift_ratio: float | None
+    p_value: float | None
+
+    @classmethod
+    def of(cls, found: Row[models.Event, EventEffect], better: str) -> "SeriesEvent":
+        """As the API shows the rows."""
+        event, row = found
+        return cls(
+            event=Event.model_validate(event),
+            effect=Effect(row.effect),
+            words=event_words(Effect(row.effect), row.shift_ratio, row.points_before, row.points_after, better),
+            n_before=row.points_before,
+            n_after=row.points_after,
+            shift_ratio=row.shift_ratio,
+            p_value=row.p_value,
+        )
+
+
 class SeriesAnalysis(Output):
     """How a series went by its last analysis, a few seconds after its newest point; null before the first.
 
@@ -150,11 +203,18 @@ class SeriesAnalysis(Output):
     drift: Drift | None
     suspect: Suspect | None
     changes: list[SeriesChange]
+    events: list[SeriesEvent]
     detector: str | None
     analysed_at: datetime | None
 
     @classmethod
-    def of(cls, series: Series, row: SeriesCourse | None, changes: Sequence[ChangePoint]) -> "SeriesAnalysis":
+    def of(
+        cls,
+        series: Series,
+        row: SeriesCourse | None,
+        changes: Sequence[ChangePoint],
+        events: Sequence[Row[models.Event, EventEffect]],
+    ) -> "SeriesAnalysis":
         """As the API shows the rows."""
         if row is None:
             return cls(
@@ -167,6 +227,7 @@ class SeriesAnalysis(Output):
                 drift=None,
                 suspect=None,
                 changes=[],
+                events=[],
                 detector=None,
                 analysed_at=None,
             )
@@ -189,6 +250,7 @@ class SeriesAnalysis(Output):
             drift=drift,
             suspect=None if row.suspect is None else Suspect.model_validate(row.suspect),
             changes=[SeriesChange.of(change, series.better) for change in changes],
+            events=[SeriesEvent.of(found, series.better) for found in events],
             detector=row.detector,
             analysed_at=row.analysed_at,
         )

@@ -17,8 +17,9 @@ from iotide_server.results.gangs import in_own_series, node_totals
 from iotide_server.results.models import Series
 from iotide_server.results.values import RunValue, run_values
 from iotide_server.runs.models import Run
-from iotide_server.trends import repository
-from iotide_server.trends.environment import environment_change
+from iotide_server.trends import event_repository, repository
+from iotide_server.trends.environment import environment_change, environment_differences
+from iotide_server.trends.event_repository import SeenChange
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.outliers import outlier_flags
 from iotide_server.trends.points import cell_points
@@ -43,26 +44,38 @@ def recompute_points(session: Session, cell_id: int) -> None:
         return
     cluster_id = session.get_one(Campaign, cell.campaign_id).cluster_id
     runs = repository.lock_finished_runs(session, cell_id)
-    _mark_environment_changes(session, cell_id, runs)
+    event_ids = _note_environment_changes(session, cluster_id, cell_id, runs)
     _mark_outliers(session, cell_id, runs)
-    touched = repository.put_points(session, cell, cell_points(_values(session, cell_id)))
+    points = cell_points(_values(session, cell_id))
+    touched = repository.put_points(session, cell, points)
+    event_repository.link(session, event_ids, [point.series_id for point in points])
     now = repository.transaction_time(session)
     for series_id in sorted(touched):
         live.publish(session, "series", series_id, cluster_id)
         want_work(session, ANALYSIS, series_id, now + ANALYSED_AFTER)
 
 
-def _mark_environment_changes(session: Session, cell_id: int, runs: Sequence[Run]) -> None:
+def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, runs: Sequence[Run]) -> set[int]:
+    """Mark the runs that met another environment than the one before them; the ids of the events that this makes."""
+    event_ids: set[int] = set()
+    node_ids = repository.node_ids(session, cell_id)
     previous = repository.previous_runs(session, cell_id)
     digests = {run.environment_sha256 for run in runs} | {run.environment_sha256 for run in previous.values()}
     facts = repository.facts(session, [digest for digest in digests if digest is not None])
     for run in runs:
         before = previous.get(run.id)
-        change = None
-        if before is not None and run.environment_sha256 is not None:
-            change = environment_change(facts[before.environment_sha256], facts[run.environment_sha256], before.id)
+        if before is None or run.environment_sha256 is None or run.started_at is None:
+            _replace_flags(run, FlagCode.ENV_CHANGED, [])
+            continue
+        old, new = facts[before.environment_sha256], facts[run.environment_sha256]
+        change = environment_change(old, new, before.id)
         _replace_flags(run, FlagCode.ENV_CHANGED, [] if change is None else [change])
+        if change is not None:
+            words = environment_differences(old, new)
+            seen = SeenChange(cluster_id, node_ids, before.started_at, run.started_at, words, run.id)
+            event_ids.add(event_repository.note(session, seen))
     session.flush()
+    return event_ids
 
 
 def _mark_outliers(session: Session, cell_id: int, runs: Sequence[Run]) -> None:
@@ -102,7 +115,12 @@ def series_analysis(session: Session, principal: Principal, series_id: int) -> S
         SeriesNotFoundError: there is none that the caller may see.
     """
     series = results.series(session, principal, series_id)
-    return SeriesAnalysis.of(series, session.get(SeriesCourse, series_id), repository.told_changes(session, series_id))
+    return SeriesAnalysis.of(
+        series,
+        session.get(SeriesCourse, series_id),
+        repository.told_changes(session, series_id),
+        event_repository.effects(session, series_id),
+    )
 
 
 def list_changes(

@@ -1,6 +1,6 @@
 """What was found in a series, as sentences that say no more than was shown; pure."""
 
-from iotide_server.statistics.course import Course
+from iotide_server.statistics.course import Course, Effect
 
 
 def change_words(shift_ratio: float | None, points_before: int, points_after: int, better: str) -> str:
@@ -30,6 +30,19 @@ def course_words(
         case Course.DRIFT:
             low, high = drift or (0.0, 0.0)
             return f"a slow drift of {100 * low:+.1f}..{100 * high:+.1f} % over {point_count} points, without a moment"
+
+
+def event_words(effect: Effect, shift_ratio: float | None, points_before: int, points_after: int, better: str) -> str:
+    """What an event did to a series."""
+    match effect:
+        case Effect.SHIFTED:
+            return change_words(shift_ratio, points_before, points_after, better)
+        case Effect.NONE_SHOWN:
+            return f"no effect shown: {points_after} points against {points_before} before"
+        case Effect.TOO_FEW_BEFORE:
+            return f"{points_before} points before it are too few to judge it by"
+        case Effect.PENDING:
+            return f"{points_after} points since then, and 4 are needed"
 
 
 def _judged(direction: str, better: str) -> str:

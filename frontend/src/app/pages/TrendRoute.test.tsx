@@ -38,7 +38,7 @@ function points(id: number) {
 
 function analysis(id: number, changes: readonly unknown[] = []) {
   const words = changes.length > 0 ? "1 change in 39 points" : "no change shown in 39 points";
-  return { series_id: id, course: "steady", words, n: 39, suspect: null, changes };
+  return { series_id: id, course: "steady", words, n: 39, suspect: null, changes, events: [] };
 }
 
 const CHANGE = {
@@ -130,4 +130,19 @@ it("says of each series what changed since when, and shows the runs of the first
   expect(suspect).toHaveTextContent("suspect: the newest points are lower");
   await user.click(within(changed as HTMLElement).getByRole("button"));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ cell: 103 }));
+});
+
+it("says what another kernel did to each series that met it", async () => {
+  const event = { id: 7, at: "2026-11-21T10:00:00Z", text: "kernel: 6.1.0-30 -> 6.1.0-35", told_by: null };
+  const words = "no effect shown: 8 points against 20 before";
+  server.use(
+    http.get("*/api/v1/series/2/analysis", () =>
+      HttpResponse.json({ ...analysis(2), events: [{ event, words, p_value: 0.4321 }] }),
+    ),
+  );
+  openDashboard("/clusters/1/trend?view=table&series=%5B2%2C3%5D");
+  const table = within(await screen.findByRole("table", { name: "Events" }));
+  const [, row] = table.getAllByRole("row");
+  expect(row).toHaveTextContent(/kernel: 6\.1\.0-30 -> 6\.1\.0-35runs/);
+  expect(row).toHaveTextContent(/no effect shown: 8 points against 20 before0\.4321/);
 });

@@ -109,7 +109,11 @@ function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
       <td>
         <Quantity unit={unit} value={change.median_after} />
       </td>
-      <td>{change.p_value < 0.0001 ? "< 0.0001" : change.p_value.toFixed(4)}</td>
+      <td>{formatP(change.p_value)}</td>
     </tr>
   );
+}
+
+export function formatP(p: number): string {
+  return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
 }

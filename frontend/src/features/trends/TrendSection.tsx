@@ -11,6 +11,7 @@ import { Section } from "@/components/Page";
 import { plainTitle } from "@/lib/options";
 import { MAX_TRACES } from "@/plots/figure";
 import { ChangesSection } from "./ChangesSection";
+import { EventsSection } from "./EventsSection";
 import { nameSeries, nameVariant } from "./names";
 import { analysisQuery, pointsQuery, seriesQuery } from "./queries";
 import { type Selection, selectSeries, type TrendView } from "./selection";
@@ -83,6 +84,7 @@ function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
       )}
       {selection.drawn.length < selection.candidates.length && <NotAll selection={selection} />}
       <ChangesSection analyses={analyses} lines={lines} onChoose={({ cellId }) => onView({ cell: cellId })} />
+      <EventsSection analyses={analyses} lines={lines} />
       <Section description="Choose a dot of the chart or a row of the table." title="Runs of a point">
         {chosen ? renderRuns(chosen) : <Text c="dimmed">No point is chosen.</Text>}
       </Section>

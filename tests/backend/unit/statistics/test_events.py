@@ -1,6 +1,7 @@
 import pytest
 
-from iotide_server.statistics.events import Effect, event_effect
+from iotide_server.statistics.course import Effect
+from iotide_server.statistics.events import event_effect
 
 BEFORE = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.8, 100.1]
 LOWER = [90.0, 91.0, 89.0, 90.5, 89.5, 90.2, 89.8, 90.1]

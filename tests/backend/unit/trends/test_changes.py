@@ -2,9 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.statistics.course import Change, Course
+from iotide_server.statistics.course import Change, Course, Effect
 from iotide_server.trends.changes import match_changes
-from iotide_server.trends.words import change_words, course_words
+from iotide_server.trends.words import change_words, course_words, event_words
 
 TIMES = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number) for number in range(100)]
 
@@ -59,3 +59,16 @@ def test_a_change_is_told_with_its_numbers_and_whether_it_is_worse(
 )
 def test_a_course_says_no_more_than_was_shown(course: Course, words: str) -> None:
     assert course_words(course, 13, missing_points=1, changes=2, drift=(-0.22, -0.18)) == words
+
+
+@pytest.mark.parametrize(
+    ("effect", "words"),
+    [
+        (Effect.SHIFTED, "5.0 % lower, worse: 8 points against 20 before"),
+        (Effect.NONE_SHOWN, "no effect shown: 8 points against 20 before"),
+        (Effect.PENDING, "8 points since then, and 4 are needed"),
+        (Effect.TOO_FEW_BEFORE, "20 points before it are too few to judge it by"),
+    ],
+)
+def test_an_event_is_told_with_what_it_did(effect: Effect, words: str) -> None:
+    assert event_words(effect, -0.05, 20, 8, "higher") == words

@@ -1,0 +1,121 @@
+"""SQL of events and of what they did to series."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Row, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.results.models import Point, Series
+from iotide_server.trends.models import Event, EventEffect
+
+_LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('event', :cluster_id))")
+_SCOPED: Final = text(
+    """
+    SELECT event.id FROM event
+    WHERE cluster_id = :cluster_id AND kind = 'manual' AND at >= :first_at
+      AND (node_ids = '{}' OR node_ids && CAST(:node_ids AS bigint[]))
+      AND (target_ids = '{}' OR target_ids && CAST(:target_ids AS bigint[]))
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenChange:
+    """What runs on these nodes saw differ, some time between two of them.
+
+    Attributes:
+        run_id: the later one.
+    """
+
+    cluster_id: int
+    node_ids: list[int]
+    since: datetime
+    at: datetime
+    text: str
+    run_id: int
+
+
+def note(session: Session, seen: SeenChange) -> int:
+    """The id of the event that such runs saw; what another series saw of it narrows down when it was."""
+    session.execute(_LOCK, {"cluster_id": seen.cluster_id})
+    alike = select(Event).where(
+        Event.cluster_id == seen.cluster_id,
+        Event.kind == "environment",
+        Event.node_ids == seen.node_ids,
+        Event.text == seen.text,
+        Event.since < seen.at,
+        Event.at > seen.since,
+    )
+    known = session.scalars(alike.order_by(Event.at).limit(1)).one_or_none()
+    if known is None:
+        known = Event(
+            cluster_id=seen.cluster_id,
+            kind="environment",
+            since=seen.since,
+            at=seen.at,
+            text=seen.text,
+            node_ids=seen.node_ids,
+            target_ids=[],
+            run_id=seen.run_id,
+        )
+        session.add(known)
+    else:
+        known.since = max(known.since, seen.since)
+        if seen.at < known.at:
+            known.at, known.run_id = seen.at, seen.run_id
+    session.flush()
+    return known.id
+
+
+def link(session: Session, event_ids: Collection[int], series_ids: Collection[int]) -> None:
+    """Have what these events did to these series judged."""
+    rows = [{"event_id": event_id, "series_id": series_id} for event_id in event_ids for series_id in series_ids]
+    if rows:
+        session.execute(insert(EventEffect).on_conflict_do_nothing(), rows)
+
+
+def link_told(session: Session, series: Series, first_at: datetime) -> None:
+    """Have what people said of the series' nodes and targets since its first point judged."""
+    values = {
+        "cluster_id": series.cluster_id,
+        "first_at": first_at,
+        "node_ids": series.node_ids,
+        "target_ids": series.target_ids,
+    }
+    link(session, session.scalars(_SCOPED, values).all(), [series.id])
+
+
+def effects(session: Session, series_id: int) -> Sequence[Row[Event, EventEffect]]:
+    """The events of a series with what they did to it, in time order."""
+    statement = select(Event, EventEffect).join(EventEffect, EventEffect.event_id == Event.id)
+    return session.execute(statement.where(EventEffect.series_id == series_id).order_by(Event.at, Event.id)).all()
+
+
+def events_page(
+    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
+) -> Slice[Event]:
+    """Events of the visible clusters (None: all), the newest noted first."""
+    statement = select(Event).where(Event.id < paging.before_id)
+    if visible is not None:
+        statement = statement.where(Event.cluster_id.in_(visible))
+    if cluster_id is not None:
+        statement = statement.where(Event.cluster_id == cluster_id)
+    rows = session.scalars(statement.order_by(Event.id.desc()).limit(paging.limit + 1)).all()
+    return paging.cut(rows, key=lambda row: row.id)
+
+
+def series_touched(session: Session, event: Event) -> Sequence[int]:
+    """The series that what a person said may concern, if they have points."""
+    statement = select(Series.id).where(
+        Series.cluster_id == event.cluster_id, select(Point.id).where(Point.series_id == Series.id).exists()
+    )
+    if event.node_ids:
+        statement = statement.where(Series.node_ids.overlap(event.node_ids))
+    if event.target_ids:
+        statement = statement.where(Series.target_ids.overlap(event.target_ids))
+    return session.scalars(statement).all()

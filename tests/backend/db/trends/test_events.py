@@ -1,0 +1,122 @@
+"""Events: what runs saw differ, and what they did to series."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from factories.histories import history, levels
+from factories.measured import Measured, finish, sample
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.models import Event, EventEffect
+from iotide_server.trends.service import recompute_points
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    return Measured(session, NOW)
+
+
+def run_with(measured: Measured, kernel: str, day: int, metric: str = "write_rate") -> None:
+    cell = measured.cell()
+    result = finish(NOW, sample(100.0, metric), environment={"kernel": kernel})
+    measured.deliver(cell, result, minutes=day * 1440)
+    recompute_points(measured.session, cell.id)
+
+
+def events(session: Session) -> list[Event]:
+    session.flush()
+    session.expire_all()
+    return list(session.scalars(select(Event).order_by(Event.at)))
+
+
+def effects(session: Session) -> list[EventEffect]:
+    session.flush()
+    session.expire_all()
+    return list(session.scalars(select(EventEffect).order_by(EventEffect.event_id, EventEffect.series_id)))
+
+
+def test_another_kernel_is_one_event_of_all_series_that_saw_it_and_as_narrow_as_they_tell(
+    session: Session, measured: Measured
+) -> None:
+    run_with(measured, "6.1.0-30", 0)
+    run_with(measured, "6.1.0-30", 2, "wait")
+    run_with(measured, "6.1.0-35", 4)
+    (event,) = events(session)
+    assert (event.text, event.kind, event.told_by) == ("kernel: 6.1.0-30 -> 6.1.0-35", "environment", None)
+    assert (event.since, event.at) == (NOW, NOW + timedelta(days=4))
+    run_with(measured, "6.1.0-35", 3, "wait")
+    (narrower,) = events(session)
+    assert narrower.id == event.id
+    assert (narrower.since, narrower.at) == (NOW + timedelta(days=2), NOW + timedelta(days=3))
+    assert len({effect.series_id for effect in effects(session)}) == 2
+
+
+def test_there_and_back_and_there_again_are_three_events(session: Session, measured: Measured) -> None:
+    for day, kernel in enumerate(["a", "b", "a", "b"]):
+        run_with(measured, kernel, day)
+    assert [event.text for event in events(session)] == ["kernel: a -> b", "kernel: b -> a", "kernel: a -> b"]
+
+
+def test_computing_a_cell_again_notes_nothing_twice(session: Session, measured: Measured) -> None:
+    run_with(measured, "a", 0)
+    cell = measured.cell()
+    measured.deliver(cell, finish(NOW, sample(100.0), environment={"kernel": "b"}), minutes=1440)
+    recompute_points(session, cell.id)
+    recompute_points(session, cell.id)
+    assert len(events(session)) == 1
+    assert len(effects(session)) == 1
+
+
+@pytest.mark.parametrize(
+    ("after", "look", "effect"),
+    [(3, 0, "pending"), (4, 4, "shifted"), (7, 4, "shifted"), (8, 8, "shifted"), (12, 8, "shifted")],
+)
+def test_an_event_is_judged_by_four_points_and_once_more_by_eight(
+    session: Session, measured: Measured, after: int, look: int, effect: str
+) -> None:
+    series = history(measured, levels((20, 100.0), (after, 80.0)))
+    at = NOW + timedelta(days=19, hours=12)
+    session.add(
+        Event(
+            cluster_id=measured.cluster.id,
+            kind="manual",
+            since=at,
+            at=at,
+            text="a disk was replaced",
+            node_ids=[measured.node.id],
+            target_ids=[],
+            told_by="ada",
+        )
+    )
+    session.flush()
+    analyse_series(session, series.id)
+    (judged,) = effects(session)
+    assert (judged.look, judged.effect, judged.points_before, judged.points_after) == (look, effect, 20, look or after)
+    if look:
+        assert judged.shift_ratio == pytest.approx(-0.2, abs=0.01)
+
+
+def test_what_was_said_of_another_node_or_before_the_first_point_is_none_of_the_series(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((20, 100.0)))
+    for at, node_ids in ((NOW + timedelta(days=9), [measured.node.id + 1]), (NOW - timedelta(days=9), [])):
+        session.add(
+            Event(
+                cluster_id=measured.cluster.id,
+                kind="manual",
+                since=at,
+                at=at,
+                text="elsewhere",
+                node_ids=node_ids,
+                target_ids=[],
+                told_by="ada",
+            )
+        )
+    session.flush()
+    analyse_series(session, series.id)
+    assert effects(session) == []
