@@ -1504,6 +1504,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare two campaigns
+         * @description Cells that belong together, with what they are unlike in first, then each number: words, runs, interval, p.
+         */
+        get: operations["get_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -2119,6 +2139,18 @@ export interface components {
             seconds_remaining_estimated: number | null;
         };
         /**
+         * CampaignComparison
+         * @description Two campaigns, cell by cell; `only_a` and `only_b` are the numbers of cells without a counterpart.
+         */
+        CampaignComparison: {
+            /** Pairs */
+            pairs: components["schemas"]["ComparedPair"][];
+            /** Only A */
+            only_a: number[];
+            /** Only B */
+            only_b: number[];
+        };
+        /**
          * CampaignMeasures
          * @description What a figure of a campaign can show.
          */
@@ -2516,6 +2548,113 @@ export interface components {
             launcher?: components["schemas"]["Launcher"] | null;
         };
         /**
+         * ComparedCell
+         * @description A cell of one side.
+         */
+        ComparedCell: {
+            /** Campaign Id */
+            campaign_id: number;
+            /** Cell Id */
+            cell_id: number;
+            /** Ordinal */
+            ordinal: number;
+            /** Workload */
+            workload: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /** Variant */
+            variant: string;
+        };
+        /**
+         * ComparedMetric
+         * @description One number of A and B, of so many independent runs each; ratios are B / A.
+         *
+         *     `ratio` is that of Hodges and Lehmann with its exact 95 % interval, and `p_value` that of Mann and Whitney; null
+         *     below four runs, with two modes, or where a value is not above 0. `is_discovery` judges it among all of this answer,
+         *     at a rate of false discoveries of 5 %.
+         */
+        ComparedMetric: {
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Target Name */
+            target_name: string | null;
+            /** N A */
+            n_a: number;
+            /** N B */
+            n_b: number;
+            /** Values A */
+            values_a: number[];
+            /** Values B */
+            values_b: number[];
+            /** Median A */
+            median_a: number;
+            /** Median B */
+            median_b: number;
+            /** Flags */
+            flags: string[];
+            verdict: components["schemas"]["Verdict"];
+            /**
+             * Words
+             * @example B 8.0 to 15.2 % higher
+             */
+            words: string;
+            /** Median Ratio */
+            median_ratio: number | null;
+            /** Ratio */
+            ratio: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** P Value */
+            p_value: number | null;
+            /** Is Discovery */
+            is_discovery: boolean;
+        };
+        /**
+         * ComparedPair
+         * @description Two cells that belong together. Where they are not alike in what was run, ratios say little.
+         */
+        ComparedPair: {
+            a: components["schemas"]["ComparedCell"];
+            b: components["schemas"]["ComparedCell"];
+            /** Differences */
+            differences: components["schemas"]["Difference"][];
+            /**
+             * Is Alike
+             * @description Same workload, options and number of nodes
+             */
+            is_alike: boolean;
+            /** Metrics */
+            metrics: components["schemas"]["ComparedMetric"][];
+        };
+        /**
          * Confirmation
          * @description That the servers are in the state of the next stage.
          */
@@ -2630,6 +2769,21 @@ export interface components {
             waiting_count: number;
             /** Statement Sha256 */
             statement_sha256: string;
+        };
+        /**
+         * Difference
+         * @description Something that the two sides were not alike in; null where a side has none.
+         */
+        Difference: {
+            /**
+             * Name
+             * @example options.block_size_bytes
+             */
+            name: string;
+            /** A */
+            a: unknown;
+            /** B */
+            b: unknown;
         };
         /**
          * DoomedOrder
@@ -5719,6 +5873,12 @@ export interface components {
          * @enum {string}
          */
         Variation: "steady" | "flagged" | "noisy" | "unrankable";
+        /**
+         * Verdict
+         * @description What may be said of two sets of runs.
+         * @enum {string}
+         */
+        Verdict: "no_ratio" | "one_run" | "few_runs" | "two_modes" | "no_difference_shown" | "below_practical" | "higher" | "lower";
         /**
          * WantedJob
          * @description A job to be submitted, of which the batch system lists none.
@@ -24426,6 +24586,238 @@ export interface operations {
                      *         "code": "conflict",
                      *         "message": "the state of things forbids it",
                      *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_comparison: {
+        parameters: {
+            query: {
+                /** @description Campaign A */
+                a: number;
+                /** @description Campaign B */
+                b: number;
+                /** @description The number of one cell of A */
+                a_cell?: number | null;
+                /** @description The number of one cell of B */
+                b_cell?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "pairs": [
+                     *         {
+                     *           "a": {
+                     *             "campaign_id": 1,
+                     *             "cell_id": 1,
+                     *             "ordinal": 1,
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "variant": "text"
+                     *           },
+                     *           "b": {
+                     *             "campaign_id": 1,
+                     *             "cell_id": 1,
+                     *             "ordinal": 1,
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "variant": "text"
+                     *           },
+                     *           "differences": [
+                     *             {
+                     *               "name": "options.block_size_bytes",
+                     *               "a": null,
+                     *               "b": null
+                     *             }
+                     *           ],
+                     *           "is_alike": true,
+                     *           "metrics": [
+                     *             {
+                     *               "metric": "write_rate",
+                     *               "title": "text",
+                     *               "unit": "bytes_per_second",
+                     *               "better": "higher",
+                     *               "labels": {
+                     *                 "operation": "write"
+                     *               },
+                     *               "target_name": "text",
+                     *               "n_a": 1,
+                     *               "n_b": 1,
+                     *               "values_a": [
+                     *                 1
+                     *               ],
+                     *               "values_b": [
+                     *                 1
+                     *               ],
+                     *               "median_a": 1,
+                     *               "median_b": 1,
+                     *               "flags": [
+                     *                 "text"
+                     *               ],
+                     *               "verdict": "no_ratio",
+                     *               "words": "B 8.0 to 15.2 % higher",
+                     *               "median_ratio": 1,
+                     *               "ratio": 1,
+                     *               "low": 1,
+                     *               "high": 1,
+                     *               "p_value": 1,
+                     *               "is_discovery": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "only_a": [
+                     *         1
+                     *       ],
+                     *       "only_b": [
+                     *         1
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignComparison"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
                      *       }
                      *     }
                      */

@@ -1,14 +1,16 @@
-"""A against B: by what ratio the runs of one differ from those of the other, and how sure that is; pure."""
+"""A against B: by what ratio the runs of one differ from those of the other, and how sure that is; pure.
 
+In plain Python, since the API compares too and need not load numpy and scipy for some ten runs; tests hold it to them.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate, chain, combinations
 from math import comb, exp, isfinite, log, sqrt
-from statistics import median
+from statistics import NormalDist, median
 from typing import Final
-
-import numpy as np
-from scipy.stats import PermutationMethod, false_discovery_control, mannwhitneyu, norm
 
 from iotide_server.statistics.modes import Modes, two_modes
 from iotide_server.statistics.summary import ENOUGH_RUNS, FEW_RUNS
@@ -16,14 +18,16 @@ from iotide_server.statistics.summary import ENOUGH_RUNS, FEW_RUNS
 CONFIDENCE: Final = 0.95
 PRACTICAL_RATIO: Final = 0.05
 """A smaller difference is none that is acted upon, however sure it is."""
-MOST_EXACT_RUNS: Final = 56
-"""Of both together: the number of their orders still fits into a float without rounding."""
-_PERMUTATIONS: Final = 10_000
+MOST_EXACT_RUNS: Final = 60
+"""Of both together; with more of them the normal approximation differs by nothing that is shown."""
+_MOST_ORDERS: Final = 10_000
+"""So many orders of runs with ties are counted one by one."""
 
 
 class Verdict(StrEnum):
     """What may be said of two sets of runs."""
 
+    NO_RATIO = "no_ratio"
     ONE_RUN = "one_run"
     FEW_RUNS = "few_runs"
     TWO_MODES = "two_modes"
@@ -47,7 +51,7 @@ class Comparison:
 
     Attributes:
         run_count: of the smaller side; it decides what may be shown.
-        median_ratio: of the medians; None with one run on a side or two modes.
+        median_ratio: of the medians; None with one run on a side, two modes, or a value that is not above 0.
         ratio: the Hodges-Lehmann ratio, the median of all b / a; interval and p_value belong to it. None below four
             runs and with two modes.
         p_value: of Mann and Whitney, exact where there are few runs.
@@ -70,15 +74,17 @@ class Comparison:
 
 
 def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
-    """Compare one positive value per independent run.
+    """Compare one value per independent run.
 
     Raises:
-        ValueError: a side has no runs, or a value is not positive and finite.
+        ValueError: a side has no runs, or a value is not finite.
     """
     for side in (a, b):
-        if not side or not all(isfinite(value) and value > 0 for value in side):
-            raise ValueError(f"a comparison needs positive values, not {list(side)!r}")
+        if not side or not all(map(isfinite, side)):
+            raise ValueError(f"a comparison needs finite values, not {list(side)!r}")
     runs = min(len(a), len(b))
+    if min(*a, *b) <= 0:
+        return Comparison(Verdict.NO_RATIO, runs)
     if runs < FEW_RUNS:
         return Comparison(Verdict.ONE_RUN, runs)
     if runs < ENOUGH_RUNS:
@@ -104,28 +110,43 @@ def hodges_lehmann(a: Sequence[float], b: Sequence[float]) -> tuple[float, Inter
     Hollander, Wolfe and Chicken 2014, 4.3: between the k-th smallest and the k-th largest of the ratios, k - 1 being
     the largest count of Mann and Whitney up to which there are at most 2.5 % of all orders.
     """
-    ratios = np.sort(np.subtract.outer(np.log(b), np.log(a)).ravel())
+    ratios = sorted(log(of_b) - log(of_a) for of_a in a for of_b in b)
     rank = _critical_rank(len(a), len(b))
-    return exp(float(np.median(ratios))), Interval(exp(float(ratios[rank - 1])), exp(float(ratios[-rank])))
+    return exp(median(ratios)), Interval(exp(ratios[rank - 1]), exp(ratios[-rank]))
 
 
 def exact_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided p of Mann and Whitney 1947: exact where that can be counted, also with ties, else asymptotic."""
-    if len({*a, *b}) == len(a) + len(b) and len(a) + len(b) <= MOST_EXACT_RUNS:
-        return float(mannwhitneyu(a, b, method="exact").pvalue)
-    if comb(len(a) + len(b), len(a)) <= _PERMUTATIONS:
-        return float(mannwhitneyu(a, b, method=PermutationMethod(n_resamples=_PERMUTATIONS)).pvalue)
-    return float(mannwhitneyu(a, b, method="asymptotic").pvalue)
+    """Two-sided p of Mann and Whitney 1947: all orders are counted where that can be done, also with ties.
+
+    Of more runs it is the normal approximation with the correction for ties and for continuity.
+    """
+    ranks = _midranks([*a, *b])
+    rank_sum = sum(ranks[: len(a)])
+    u = rank_sum - len(a) * (len(a) + 1) / 2
+    has_ties = len({*a, *b}) < len(a) + len(b)
+    if not has_ties and len(a) + len(b) <= MOST_EXACT_RUNS:
+        tail = sum(_orders(len(a), len(b))[: int(min(u, len(a) * len(b) - u)) + 1])
+        return min(1.0, 2 * tail / comb(len(a) + len(b), len(a)))
+    centre = len(a) * (len(a) + len(b) + 1) / 2
+    if comb(len(a) + len(b), len(a)) <= _MOST_ORDERS:
+        sums = [sum(chosen) for chosen in combinations(ranks, len(a))]
+        return sum(abs(other - centre) >= abs(rank_sum - centre) for other in sums) / len(sums)
+    total = len(a) + len(b)
+    ties = sum(count**3 - count for count in Counter([*a, *b]).values()) / (total * (total - 1))
+    sigma = sqrt(len(a) * len(b) / 12 * (total + 1 - ties))
+    if not sigma:
+        return 1.0
+    return min(1.0, 2 * NormalDist().cdf(-max(0.0, abs(rank_sum - centre) - 0.5) / sigma))
 
 
 def discoveries(p_values: Sequence[float], most_false: float = 0.05) -> list[bool]:
     """Which of many comparisons may be called different, at most so large a share of them falsely.
 
-    Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57.
+    Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57: those up to the largest p that is at most its rank's share.
     """
-    if not p_values:
-        return []
-    return [bool(adjusted <= most_false) for adjusted in false_discovery_control(p_values)]
+    ranked = sorted(p_values)
+    within = [p for rank, p in enumerate(ranked, start=1) if p <= most_false * rank / len(ranked)]
+    return [bool(within) and p <= within[-1] for p in p_values]
 
 
 def paired(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], float]:
@@ -146,23 +167,27 @@ def _critical_rank(a: int, b: int) -> int:
     tail = (1 - CONFIDENCE) / 2
     if a + b > MOST_EXACT_RUNS:
         centre, sigma = a * b / 2, sqrt(a * b * (a + b + 1) / 12)
-        return max(1, int(centre + norm.ppf(tail) * sigma))
-    counts = _orders(a, b)
-    below = np.cumsum(counts) / comb(a + b, a)
-    return max(1, int(np.searchsorted(below, tail, side="right")))
+        return max(1, int(centre + NormalDist().inv_cdf(tail) * sigma))
+    most = tail * comb(a + b, a)
+    return max(1, sum(below <= most for below in accumulate(_orders(a, b))))
 
 
-def _orders(a: int, b: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _orders(a: int, b: int) -> list[int]:
     """In how many orders of a + b runs each count of Mann and Whitney comes up: a Gaussian binomial's coefficients."""
-    counts = np.zeros(a * b + 1)
-    counts[0] = 1
+    counts = [1] + [0] * (a * b)
     for part in range(1, a + 1):
-        shifted = counts.copy()
-        shifted[b + part :] -= counts[: len(counts) - b - part] if b + part < len(counts) else 0
-        for number in range(part, len(shifted)):
-            shifted[number] += shifted[number - part]
-        counts = shifted
+        for number in range(a * b, b + part - 1, -1):
+            counts[number] -= counts[number - b - part]
+        for number in range(part, a * b + 1):
+            counts[number] += counts[number - part]
     return counts
+
+
+def _midranks(values: Sequence[float]) -> list[float]:
+    """The rank of each value from 1; equal ones share the mean of theirs."""
+    counts = Counter(values)
+    below = dict(zip(sorted(counts), chain([0], accumulate(counts[value] for value in sorted(counts))), strict=False))
+    return [below[value] + (counts[value] + 1) / 2 for value in values]
 
 
 def _verdict(ratio: float, interval: Interval) -> Verdict:
@@ -173,18 +198,18 @@ def _verdict(ratio: float, interval: Interval) -> Verdict:
     return Verdict.HIGHER if ratio > 1 else Verdict.LOWER
 
 
+_WITHOUT_NUMBERS: Final = {
+    Verdict.NO_RATIO: "no ratio: a value is not above 0",
+    Verdict.ONE_RUN: "1 run: nothing can be said of a difference",
+    Verdict.TWO_MODES: "two modes (cache?): no single ratio stands for them",
+}
+
+
 def _words(found: Comparison) -> str:
-    match found.verdict:
-        case Verdict.ONE_RUN:
-            return "1 run: nothing can be said of a difference"
-        case Verdict.FEW_RUNS:
-            return f"{found.run_count} runs: too few for an interval; {ENOUGH_RUNS - found.run_count} more are needed"
-        case Verdict.TWO_MODES:
-            return "two modes (cache?): no single ratio stands for them"
-        case _:
-            pass
+    if found.verdict in _WITHOUT_NUMBERS:
+        return _WITHOUT_NUMBERS[found.verdict]
     if found.interval is None:
-        raise ValueError(f"{found.verdict} without an interval")
+        return f"{found.run_count} runs: too few for an interval; {ENOUGH_RUNS - found.run_count} more are needed"
     low, high = (100 * (end - 1) for end in (found.interval.low, found.interval.high))
     if found.verdict is Verdict.NO_DIFFERENCE_SHOWN:
         return f"no difference shown (could be {low:+.1f}..{high:+.1f} %)"

@@ -3,13 +3,18 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from iotide_server.accounts.rules import Operator, Viewer
-from iotide_server.kit.pagination import Page, Paging
+from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.results.schemas import OptionalId
-from iotide_server.trends import events, service
+from iotide_server.trends import comparison, events, service
+from iotide_server.trends.comparison_schemas import CampaignComparison, Side
 from iotide_server.trends.schemas import Event, EventInput, NamedChange, Points, SeriesAnalysis
+
+CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
+CellNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 
 router = APIRouter(tags=["trends"])
 
@@ -53,3 +58,16 @@ def create_event(principal: Operator, session: Tx, now: Now, body: EventInput) -
 def remove_event(principal: Operator, session: Tx, now: Now, event_id: Id) -> None:
     """Only what a person said; what runs saw stays."""
     events.remove(session, principal, event_id, now)
+
+
+@router.get("/comparison", summary="Compare two campaigns", responses=errors(404))
+def get_comparison(
+    principal: Viewer,
+    session: Tx,
+    a: Annotated[CampaignId, Query(description="Campaign A")],
+    b: Annotated[CampaignId, Query(description="Campaign B")],
+    a_cell: Annotated[CellNumber | None, Query(description="The number of one cell of A")] = None,
+    b_cell: Annotated[CellNumber | None, Query(description="The number of one cell of B")] = None,
+) -> CampaignComparison:
+    """Cells that belong together, with what they are unlike in first, then each number: words, runs, interval, p."""
+    return comparison.compare_campaigns(session, principal, Side("a", a, a_cell), Side("b", b, b_cell))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu
+from scipy.stats import false_discovery_control, mannwhitneyu
 
 from iotide_server.statistics.comparison import (
     Verdict,
@@ -43,12 +43,33 @@ def test_the_orders_are_those_that_are_counted_one_by_one(a: int, b: int) -> Non
     counted = np.zeros(a * b + 1)
     for places in combinations(range(a + b), a):
         counted[sum(place - number for number, place in enumerate(places))] += 1
-    assert list(_orders(a, b)) == list(counted)
+    assert _orders(a, b) == list(counted)
     assert sum(counted) == comb(a + b, a)
 
 
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=4, max_size=20, unique=True),
+    st.lists(st.floats(2.0**-10, 1.0), min_size=4, max_size=20, unique=True),
+)
+def test_without_ties_p_is_that_of_scipy(a: list[float], b: list[float]) -> None:
+    b = [value for value in b if value not in a] or [2.0]
+    assert exact_p(a, b) == pytest.approx(mannwhitneyu(a, b, method="exact").pvalue)
+
+
+@given(st.lists(st.integers(0, 5), min_size=8, max_size=40), st.lists(st.integers(0, 5), min_size=9, max_size=40))
+def test_with_many_ties_p_is_that_of_scipy(a: list[int], b: list[int]) -> None:
+    expected = 1.0 if len({*a, *b}) == 1 else mannwhitneyu(a, b, method="asymptotic").pvalue
+    assert exact_p(a, b) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.lists(st.floats(0.0, 1.0), max_size=30))
+def test_discoveries_are_those_of_scipy(p_values: list[float]) -> None:
+    expected = [adjusted <= 0.05 for adjusted in false_discovery_control(p_values)] if p_values else []
+    assert discoveries(p_values) == expected
+
+
 def test_beyond_what_can_be_counted_the_rank_goes_on_smoothly() -> None:
-    assert abs(_critical_rank(28, 29) - _critical_rank(28, 28)) < 20
+    assert abs(_critical_rank(30, 31) - _critical_rank(30, 30)) < 20
 
 
 @pytest.mark.parametrize(
@@ -84,10 +105,15 @@ def test_two_modes_get_no_ratio_but_both_modes_with_their_runs() -> None:
     assert (found.modes_a.low_runs, found.modes_a.high_runs) == (2, 3)
 
 
-@pytest.mark.parametrize("bad", [[], [0.0, 1.0], [-1.0], [float("nan")], [float("inf")]])
-def test_what_has_no_ratio_is_refused(bad: list[float]) -> None:
-    with pytest.raises(ValueError, match="positive"):
+@pytest.mark.parametrize("bad", [[], [float("nan")], [1.0, float("inf")]])
+def test_what_is_no_number_is_refused(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match="finite"):
         compare(A, bad)
+
+
+def test_a_value_of_nothing_has_no_ratio() -> None:
+    found = compare([0.0, 0.0, 3.0, 1.0], A)
+    assert (found.verdict, found.ratio, found.words) == (Verdict.NO_RATIO, None, "no ratio: a value is not above 0")
 
 
 positive = st.lists(st.floats(1.0, 1000.0), min_size=4, max_size=12)

@@ -18,6 +18,7 @@ from iotide_agent.cli import control, display
 from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Preview, Run, RunDetail, Sample
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.clusters import cluster_app
+from iotide_agent.cli.compare import compare_campaigns
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
@@ -38,6 +39,7 @@ app.add_typer(run_app, name="run")
 control.add_to(app, campaign_app)
 app.add_typer(schedule_app, name="schedule")
 app.add_typer(cluster_app, name="cluster")
+app.command("compare")(compare_campaigns)
 
 CampaignId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")]
 RunId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the run.")]

@@ -1,0 +1,90 @@
+"""`iotide compare`: what two campaigns differ in, in words that say no more than was shown."""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
+
+import typer
+
+from iotide_agent.cli.api import Document
+from iotide_agent.cli.server import AsJson, opened, print_json
+
+_HELP: Final = "Number of a campaign, or of one of its cells as CAMPAIGN:CELL."
+_SIDE: Final = re.compile(r"([1-9]\d{0,17})(?::([1-9]\d{0,17}))?")
+
+
+def _side(given: str) -> str:
+    if _SIDE.fullmatch(given) is None:
+        raise typer.BadParameter(f"{given!r} is neither a campaign's number nor CAMPAIGN:CELL, for instance 12 or 12:3")
+    return given
+
+
+def compare_campaigns(
+    context: typer.Context,
+    a: Annotated[str, typer.Argument(metavar="A", parser=_side, help=_HELP)],
+    b: Annotated[str, typer.Argument(metavar="B", parser=_side, help=_HELP)],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two campaigns cell by cell: B in terms of A, with runs, interval and p."""
+    asked: dict[str, str] = {}
+    for name, given in (("a", a), ("b", b)):
+        campaign, _, cell = given.partition(":")
+        asked |= {name: campaign} | ({f"{name}_cell": cell} if cell else {})
+    with opened(context) as api:
+        answer = api.get("/comparison", asked)
+    if as_json:
+        print_json(answer)
+    else:
+        typer.echo("\n".join(lines(answer)))
+
+
+def lines(answer: Document) -> Iterator[str]:
+    """The answer as text: of each pair what is unlike about it first."""
+    compared = sum(metric["p_value"] is not None for pair in answer["pairs"] for metric in pair["metrics"])
+    for pair in answer["pairs"]:
+        yield f"A: {_cell(pair['a'])}"
+        yield f"B: {_cell(pair['b'])}"
+        for difference in pair["differences"]:
+            yield f"  differs in {difference['name']}: {_shown(difference['a'])} -> {_shown(difference['b'])}"
+        if not pair["is_alike"]:
+            yield "  not the same was run, so ratios say little"
+        for metric in pair["metrics"]:
+            yield f"  {_named(metric)}: {metric['words']}; {_numbers(metric)}{_doubt(metric, compared)}"
+        yield ""
+    for side in ("a", "b"):
+        if answer[f"only_{side}"]:
+            yield f"without a counterpart: cells {', '.join(map(str, answer[f'only_{side}']))} of {side.upper()}"
+
+
+def _cell(cell: Document) -> str:
+    places = [", ".join(cell["node_names"]), ", ".join(cell["target_names"]), cell["variant"]]
+    return f"campaign {cell['campaign_id']}, cell {cell['ordinal']}: {cell['workload']} on " + ", ".join(
+        place for place in places if place
+    )
+
+
+def _named(metric: Document) -> str:
+    labels = [f"{name}={value}" for name, value in metric["labels"].items()]
+    target = [] if metric["target_name"] is None else [metric["target_name"]]
+    return " ".join([metric["title"], *labels, *target])
+
+
+def _numbers(metric: Document) -> str:
+    runs = f"n = {metric['n_a']} and {metric['n_b']}"
+    if metric["ratio"] is not None:
+        interval = f"[{metric['low']:.3f}, {metric['high']:.3f}]"
+        return f"{runs}, ratio {metric['ratio']:.3f} {interval}, p = {metric['p_value']:.2g}"
+    if metric["median_ratio"] is not None:
+        return f"{runs}, ratio of medians {metric['median_ratio']:.3f}"
+    return runs
+
+
+def _doubt(metric: Document, compared: int) -> str:
+    if metric["verdict"] in {"higher", "lower", "below_practical"} and not metric["is_discovery"]:
+        return f"; one of {compared} comparisons, so it may be chance"
+    return ""
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - any JSON
+    return "absent" if value is None else str(value)

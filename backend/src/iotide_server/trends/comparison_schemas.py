@@ -1,0 +1,109 @@
+"""What the API gives for comparisons."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from iotide_server.kit.web import Output
+from iotide_server.results.schemas import Better, Labels, MeasuredCell, Metric
+from iotide_server.statistics.comparison import Verdict
+from iotide_wire.units import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison.
+
+    Attributes:
+        name: `a` or `b`.
+        ordinal: the number of one cell of the campaign; None: all of them.
+    """
+
+    name: str
+    campaign_id: int
+    ordinal: int | None
+
+
+class ComparedCell(Output):
+    """A cell of one side."""
+
+    campaign_id: int
+    cell_id: int
+    ordinal: int
+    workload: str
+    options: dict[str, Any]
+    node_names: list[str]
+    target_names: list[str]
+    variant: str
+
+    @classmethod
+    def of(cls, campaign_id: int, cell: MeasuredCell) -> "ComparedCell":
+        """As a campaign's cell is shown elsewhere."""
+        return cls(
+            campaign_id=campaign_id,
+            cell_id=cell.id,
+            ordinal=cell.ordinal,
+            workload=cell.workload,
+            options=cell.options,
+            node_names=cell.node_names,
+            target_names=cell.target_names,
+            variant=cell.variant,
+        )
+
+
+class Difference(Output):
+    """Something that the two sides were not alike in; null where a side has none."""
+
+    name: Annotated[str, Field(examples=["options.block_size_bytes"])]
+    a: Any
+    b: Any
+
+
+class ComparedMetric(Output):
+    """One number of A and B, of so many independent runs each; ratios are B / A.
+
+    `ratio` is that of Hodges and Lehmann with its exact 95 % interval, and `p_value` that of Mann and Whitney; null
+    below four runs, with two modes, or where a value is not above 0. `is_discovery` judges it among all of this answer,
+    at a rate of false discoveries of 5 %.
+    """
+
+    metric: Metric
+    title: str
+    unit: Unit
+    better: Better
+    labels: Labels
+    target_name: str | None
+    n_a: int
+    n_b: int
+    values_a: list[float]
+    values_b: list[float]
+    median_a: float
+    median_b: float
+    flags: list[str]
+    verdict: Verdict
+    words: Annotated[str, Field(examples=["B 8.0 to 15.2 % higher"])]
+    median_ratio: float | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    is_discovery: bool
+
+
+class ComparedPair(Output):
+    """Two cells that belong together. Where they are not alike in what was run, ratios say little."""
+
+    a: ComparedCell
+    b: ComparedCell
+    differences: list[Difference]
+    is_alike: Annotated[bool, Field(description="Same workload, options and number of nodes")]
+    metrics: list[ComparedMetric]
+
+
+class CampaignComparison(Output):
+    """Two campaigns, cell by cell; `only_a` and `only_b` are the numbers of cells without a counterpart."""
+
+    pairs: list[ComparedPair]
+    only_a: list[int]
+    only_b: list[int]

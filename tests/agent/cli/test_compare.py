@@ -1,0 +1,106 @@
+"""`iotide compare` against a server on paper."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from factories.fake_server import FakeServer, fake_server
+
+from iotide_agent.cli import user
+
+CELL = {
+    "campaign_id": 12,
+    "cell_id": 1,
+    "ordinal": 1,
+    "workload": "dd",
+    "options": {},
+    "node_names": ["n1"],
+    "target_names": ["nfs"],
+    "variant": "",
+}
+METRIC: dict[str, Any] = {
+    "metric": "throughput",
+    "title": "Throughput",
+    "labels": {"operation": "write"},
+    "target_name": None,
+    "n_a": 5,
+    "n_b": 6,
+    "verdict": "higher",
+    "words": "B 8.0 to 15.2 % higher",
+    "median_ratio": 1.11,
+    "ratio": 1.112,
+    "low": 1.08,
+    "high": 1.152,
+    "p_value": 0.0079,
+    "is_discovery": True,
+}
+PAIR = {"a": CELL, "b": CELL | {"campaign_id": 13, "target_names": ["xfs"]}, "is_alike": True, "metrics": [METRIC]}
+TARGETS = {"name": "targets", "a": "nfs", "b": "xfs"}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    with fake_server() as fake:
+        monkeypatch.setenv("IOTIDE_URL", fake.url)
+        monkeypatch.setenv("IOTIDE_TOKEN", "iot_test")
+        monkeypatch.delenv("IOTIDE_CA", raising=False)
+        yield fake
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        user.main(list(arguments))
+    return int(str(ended.value.code or 0))
+
+
+def compared(*metrics: dict[str, Any], **changes: object) -> dict[str, Any]:
+    pair = PAIR | {"differences": [TARGETS], "metrics": list(metrics)} | changes
+    return {"pairs": [pair], "only_a": [], "only_b": [2, 3]}
+
+
+def test_differences_stand_first_then_words_with_runs_interval_and_p(
+    server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.on("GET /comparison?a=12&b=13", (200, compared(METRIC)))
+    assert run("compare", "12", "13") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "A: campaign 12, cell 1: dd on n1, nfs",
+        "B: campaign 13, cell 1: dd on n1, xfs",
+        "  differs in targets: nfs -> xfs",
+        "  Throughput operation=write: B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.112 [1.080, 1.152], p = 0.0079",
+        "",
+        "without a counterpart: cells 2, 3 of B",
+    ]
+
+
+def test_what_may_be_chance_too_few_or_unlike_says_so(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    chance = METRIC | {"is_discovery": False}
+    few = METRIC | {"n_b": 2, "verdict": "few_runs", "words": "2 runs: too few", "ratio": None, "p_value": None}
+    one = few | {"n_b": 1, "median_ratio": None, "words": "1 run"}
+    server.on("GET /comparison?a=12&a_cell=1&b=13&b_cell=4", (200, compared(chance, few, one, is_alike=False)))
+    assert run("compare", "12:1", "13:4") == 0
+    told = capsys.readouterr().out
+    assert "not the same was run, so ratios say little" in told
+    assert "p = 0.0079; one of 1 comparisons, so it may be chance" in told
+    assert "2 runs: too few; n = 5 and 2, ratio of medians 1.110" in told
+    assert "1 run; n = 5 and 1\n" in told
+
+
+def test_as_json_it_is_the_answer_of_the_server(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    server.on("GET /comparison?a=12&b=13", (200, compared(METRIC)))
+    assert run("compare", "12", "13", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == compared(METRIC)
+
+
+def test_what_the_server_refuses_ends_with_status_2(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    error = {"code": "nothing_alike", "message": "no cells", "field": "a", "value": 12, "remedy": "name a cell"}
+    server.on("GET /comparison?a=12&b=13", (422, {"error": error}))
+    assert run("compare", "12", "13") == 2
+    assert "name a cell" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", ["twelve", "0", "12:", "12:0", "-1", "12:1:1"])
+def test_what_is_no_campaign_or_cell_ends_with_status_2(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("compare", "--", wrong, "13") == 2
+    assert "CAMPAIGN:CELL" in capsys.readouterr().err
