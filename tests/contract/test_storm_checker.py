@@ -37,6 +37,10 @@ def test_a_second_load_on_a_node_or_on_a_target_taken_alone_is_found() -> None:
 def test_an_order_that_started_twice_and_a_run_tried_again_after_its_end_are_found() -> None:
     assert judge([run()], load(1, ends=False) + load(1)).double_attempts == 1
     assert judge([run()], load(1) + load(2, attempt=2)).double_attempts == 1
+    gang = run(1, "n1", "n2", results=2)
+    again = load(3, attempt=2) + load(4, node="n2", attempt=2)
+    assert judge([gang], load(1) + load(2, node="n2") + again).double_attempts == 1
+    assert judge([gang], load(1) + load(2, node="n2", ends=False) + again).is_clean
 
 
 def test_a_gang_of_which_a_node_never_started_is_found() -> None:

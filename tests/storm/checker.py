@@ -67,7 +67,7 @@ def judge(asked: Sequence[AskedRun], events: Sequence[Mapping[str, Any]]) -> Ver
             for one in starts
             if not one["is_target_free"]
         ],
-        "double_attempts": _started_twice(starts, ended),
+        "double_attempts": _started_twice(runs, starts, ended),
         "partial_gangs": _partial(runs, starts, ended),
         "lost": _lost(runs, starts, ended),
         "unended": [f"run {run.id} is {run.state}: {run.reason}" for run in asked if run.state not in ENDED],
@@ -84,20 +84,35 @@ def judge(asked: Sequence[AskedRun], events: Sequence[Mapping[str, Any]]) -> Ver
     )
 
 
-def _started_twice(starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]) -> list[str]:
-    """An order that was started twice, and a run that was tried again though a load of it had come to its end."""
+def _started_twice(
+    runs: Mapping[int, AskedRun], starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]
+) -> list[str]:
+    """An order that was started twice, and a run that was tried again though all its loads had come to their end.
+
+    Where one node of a gang was kept from its end, the others' loads are done, and the run is rightly tried again.
+    """
     orders = Counter(start["order"] for start in starts)
     twice = [f"order {order} was started {count} times" for order, count in orders.items() if count > 1]
     attempts: dict[int, set[int]] = defaultdict(set)
     for start in starts:
         attempts[start["run"]].add(start["attempt"])
-    through = {start["run"]: start["attempt"] for start in reversed(starts) if start["order"] in ended}
     again = [
         f"run {run} was started again after attempt {attempt} had come to its end"
-        for run, attempt in through.items()
-        if max(attempts[run]) > attempt
+        for (run, attempt), nodes in sorted(_came_through(starts, ended).items())
+        if nodes == runs[run].nodes and not runs[run].is_disturbed and max(attempts[run]) > attempt
     ]
     return twice + again
+
+
+def _came_through(
+    starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]
+) -> Mapping[tuple[int, int], set[str]]:
+    """The nodes on which loads came to their end, by run and attempt."""
+    through: dict[tuple[int, int], set[str]] = defaultdict(set)
+    for start in starts:
+        if start["order"] in ended:
+            through[start["run"], start["attempt"]].add(start["node"])
+    return through
 
 
 def _partial(
@@ -121,11 +136,7 @@ def _lost(
     runs: Mapping[int, AskedRun], starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]
 ) -> list[str]:
     """Loads that came to their end on all nodes and of which the server has no numbers, and numbers without a load."""
-    through: dict[tuple[int, int], set[str]] = defaultdict(set)
-    for start in starts:
-        if start["order"] in ended:
-            through[start["run"], start["attempt"]].add(start["node"])
-    whole = {run for (run, _), nodes in through.items() if nodes == runs[run].nodes}
+    whole = {run for (run, _), nodes in _came_through(starts, ended).items() if nodes == runs[run].nodes}
     lost = []
     for run in runs.values():
         if run.id in whole and not run.is_disturbed and run.state != "finished":
