@@ -160,6 +160,27 @@ def drawn(points: dict[str, Any]) -> dict[str, Any] | None:
     return points if points["n"] == [REPEATS] else None
 
 
+def test_each_series_is_analysed_soon_after_its_points(measured: Measured) -> None:
+    stack = measured.rig.stack
+    series_id = measured.samples_of(measured.runs_of("dd")[0])[0]["series_id"]
+
+    def analysed() -> dict[str, Any] | None:
+        found: dict[str, Any] = stack.get(f"/series/{series_id}/analysis")
+        return found if found["analysed_at"] is not None else None
+
+    analysis = wait_for(f"the analysis of series {series_id}", analysed)
+    assert (analysis["course"], analysis["n"] + analysis["missing_points"]) == ("too_short", 14)
+
+
+def test_a_campaign_is_compared_with_itself(measured: Measured) -> None:
+    campaign_id = measured.campaign["id"]
+    pairs = measured.rig.stack.get("/comparison", a=campaign_id, b=campaign_id)["pairs"]
+    assert [pair["a"]["workload"] for pair in pairs] == ["dd", "create", "fio"]
+    verdicts = {metric["verdict"] for pair in pairs for metric in pair["metrics"]}
+    assert "few_runs" in verdicts
+    assert verdicts <= {"few_runs", "no_ratio"}
+
+
 def test_cells_show_their_results(measured: Measured) -> None:
     cells = measured.rig.stack.get(f"/campaigns/{measured.campaign['id']}/cells")["items"]
     assert [cell["workload"] for cell in sorted(cells, key=lambda cell: cell["ordinal"])] == ["dd", "create", "fio"]
