@@ -7,6 +7,7 @@ from factories.site import Offered, Site
 from iotide_server.clusters import agents
 from iotide_server.clusters.models import Node
 from iotide_server.gateway import batch
+from iotide_server.runs import queries, reading
 from iotide_server.runs.models import Attempt, BatchJob
 from iotide_wire import WIRE_VERSION
 from iotide_wire.batch import (
@@ -105,3 +106,11 @@ class BatchSite:
         with self.site.database.transaction() as session:
             attempts = session.query(Attempt.id).filter_by(fence=job.fence)
             return session.get_one(BatchJob, attempts.scalar())
+
+
+def why(site: Site, run_id: int) -> str | None:
+    """Why the run waits, in words; None: it does not."""
+    with site.database.transaction() as session:
+        found = queries.described_run(session, run_id)
+        assert found is not None
+        return reading.why_waiting(session, found, site.clock())

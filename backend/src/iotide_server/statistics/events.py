@@ -6,9 +6,9 @@ from statistics import median
 from typing import Final
 
 import numpy as np
-from scipy.stats import mannwhitneyu
 
 from iotide_server.statistics.course import LEAST_SHIFT, Effect
+from iotide_server.statistics.ranks import p_value
 
 MOST_BEFORE: Final = 20
 FEWEST_BEFORE: Final = 6
@@ -49,7 +49,7 @@ def event_effect(values: Sequence[float], first_after: int, look: int) -> EventE
         return EventEffect(Effect.TOO_FEW_BEFORE, len(before), len(after))
     if len(after) < look:
         return EventEffect(Effect.PENDING, len(before), len(after))
-    p = float(mannwhitneyu(np.asarray(before), np.asarray(after)).pvalue)
+    p = p_value(np.asarray(before), np.asarray(after))
     level = median(before)
     shift = (median(after) - level) / abs(level) if level else None
     is_shifted = p < MOST_P and shift is not None and abs(shift) >= LEAST_SHIFT

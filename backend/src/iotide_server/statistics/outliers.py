@@ -32,6 +32,11 @@ def outlier_bounds(values: Sequence[float]) -> Bounds | None:
     """
     if len(values) < ENOUGH_RUNS:
         return None
+    return bounds_around(values, MADS)
+
+
+def bounds_around(values: Sequence[float], mads: float) -> Bounds:
+    """Median -+ so many median absolute deviations, and 3 % at least."""
     centre = median(values)
-    reach = max(MADS * median(abs(value - centre) for value in values), LEAST_RATIO * abs(centre))
+    reach = max(mads * median(abs(value - centre) for value in values), LEAST_RATIO * abs(centre))
     return Bounds(centre, centre - reach, centre + reach)

@@ -6,14 +6,16 @@ from statistics import median
 from typing import Final
 
 import numpy as np
-from scipy.stats import false_discovery_control, mannwhitneyu
+from scipy.stats import false_discovery_control
+
+from iotide_server.statistics.ranks import p_value
+from iotide_server.statistics.summary import robust_sigma
 
 FEWEST_PEERS: Final = 3
 FEWEST_RUNS: Final = 4
 LEAST_RATIO: Final = 0.05
 """Of the median of the peers; nearer ones are equals."""
 MOST_FALSE: Final = 0.05
-_MAD_TO_SIGMA: Final = 1.4826
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,13 @@ def odd_ones(runs: Mapping[str, Sequence[float]]) -> dict[str, Peer]:
 
 def _against_others(runs: Mapping[str, Sequence[float]], name: str) -> float:
     others = np.concatenate([np.asarray(values) for other, values in runs.items() if other != name])
-    return float(mannwhitneyu(np.asarray(runs[name]), others).pvalue)
+    return p_value(np.asarray(runs[name]), others)
 
 
 def _peer(values: Sequence[float], medians: Mapping[str, float], name: str, centre: float, p: float) -> Peer:
     others = [level for other, level in medians.items() if other != name]
     usual = median(others)
-    sigma = _MAD_TO_SIGMA * median(abs(level - usual) for level in others)
+    sigma = robust_sigma(others, usual)
     difference = medians[name] / usual - 1 if usual else 0.0
     is_far = abs(difference) >= LEAST_RATIO and abs(medians[name] - centre) >= LEAST_RATIO * abs(centre)
     return Peer(

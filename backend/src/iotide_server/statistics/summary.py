@@ -88,9 +88,10 @@ def summarize(values: Sequence[float]) -> Summary:
         low=min(values),
         high=max(values),
         variation_ratio=stdev(values) / abs(mean) if enough and mean else None,
-        robust_spread_ratio=_robust_sigma(values, centre) / abs(centre) if enough and centre else None,
+        robust_spread_ratio=robust_sigma(values, centre) / abs(centre) if enough and centre else None,
     )
 
 
-def _robust_sigma(values: Sequence[float], centre: float) -> float:
+def robust_sigma(values: Sequence[float], centre: float) -> float:
+    """1.4826 x the median absolute deviation from the centre: a standard deviation that one outlier cannot move."""
     return _MAD_TO_SIGMA * median(abs(value - centre) for value in values)

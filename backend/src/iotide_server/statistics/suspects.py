@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Final
+
+from iotide_server.statistics.outliers import bounds_around
 
 FEWEST_RUNS: Final = 8
 NEWEST_RUNS: Final = 3
 OUTSIDE_RUNS: Final = 2
 MADS: Final = 4
-LEAST_RATIO: Final = 0.03
 CONFIRMATION_RUNS: Final = 3
 """So many runs are queued to see whether a suspect is a change."""
 
@@ -35,10 +35,8 @@ def suspect(values: Sequence[float]) -> Suspect | None:
     if len(values) < FEWEST_RUNS:
         return None
     earlier, newest = values[:-NEWEST_RUNS], values[-NEWEST_RUNS:]
-    centre = median(earlier)
-    reach = max(MADS * median(abs(value - centre) for value in earlier), LEAST_RATIO * abs(centre))
-    low, high = centre - reach, centre + reach
-    above, below = sum(value > high for value in newest), sum(value < low for value in newest)
+    bounds = bounds_around(earlier, MADS)
+    above, below = sum(value > bounds.high for value in newest), sum(value < bounds.low for value in newest)
     if max(above, below) < OUTSIDE_RUNS:
         return None
-    return Suspect(centre, low, high, is_higher=above > below)
+    return Suspect(bounds.median, bounds.low, bounds.high, is_higher=above > below)

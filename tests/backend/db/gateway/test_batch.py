@@ -2,36 +2,20 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from factories.batch_site import INSTANCE, BatchSite
+from factories.batch_site import BatchSite, why
 from factories.clock import MovedClock
 from factories.site import BrokerView, Site
 
-from iotide_server.clusters.errors import AgentSupersededError
-from iotide_server.clusters.models import Node
 from iotide_server.clusters.views import SILENT_AFTER
-from iotide_server.gateway import batch
 from iotide_server.gateway.batch_jobs import LINGERS
-from iotide_server.gateway.errors import LauncherDiffersError, NotAGatewayError, OrderTakenError, OrderWithdrawnError
-from iotide_server.runs import queries, reading
+from iotide_server.gateway.errors import OrderTakenError, OrderWithdrawnError
+from iotide_server.runs import reading
 from iotide_server.runs.lifecycle import DECLINES_FORGIVEN
 from iotide_server.scheduling.service import Scheduler
-from iotide_wire.batch import BatchReport, BatchSystem, JobEnd, JobState, SeenHost
+from iotide_wire.batch import JobEnd, JobState, SeenHost
 from iotide_wire.messages import OrderState, Outcome
 
 Cancel = Callable[[int], None]
-
-
-@pytest.fixture
-def slurm(site: Site) -> BatchSite:
-    """Two nodes whose runs are jobs of Slurm."""
-    return BatchSite(site)
-
-
-def why(site: Site, run_id: int) -> str | None:
-    with site.database.transaction() as session:
-        found = queries.described_run(session, run_id)
-        assert found is not None
-        return reading.why_waiting(session, found, site.clock())
 
 
 def step_for(slurm: BatchSite, scheduler: Scheduler, seconds: float) -> None:
@@ -310,43 +294,6 @@ def test_the_time_until_a_gang_s_job_starts_dissolves_nothing_and_the_time_after
     step_for(slurm, scheduler, 130)
     run = site.run(run_id)
     assert (run.declines, run.reason_code) == (1, "not_together")
-
-
-def test_only_a_gateway_to_the_cluster_s_own_batch_system_may_report(site: Site, slurm: BatchSite) -> None:
-    request = BatchReport(agent_instance=INSTANCE, system=BatchSystem.LSF, problem=None, jobs=(), hosts=(), refused=())
-    with site.database.transaction() as session, pytest.raises(LauncherDiffersError, match="slurm"):
-        batch.report(session, slurm.gateway_id, request, site.clock())
-    with site.database.transaction() as session, pytest.raises(NotAGatewayError):
-        batch.report(session, site.node_ids[0], request, site.clock())
-
-
-def test_a_second_gateway_with_the_same_identity_is_told_so(site: Site, slurm: BatchSite) -> None:
-    request = BatchReport(
-        agent_instance="instance-copy", system=BatchSystem.SLURM, problem=None, jobs=(), hosts=(), refused=()
-    )
-    with site.database.transaction() as session, pytest.raises(AgentSupersededError):
-        batch.report(session, slurm.gateway_id, request, site.clock())
-
-
-def test_a_second_gateway_stands_by_until_the_first_is_silent(
-    site: Site, slurm: BatchSite, scheduler: Scheduler
-) -> None:
-    (run_id,) = site.add_runs([1])
-    scheduler.step({"run"})
-    job = slurm.wanted()
-    slurm.list_job(job, JobState.PENDING, "Priority")
-    second = slurm.add_gateway("login2")
-    listed, slurm.jobs = slurm.jobs, []  # of another user, it lists none of the first one's jobs
-    assert slurm.report(gateway_id=second).submit == ()
-    assert slurm.row(job).state == "pending"
-    assert why(site, run_id) == "Slurm job 12 waits: Priority"
-    with site.database.transaction() as session:
-        assert session.get_one(Node, second).problem == "stands by until login1 is silent or retired"
-    slurm.jobs = listed
-    site.clock.move(SILENT_AFTER.total_seconds() + 1)
-    slurm.report(gateway_id=second)
-    with site.database.transaction() as session:
-        assert session.get_one(Node, second).problem is None
 
 
 def test_what_starts_directly_has_no_job(site: Site, scheduler: Scheduler) -> None:

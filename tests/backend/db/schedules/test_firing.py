@@ -2,18 +2,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
-from unittest.mock import Mock
 
 import pytest
 from factories.clock import MovedClock
-from factories.plans import add_schedule, firings, operator, plan, run_ids, stored
+from factories.plans import add_schedule, firings, plan, run_ids, stored
 from factories.site import Site
 from sqlalchemy import text
-from sqlalchemy.exc import DataError
 
 from iotide_server.accounts.principal import Principal
-from iotide_server.campaigns import service as campaigns
-from iotide_server.kit.db import Database
 from iotide_server.schedules import service
 from iotide_server.schedules.calendar import LATE_AFTER
 from iotide_server.schedules.firing import fire_due
@@ -22,11 +18,6 @@ from iotide_server.scheduling.service import Scheduler
 
 def at(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-@pytest.fixture
-def owner(database: Database, clock: MovedClock) -> Principal:
-    return operator(database, clock())
 
 
 @pytest.fixture
@@ -374,43 +365,3 @@ def test_one_that_was_removed_fires_no_more(site: Site, owner: Principal, fire: 
     with site.database.transaction() as session:
         service.remove(session, owner, schedule_id, site.clock())
     assert not fire("2026-11-22T02:30+01:00")
-
-
-@pytest.mark.parametrize("fault", [LookupError("a fault"), DataError("INSERT", {}, ValueError("out of range"))])
-def test_a_fault_of_the_server_in_one_plan_holds_up_nothing_but_its_firing(
-    site: Site,
-    owner: Principal,
-    scheduler: Scheduler,
-    clock: MovedClock,
-    monkeypatch: pytest.MonkeyPatch,
-    fault: Exception,
-) -> None:
-    add_schedule(site, owner, cron="0 * * * *", time_zone="UTC")
-    waiting = site.add_runs([1])
-    monkeypatch.setattr(campaigns, "submit", Mock(side_effect=fault))
-    clock.move(3600)
-    site.hear_of_all()
-    scheduler.step({"start"})
-    (firing,) = firings(site)
-    assert (firing.campaign_id, firing.missed) == (None, 0)
-    assert "fault of its own" in (firing.problem or "")
-    assert site.states(waiting) == ["active"]
-
-
-def test_a_schedule_whose_time_zone_was_abolished_is_paused_and_holds_up_nothing(
-    site: Site, owner: Principal, scheduler: Scheduler, clock: MovedClock
-) -> None:
-    schedule_id = add_schedule(site, owner, cron="0 * * * *", time_zone="UTC")
-    waiting = site.add_runs([1])
-    site.change("UPDATE schedule SET time_zone = 'Europe/Atlantis' WHERE id = :id", id=schedule_id)
-    clock.move(3600)
-    site.hear_of_all()
-    scheduler.step({"start"})
-    assert site.states(waiting) == ["active"]
-    assert stored(site, schedule_id).state == "paused"
-    (firing,) = firings(site)
-    assert firing.problem is not None
-    assert "Europe/Atlantis" in firing.problem
-    with site.database.transaction() as session:
-        shown = service.schedule(session, owner, schedule_id)
-    assert shown.words == "0 * * * * in Europe/Atlantis, which cannot be read any more"
