@@ -87,6 +87,12 @@ def test_what_may_be_chance_too_few_or_unlike_says_so(server: FakeServer, capsys
     assert "1 run; n = 5 and 1\n" in told
 
 
+def test_cells_without_a_common_number_say_so(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    server.on("GET /comparison?a=12&a_cell=1&b=12&b_cell=2", (200, compared(is_alike=False)))
+    assert run("compare", "12:1", "12:2") == 0
+    assert "no number that both have with the same labels" in capsys.readouterr().out
+
+
 def test_as_json_it_is_the_answer_of_the_server(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     server.on("GET /comparison?a=12&b=13", (200, compared(METRIC)))
     assert run("compare", "12", "13", "--json") == 0

@@ -49,6 +49,8 @@ def lines(answer: Document) -> Iterator[str]:
             yield f"  differs in {difference['name']}: {_shown(difference['a'])} -> {_shown(difference['b'])}"
         if not pair["is_alike"]:
             yield "  not the same was run, so ratios say little"
+        if not pair["metrics"]:
+            yield "  no number that both have with the same labels"
         for metric in pair["metrics"]:
             yield f"  {_named(metric)}: {metric['words']}; {_numbers(metric)}{_doubt(metric, compared)}"
         yield ""
