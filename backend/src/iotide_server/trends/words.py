@@ -1,5 +1,8 @@
 """What was found in a series, as sentences that say no more than was shown; pure."""
 
+from datetime import datetime
+
+from iotide_server.kit.clock import written
 from iotide_server.statistics.course import Course, Effect
 
 
@@ -43,6 +46,11 @@ def event_words(effect: Effect, shift_ratio: float | None, points_before: int, p
             return f"{points_before} points before it are too few to judge it by"
         case Effect.PENDING:
             return f"{points_after} points since then, and 4 are needed"
+
+
+def late_words(last_at: datetime, missed_firings: int, schedule_name: str) -> str:
+    """A scheduled series that has stopped."""
+    return f"no point since {written(last_at)}: schedule {schedule_name} fired {missed_firings} times since then"
 
 
 def _judged(direction: str, better: str) -> str:

@@ -1,0 +1,60 @@
+"""Whether a scheduled series has stopped: its schedule fires on, and no point comes any more; pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+MISSED_FIRINGS: Final = 2
+"""One firing may fail for reasons of its own, which its campaign tells."""
+TOLERANCE: Final = timedelta(hours=1)
+"""What the last of them has to give its point; a later one may be waiting for its node."""
+USUAL_GAPS: Final = 2
+FEWEST_GAPS: Final = 3
+"""From fewer of them nothing is usual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How a scheduled series stands.
+
+    Attributes:
+        last_at: its newest point.
+        missed_firings: that came since the one which gave a point last, each longer ago than the tolerance.
+        late_at: it is late from then on unless a point comes before; None: too few firings are known to tell when.
+        is_late: whether that is now or was before.
+    """
+
+    last_at: datetime
+    missed_firings: int
+    late_at: datetime | None
+    is_late: bool
+
+
+def lateness(
+    times: Sequence[datetime], firings: Sequence[datetime], now: datetime, tolerance: timedelta = TOLERANCE
+) -> Lateness:
+    """Late is a series without a point of two firings, silent for longer than twice its usual gap, and the tolerance.
+
+    late_at = max(second firing, newest point + 2 x median gap) + tolerance. The median does not mind a few gaps that a
+    failed firing or an outage made long; and a series that gets a point of each third firing only, since its node is
+    seldom quiet, is not late at each of the other two.
+
+    Args:
+        times: of its newest points, in order, at least one.
+        firings: since the one that gave a point last, in order: those that were, and the next one if it is known.
+    """
+    missed = sum(firing + tolerance <= now for firing in firings)
+    if len(firings) < MISSED_FIRINGS:
+        return Lateness(times[-1], missed, None, is_late=False)
+    silent_at = times[-1] + USUAL_GAPS * usual_gap(times)
+    late_at = max(firings[MISSED_FIRINGS - 1], silent_at) + tolerance
+    return Lateness(times[-1], missed, late_at, is_late=late_at <= now)
+
+
+def usual_gap(times: Sequence[datetime]) -> timedelta:
+    """The median time from one point to the next; none where there are fewer than three gaps."""
+    gaps_seconds = [(after - before).total_seconds() for before, after in pairwise(times)]
+    return timedelta(seconds=median(gaps_seconds) if len(gaps_seconds) >= FEWEST_GAPS else 0)

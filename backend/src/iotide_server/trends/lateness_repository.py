@@ -1,0 +1,96 @@
+"""SQL of series that their schedules should give points."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import Session
+from sqlalchemy.types import BigInteger
+
+MOST_POINTS: Final = 20
+"""Of a series, the newest; it has its schedule by them and its usual gap."""
+MOST_FIRINGS: Final = 100
+"""Since its last point; whoever misses more is late for long."""
+
+_EXPECTED: Final = text(
+    # A schedule owes points to the series that the cells of its newest campaign have: a plan that was changed since
+    # leaves series behind, and these are not late.
+    """
+    WITH newest AS (
+        SELECT schedule.id AS schedule_id, schedule.name, schedule.cluster_id, schedule.due_at, fired.campaign_id
+        FROM schedule
+        JOIN LATERAL (
+            SELECT campaign_id FROM firing
+            WHERE schedule_id = schedule.id AND campaign_id IS NOT NULL ORDER BY id DESC LIMIT 1
+        ) AS fired ON true
+        WHERE schedule.state = 'active' AND schedule.removed_at IS NULL
+          AND (CAST(:cluster_ids AS bigint[]) IS NULL OR schedule.cluster_id = ANY(:cluster_ids))
+    ),
+    owed AS (
+        SELECT newest.*, cell.variant, cell.options_sha256, workload.name AS workload,
+               coalesce((SELECT max(revision) FROM workload AS breaking WHERE breaking.name = workload.name
+                         AND breaking.breaks_series AND breaking.revision <= workload.revision), 1) AS series_revision,
+               ARRAY(SELECT node_id FROM cell_node WHERE cell_id = cell.id ORDER BY node_id) AS node_ids,
+               ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) AS target_ids
+        FROM newest
+        JOIN cell ON cell.campaign_id = newest.campaign_id
+        JOIN workload ON workload.id = cell.workload_id
+    )
+    SELECT DISTINCT ON (series.id) series.id AS series_id, owed.cluster_id, owed.schedule_id,
+           owed.name AS schedule_name, owed.due_at, known.times,
+           ARRAY(SELECT fired_at FROM firing WHERE schedule_id = owed.schedule_id AND asked_by IS NULL
+                 AND planned_at > known.answered_at ORDER BY planned_at LIMIT :firings) AS fired
+    FROM owed
+    JOIN series USING (cluster_id, variant, options_sha256, workload, series_revision, node_ids, target_ids)
+    JOIN LATERAL (
+        SELECT array_agg(recent.at ORDER BY recent.at) AS times, max(firing.planned_at) AS answered_at
+        FROM (SELECT at, campaign_id FROM point WHERE series_id = series.id ORDER BY at DESC, id DESC LIMIT :points)
+             AS recent
+        LEFT JOIN firing ON firing.campaign_id = recent.campaign_id AND firing.schedule_id = owed.schedule_id
+    ) AS known ON known.answered_at IS NOT NULL
+    ORDER BY series.id, known.answered_at DESC
+    """
+).bindparams(bindparam("cluster_ids", type_=ARRAY(BigInteger)))
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedSeries:
+    """A series that an active schedule still measures and has given a point before.
+
+    Attributes:
+        times: of its newest points, in order.
+        firings: of the schedule by its calendar, since the one that gave a point last, in order: those that were, by
+            when they came, and the next one. What nobody was there to fire is no firing.
+    """
+
+    series_id: int
+    cluster_id: int
+    schedule_id: int
+    schedule_name: str
+    times: tuple[datetime, ...]
+    firings: tuple[datetime, ...]
+
+
+def expected_series(session: Session, cluster_ids: frozenset[int] | None = None) -> list[ExpectedSeries]:
+    """All of them in these clusters (None: everywhere), by series; of two schedules that measure one the later counts.
+
+    Where a schedule is paused, ended or removed, nothing is expected.
+    """
+    values = {
+        "cluster_ids": None if cluster_ids is None else sorted(cluster_ids),
+        "points": MOST_POINTS,
+        "firings": MOST_FIRINGS,
+    }
+    return [
+        ExpectedSeries(
+            row.series_id,
+            row.cluster_id,
+            row.schedule_id,
+            row.schedule_name,
+            tuple(row.times),
+            (*row.fired, row.due_at),
+        )
+        for row in session.execute(_EXPECTED, values)
+    ]

@@ -1,0 +1,100 @@
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from factories.measured import Measured, finish, sample
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from iotide_server.campaigns.models import Cell
+from iotide_server.results.models import Series
+from iotide_server.schedules.models import Firing, Schedule
+from iotide_server.trends.lateness import late_series
+from iotide_server.trends.service import recompute_points
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    return Measured(session, NOW)
+
+
+def schedule(measured: Measured, name: str = "nightly", state: str = "active") -> Schedule:
+    """Fires each day, on the last ten of which it did."""
+    made = Schedule(
+        cluster_id=measured.cluster.id,
+        name=name,
+        plan={},
+        cron="0 10 * * *",
+        time_zone="UTC",
+        random_offset_seconds=0,
+        missed="skip",
+        state=state,
+        planned_at=NOW + 10 * DAY if state == "active" else None,
+        due_at=NOW + 10 * DAY if state == "active" else None,
+    )
+    measured.session.add(made)
+    measured.session.flush()
+    return made
+
+
+def fire(measured: Measured, made: Schedule, days: Sequence[int], answered: Sequence[int], **options: object) -> None:
+    """The schedule fired on all of these days, and got a point on some of them."""
+    for day in days:
+        cell = measured.cell(**options)
+        at = NOW + day * DAY
+        firing = Firing(schedule_id=made.id, planned_at=at, fired_at=at, campaign_id=cell.campaign_id)
+        measured.session.add(firing)
+        measured.session.flush()
+        if day in answered:
+            deliver(measured, cell, day)
+
+
+def deliver(measured: Measured, cell: Cell, day: int) -> None:
+    measured.deliver(cell, finish(NOW, sample(100.0)), minutes=day * 1440 + 5)
+    recompute_points(measured.session, cell.id)
+
+
+def late(session: Session, day: float) -> list[tuple[str, int]]:
+    return [(one.expected.schedule_name, one.lateness.missed_firings) for one in late_series(session, NOW + day * DAY)]
+
+
+def test_a_series_is_late_when_two_firings_gave_it_nothing(session: Session, measured: Measured) -> None:
+    fire(measured, schedule(measured), range(10), range(8))
+    assert late(session, 9.04) == []
+    assert late(session, 9.05) == [("nightly", 2)]
+    (found,) = late_series(session, NOW + 10 * DAY)
+    assert found.words == "no point since 2026-11-28 10:05:00 UTC: schedule nightly fired 2 times since then"
+    assert found.expected.series_id == session.scalars(select(Series.id)).one()
+    assert list(late_series(session, NOW + 10 * DAY, frozenset())) == []
+
+
+def test_a_firing_that_could_submit_nothing_is_missed_too(session: Session, measured: Measured) -> None:
+    made = schedule(measured)
+    fire(measured, made, range(8), range(8))
+    for day in (8, 9):
+        at = NOW + day * DAY
+        session.add(Firing(schedule_id=made.id, planned_at=at, fired_at=at, problem="there is no node n1"))
+    session.flush()
+    assert late(session, 10) == [("nightly", 2)]
+
+
+def test_a_series_that_a_changed_plan_left_behind_is_not_late(session: Session, measured: Measured) -> None:
+    made = schedule(measured)
+    fire(measured, made, range(4), range(4))
+    fire(measured, made, range(4, 10), range(4, 10), direct=True)
+    assert late(session, 10) == []
+
+
+@pytest.mark.parametrize("state", ["paused", "ended"])
+def test_of_a_schedule_that_rests_nothing_is_expected(session: Session, measured: Measured, state: str) -> None:
+    fire(measured, schedule(measured, state=state), range(10), range(4))
+    assert late(session, 10) == []
+
+
+def test_a_point_by_hand_does_not_hide_that_a_schedule_gives_none(session: Session, measured: Measured) -> None:
+    fire(measured, schedule(measured), range(10), range(6))
+    deliver(measured, measured.cell(), 7)
+    assert late(session, 9.5) == [("nightly", 4)]
