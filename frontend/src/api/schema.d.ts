@@ -3729,36 +3729,13 @@ export interface components {
         };
         /**
          * NamedChange
-         * @description A change with what its series is called.
+         * @description A change with its series, and the events that this met within three points of it; they need not be its cause.
          */
         NamedChange: {
-            /** Cluster Id */
-            cluster_id: number;
-            /** Workload */
-            workload: string;
-            /**
-             * Metric
-             * @example write_rate
-             */
-            metric: string;
-            /** Title */
-            title: string;
-            unit: components["schemas"]["Unit"];
-            /**
-             * Better
-             * @enum {string}
-             */
-            better: "higher" | "lower" | "neither";
-            /**
-             * Labels
-             * @example {
-             *       "operation": "write"
-             *     }
-             */
-            labels: {
-                [key: string]: string | number | boolean;
-            };
+            series: components["schemas"]["Series"];
             change: components["schemas"]["SeriesChange"];
+            /** Events */
+            events: components["schemas"]["Event"][];
         };
         /**
          * NamedDrain
@@ -5347,6 +5324,11 @@ export interface components {
              * @description Of the median before; null where that is 0
              */
             shift_ratio: number | null;
+            /**
+             * Direction
+             * @description Null where neither way is better
+             */
+            direction: ("better" | "worse") | null;
             /** P Value */
             p_value: number;
             /**
@@ -23811,6 +23793,7 @@ export interface operations {
                      *           "median_before": 1,
                      *           "median_after": 1,
                      *           "shift_ratio": 1,
+                     *           "direction": "better",
                      *           "p_value": 1,
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
@@ -23976,11 +23959,16 @@ export interface operations {
     list_changes: {
         parameters: {
             query?: {
-                cluster_id?: number | null;
                 /** @description Rows on the page */
                 limit?: number;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
+                cluster_id?: number | null;
+                workload?: string | null;
+                /** @description To the better or to the worse */
+                direction?: ("better" | "worse") | null;
+                /** @description Also those that only one number of points shows yet */
+                with_unconfirmed?: boolean;
             };
             header?: never;
             path?: never;
@@ -23998,14 +23986,28 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "cluster_id": 1,
-                     *           "workload": "text",
-                     *           "metric": "write_rate",
-                     *           "title": "text",
-                     *           "unit": "bytes_per_second",
-                     *           "better": "higher",
-                     *           "labels": {
-                     *             "operation": "write"
+                     *           "series": {
+                     *             "id": 1,
+                     *             "cluster_id": 1,
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "variant": "ext3 data=journal",
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "metric": "write_rate",
+                     *             "title": "text",
+                     *             "unit": "bytes_per_second",
+                     *             "better": "higher",
+                     *             "labels": {
+                     *               "operation": "write"
+                     *             },
+                     *             "point_count": 1,
+                     *             "last_value": 1,
+                     *             "last_at": "2026-11-21T10:00:00Z"
                      *           },
                      *           "change": {
                      *             "id": 1,
@@ -24018,12 +24020,31 @@ export interface operations {
                      *             "median_before": 1,
                      *             "median_after": 1,
                      *             "shift_ratio": 1,
+                     *             "direction": "better",
                      *             "p_value": 1,
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
                      *             "detector": "kernel-cpd-1"
-                     *           }
+                     *           },
+                     *           "events": [
+                     *             {
+                     *               "id": 1,
+                     *               "cluster_id": 1,
+                     *               "kind": "environment",
+                     *               "since": "2026-11-21T10:00:00Z",
+                     *               "at": "2026-11-21T10:00:00Z",
+                     *               "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *               "node_ids": [
+                     *                 1
+                     *               ],
+                     *               "target_ids": [
+                     *                 1
+                     *               ],
+                     *               "run_id": 1,
+                     *               "told_by": "text"
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "next_cursor": "text"

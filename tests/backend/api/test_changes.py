@@ -12,7 +12,9 @@ from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database
+from iotide_server.results.models import Series
 from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.models import Event, EventEffect
 from iotide_server.trends.service import recompute_points
 
 
@@ -41,8 +43,8 @@ def test_a_series_that_got_slower_says_since_when_and_by_how_much(
     assert (change["n_before"], change["n_after"], change["p_value"] < 0.001) == (30, 9, True)
     assert change["confirmed_at"] is not None
     (named,) = client.get("/api/v1/changes", headers=admin.headers).json()["items"]
-    assert named["change"] == change
-    assert (named["workload"], named["metric"], named["labels"]) == ("dd", "write_rate", {"operation": "write"})
+    assert (named["change"], named["events"]) == (change, [])
+    assert (named["series"]["id"], named["series"]["node_names"]) == (found, ["node1"])
 
 
 def test_what_one_analysis_alone_found_is_shown_with_its_series_and_not_listed(
@@ -52,6 +54,33 @@ def test_what_one_analysis_alone_found_is_shown_with_its_series_and_not_listed(
     answer = client.get(f"/api/v1/series/{found}/analysis", headers=admin.headers).json()
     assert [change["confirmed_at"] for change in answer["changes"]] == [None]
     assert client.get("/api/v1/changes", headers=admin.headers).json()["items"] == []
+    listed = client.get("/api/v1/changes", params={"with_unconfirmed": True}, headers=admin.headers).json()["items"]
+    assert [named["change"] for named in listed] == answer["changes"]
+
+
+def test_changes_are_listed_by_direction_with_the_events_within_three_points_of_them(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    found = series_id(database, levels((30, 100.0), (8, 80.0)), levels((1, 80.0)))
+    noon = NOW + timedelta(hours=2)
+    with database.transaction() as session:
+        cluster_id = session.get_one(Series, found).cluster_id
+        for text_, day in (("long before", 25), ("just before", 26), ("just after", 32), ("long after", 33)):
+            at = noon + timedelta(days=day)
+            event = Event(cluster_id=cluster_id, kind="manual", since=at, at=at, text=text_, node_ids=[], target_ids=[])
+            session.add(event)
+            session.flush()
+            session.add(EventEffect(event_id=event.id, series_id=found))
+
+    def listed(**wanted: str) -> list[list[str]]:
+        items = client.get("/api/v1/changes", params=wanted, headers=admin.headers).json()["items"]
+        return [[event["text"] for event in named["events"]] for named in items]
+
+    near = [["just before", "just after"]]
+    assert listed(direction="worse") == near
+    assert listed(direction="better") == []
+    assert listed(workload="dd") == near
+    assert listed(workload="fio") == []
 
 
 @pytest.mark.parametrize(

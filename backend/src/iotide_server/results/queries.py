@@ -29,6 +29,7 @@ _DESCRIBED_SERIES = """
            ON true
 """
 _ONE_SERIES = text(_DESCRIBED_SERIES + "WHERE series.id = :id")
+_NAMED_SERIES = text(_DESCRIBED_SERIES + "WHERE series.id = ANY(:ids)")
 _SERIES_PAGE = text(
     _DESCRIBED_SERIES
     + """
@@ -102,6 +103,11 @@ _CAMPAIGN_SAMPLES = text(
 def series(session: Session, series_id: int) -> AnyRow | None:
     """A series with its names and newest point."""
     return session.execute(_ONE_SERIES, {"id": series_id}).one_or_none()
+
+
+def series_named(session: Session, series_ids: Sequence[int]) -> Sequence[AnyRow]:
+    """The same of several series, in any order."""
+    return session.execute(_NAMED_SERIES, {"ids": list(series_ids)}).all()
 
 
 _LAST_RUN_SECONDS = text(

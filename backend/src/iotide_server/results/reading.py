@@ -60,6 +60,12 @@ def series(session: Session, principal: Principal, series_id: int) -> Series:
     return Series.model_validate(found)
 
 
+def series_by_id(session: Session, series_ids: Iterable[int]) -> dict[int, Series]:
+    """What several series are called, for who has asked already whether the caller may see them."""
+    rows = queries.series_named(session, sorted(set(series_ids)))
+    return {row.id: Series.model_validate(row) for row in rows}
+
+
 def list_samples(
     session: Session, principal: Principal, paging: PageRequest, *, run_id: int | None, series_id: int | None
 ) -> Slice[AnyRow]:

@@ -22,6 +22,23 @@ _SCOPED: Final = text(
       AND (target_ids = '{}' OR target_ids && CAST(:target_ids AS bigint[]))
     """
 )
+# A change is placed within three points; where a series begins or ends within them, all that lies there counts.
+_NEAR_CHANGES: Final = text(
+    """
+    SELECT change_point.id AS change_id, event.id AS event_id
+    FROM change_point
+    JOIN event_effect ON event_effect.series_id = change_point.series_id
+    JOIN event ON event.id = event_effect.event_id
+    WHERE change_point.id = ANY(:change_ids)
+      AND event.at > coalesce(
+          (SELECT at FROM point WHERE series_id = change_point.series_id AND at < change_point.previous_at
+           ORDER BY at DESC OFFSET 2 LIMIT 1), '-infinity')
+      AND event.since < coalesce(
+          (SELECT at FROM point WHERE series_id = change_point.series_id AND at > change_point.at
+           ORDER BY at OFFSET 2 LIMIT 1), 'infinity')
+    ORDER BY change_point.id, event.at, event.id
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +111,18 @@ def effects(session: Session, series_id: int) -> Sequence[Row[Event, EventEffect
     """The events of a series with what they did to it, in time order."""
     statement = select(Event, EventEffect).join(EventEffect, EventEffect.event_id == Event.id)
     return session.execute(statement.where(EventEffect.series_id == series_id).order_by(Event.at, Event.id)).all()
+
+
+def events_near(session: Session, change_ids: Collection[int]) -> dict[int, list[Event]]:
+    """By change, the events that its series met within three points of it, in time order."""
+    rows = session.execute(_NEAR_CHANGES, {"change_ids": list(change_ids)}).all()
+    events = {
+        event.id: event for event in session.scalars(select(Event).where(Event.id.in_({row.event_id for row in rows})))
+    }
+    near: dict[int, list[Event]] = {change_id: [] for change_id in change_ids}
+    for row in rows:
+        near[row.change_id].append(events[row.event_id])
+    return near
 
 
 def events_page(

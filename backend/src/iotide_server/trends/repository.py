@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, func, select, text
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -17,6 +17,7 @@ from iotide_server.runs.models import Run
 from iotide_server.trends.models import ChangePoint
 from iotide_server.trends.outliers import Measure
 from iotide_server.trends.points import CellPoint
+from iotide_server.trends.schemas import ChangeFilter
 from iotide_wire.units import Unit
 
 # One series stands for all of a run: they differ in metric and labels only, and so have the same previous run.
@@ -144,20 +145,27 @@ def told_changes(session: Session, series_id: int) -> Sequence[ChangePoint]:
 
 
 def changes_page(
-    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
-) -> Slice[Row[ChangePoint, Series]]:
-    """Confirmed changes that are still found, with their series, the newest found first."""
-    statement = (
-        select(ChangePoint, Series)
-        .join(Series, Series.id == ChangePoint.series_id)
-        .where(ChangePoint.confirmed_at.is_not(None), ChangePoint.gone_at.is_(None), ChangePoint.id < paging.before_id)
-    )
+    session: Session, visible: frozenset[int] | None, wanted: ChangeFilter, paging: PageRequest
+) -> Slice[ChangePoint]:
+    """Changes that are still found, the newest found first."""
+    told = [ChangePoint.gone_at.is_(None), ChangePoint.id < paging.before_id]
+    if not wanted.with_unconfirmed:
+        told.append(ChangePoint.confirmed_at.is_not(None))
     if visible is not None:
-        statement = statement.where(Series.cluster_id.in_(visible))
-    if cluster_id is not None:
-        statement = statement.where(Series.cluster_id == cluster_id)
-    rows = session.execute(statement.order_by(ChangePoint.id.desc()).limit(paging.limit + 1)).all()
-    return paging.cut(rows, key=lambda row: row[0].id)
+        told.append(Series.cluster_id.in_(visible))
+    if wanted.cluster_id is not None:
+        told.append(Series.cluster_id == wanted.cluster_id)
+    if wanted.workload is not None:
+        told.append(Series.workload == wanted.workload)
+    if wanted.direction is not None:
+        # As `words.direction` has it; what rose from 0 has no ratio.
+        is_higher = func.coalesce(ChangePoint.shift_ratio, 1) > 0
+        way = "higher" if wanted.direction == "better" else "lower"
+        told.append(Series.better != "neither")
+        told.append(is_higher == (Series.better == way))
+    statement = select(ChangePoint).join(Series, Series.id == ChangePoint.series_id).where(*told)
+    rows = session.scalars(statement.order_by(ChangePoint.id.desc()).limit(paging.limit + 1)).all()
+    return paging.cut(rows, key=lambda row: row.id)
 
 
 def newest_points(session: Session, series_id: int, limit: int) -> list[Point]:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
 from iotide_server.accounts.rules import Operator, Viewer
@@ -11,7 +11,7 @@ from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.results.schemas import OptionalId
 from iotide_server.trends import comparison, events, service
 from iotide_server.trends.comparison_schemas import CampaignComparison, Side
-from iotide_server.trends.schemas import Event, EventInput, NamedChange, Points, SeriesAnalysis
+from iotide_server.trends.schemas import ChangeFilter, Event, EventInput, NamedChange, Points, SeriesAnalysis
 
 CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 CellNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
@@ -37,9 +37,11 @@ def get_series_analysis(principal: Viewer, session: Tx, series_id: Id) -> Series
 
 
 @router.get("/changes", summary="List changes")
-def list_changes(principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None) -> Page[NamedChange]:
+def list_changes(
+    principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[ChangeFilter, Depends()]
+) -> Page[NamedChange]:
     """Changes that two analyses agree on, of all series that you may see, the newest found first."""
-    return service.list_changes(session, principal, cluster_id, paging).page(NamedChange.of)
+    return service.list_changes(session, principal, wanted, paging)
 
 
 @router.get("/trend-events", summary="List events")

@@ -1,22 +1,22 @@
 """What the API gives for trends."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
+from fastapi import Query
 from pydantic import Field
 from sqlalchemy import Row
 
 from iotide_server.kit.web import Input, Output
-from iotide_server.results import models as results
 from iotide_server.results.models import Point
-from iotide_server.results.schemas import Better, Labels, Metric, Series
+from iotide_server.results.schemas import OptionalId, Series
 from iotide_server.statistics.course import Course, Effect
 from iotide_server.trends import models
 from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
-from iotide_server.trends.words import change_words, course_words, event_words
+from iotide_server.trends.words import Direction, change_words, course_words, direction, event_words
 from iotide_wire.base import Name, WrittenTime
-from iotide_wire.units import Unit
 
 
 class Points(Output):
@@ -72,6 +72,7 @@ class SeriesChange(Output):
     median_before: float
     median_after: float
     shift_ratio: Annotated[float | None, Field(description="Of the median before; null where that is 0")]
+    direction: Annotated[Direction | None, Field(description="Null where neither way is better")]
     p_value: float
     words: Annotated[str, Field(examples=["12.0 % lower, worse: 40 points against 60 before"])]
     found_at: datetime
@@ -92,32 +93,13 @@ class SeriesChange(Output):
             median_before=row.median_before,
             median_after=row.median_after,
             shift_ratio=row.shift_ratio,
+            direction=direction(row.shift_ratio, better),
             p_value=row.p_value,
             words=change_words(row.shift_ratio, row.points_before, row.points_after, better),
             found_at=row.found_at,
             confirmed_at=row.confirmed_at,
             detector=row.detector,
         )
-
-
-class NamedChange(Output):
-    """A change with what its series is called."""
-
-    cluster_id: int
-    workload: str
-    metric: Metric
-    title: str
-    unit: Unit
-    better: Better
-    labels: Labels
-    change: SeriesChange
-
-    @classmethod
-    def of(cls, found: Row[ChangePoint, results.Series]) -> "NamedChange":
-        """As the API shows the rows."""
-        row, series = found
-        own = {name: getattr(series, name) for name in cls.model_fields if name != "change"}
-        return cls(**own, change=SeriesChange.of(row, series.better))
 
 
 class Drift(Output):
@@ -150,6 +132,24 @@ class Event(Output):
     target_ids: list[int]
     run_id: Annotated[int | None, Field(description="The first run after it, where runs saw it")]
     told_by: Annotated[str | None, Field(description="Who said it; null where runs saw it")]
+
+
+class NamedChange(Output):
+    """A change with its series, and the events that this met within three points of it; they need not be its cause."""
+
+    series: Series
+    change: SeriesChange
+    events: list[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFilter:
+    """Which changes are wanted, as query parameters; what is left out stays open."""
+
+    cluster_id: OptionalId = None
+    workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
+    direction: Annotated[Direction | None, Query(description="To the better or to the worse")] = None
+    with_unconfirmed: Annotated[bool, Query(description="Also those that only one number of points shows yet")] = False
 
 
 class EventInput(Input):

@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.models import Campaign
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results import reading as results
 from iotide_server.results.gangs import in_own_series, node_totals
-from iotide_server.results.models import Series
 from iotide_server.results.values import RunValue, run_values
 from iotide_server.runs.models import Run
 from iotide_server.trends import event_repository, repository
@@ -23,7 +21,7 @@ from iotide_server.trends.event_repository import SeenChange
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.outliers import outlier_flags
 from iotide_server.trends.points import cell_points
-from iotide_server.trends.schemas import Points, SeriesAnalysis
+from iotide_server.trends.schemas import ChangeFilter, Event, NamedChange, Points, SeriesAnalysis, SeriesChange
 from iotide_wire.measured import Flag, FlagCode
 
 ANALYSIS: Final = "analysis"
@@ -124,7 +122,16 @@ def series_analysis(session: Session, principal: Principal, series_id: int) -> S
 
 
 def list_changes(
-    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
-) -> Slice[Row[ChangePoint, Series]]:
-    """Confirmed changes of the series that the caller may see, the newest found first."""
-    return repository.changes_page(session, principal.visible_clusters(), cluster_id, paging)
+    session: Session, principal: Principal, wanted: ChangeFilter, paging: PageRequest
+) -> Page[NamedChange]:
+    """Changes of the series that the caller may see, the newest found first."""
+    found = repository.changes_page(session, principal.visible_clusters(), wanted, paging)
+    series = results.series_by_id(session, {row.series_id for row in found.rows})
+    events = event_repository.events_near(session, [row.id for row in found.rows])
+
+    def named(row: ChangePoint) -> NamedChange:
+        own = series[row.series_id]
+        near = [Event.model_validate(event) for event in events[row.id]]
+        return NamedChange(series=own, change=SeriesChange.of(row, own.better), events=near)
+
+    return found.page(named)

@@ -1,9 +1,12 @@
 """What was found in a series, as sentences that say no more than was shown; pure."""
 
 from datetime import datetime
+from typing import Literal
 
 from iotide_server.kit.clock import written
 from iotide_server.statistics.course import Course, Effect
+
+Direction = Literal["better", "worse"]
 
 
 def change_words(shift_ratio: float | None, points_before: int, points_after: int, better: str) -> str:
@@ -11,8 +14,21 @@ def change_words(shift_ratio: float | None, points_before: int, points_after: in
     counts = f"{points_after} points against {points_before} before"
     if shift_ratio is None:
         return f"no longer 0: {counts}"
-    direction = "higher" if shift_ratio > 0 else "lower"
-    return f"{abs(shift_ratio):.1%} {direction}{_judged(direction, better)}: {counts}".replace("%", " %")
+    side = "higher" if shift_ratio > 0 else "lower"
+    found = direction(shift_ratio, better)
+    judged = "" if found is None else f", {found}"
+    return f"{abs(shift_ratio):.1%} {side}{judged}: {counts}".replace("%", " %")
+
+
+def direction(shift_ratio: float | None, better: str) -> Direction | None:
+    """Whether a change is to the better; None where nobody says of the metric which way is better.
+
+    Without a ratio it was 0 before, and rose.
+    """
+    if better not in {"higher", "lower"}:
+        return None
+    is_higher = shift_ratio is None or shift_ratio > 0
+    return "better" if is_higher == (better == "higher") else "worse"
 
 
 def course_words(
@@ -51,9 +67,3 @@ def event_words(effect: Effect, shift_ratio: float | None, points_before: int, p
 def late_words(last_at: datetime, missed_firings: int, schedule_name: str) -> str:
     """A scheduled series that has stopped."""
     return f"no point since {written(last_at)}: schedule {schedule_name} fired {missed_firings} times since then"
-
-
-def _judged(direction: str, better: str) -> str:
-    if better not in {"higher", "lower"}:
-        return ""
-    return ", better" if direction == better else ", worse"
