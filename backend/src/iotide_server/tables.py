@@ -6,6 +6,7 @@ from iotide_server.clusters import models as clusters
 from iotide_server.kit import work
 from iotide_server.kit.db import Base
 from iotide_server.live import models as live
+from iotide_server.notifications import models as notifications
 from iotide_server.results import models as results
 from iotide_server.runs import models as runs
 from iotide_server.schedules import models as schedules
@@ -22,6 +23,7 @@ __all__ = [
     "clusters",
     "live",
     "metadata",
+    "notifications",
     "results",
     "runs",
     "schedules",

@@ -1,15 +1,64 @@
 """Server work as rows: a Celery message only names the row, so a lost or doubled message loses or doubles nothing."""
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Generic, TypeVar
 
 from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from iotide_server.kit.db import Base, Database
 
-Handler = Callable[[Session, int], None]
-"""Does the work of one kind on the row with that key, in a transaction that it is given; harmless to do twice."""
+Handler = Callable[[Session, int], datetime | None]
+"""Does the work of one kind on the row with that key, in a transaction that it is given; harmless to do twice.
+
+Returns when it is to be done again; None: not until somebody wants it.
+"""
+
+Task = TypeVar("Task")
+Outcome = TypeVar("Outcome")
+
+HELD_FOR: Final = timedelta(minutes=3)
+"""An errand is nobody else's for so long; whoever has not come back by then has died on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand(Generic[Task, Outcome]):
+    """Work that waits for somebody out there, which no transaction does: it reads, goes, and writes what came of it.
+
+    Whoever dies between the last two is taken for one who never went: what it does out there may be done twice.
+
+    Attributes:
+        begin: in a transaction: what there is to do; None: nothing any more.
+        go: without one. A failure is an outcome, and an exception a fault of ours.
+        end: in a transaction: keeps the outcome, and returns when the errand is to be run again; None: it is done.
+    """
+
+    begin: Callable[[Session, int], Task | None]
+    go: Callable[[Task], Outcome]
+    end: Callable[[Session, int, Outcome], datetime | None]
+
+
+_DONE: Final = text(
+    "UPDATE work SET done_version = :version, failure = NULL, held_until = NULL WHERE kind = :kind AND key = :key"
+)
+_AGAIN: Final = text(
+    """
+    UPDATE work SET failure = NULL, sends = 0,
+        held_until = CASE WHEN version = :version THEN CAST(:again_at AS timestamptz) END,
+        due_at = CASE WHEN version = :version THEN :again_at ELSE due_at END
+    WHERE kind = :kind AND key = :key
+    """
+)
+_HOLD: Final = text(
+    """
+    UPDATE work SET held_until = :until
+    WHERE kind = :kind AND key = :key AND done_version < version AND coalesce(held_until <= :now, true)
+    RETURNING version
+    """
+)
 
 
 class Work(Base):
@@ -20,6 +69,7 @@ class Work(Base):
         due_at: the scheduler sends its message from then on, again with back-off until it is done.
         version: raised whenever the work is wanted again.
         done_version: the version that was last completed; done when equal to `version`.
+        held_until: an errand is not run before: somebody is out with it, who is given up then, or it rests so long.
     """
 
     __tablename__ = "work"
@@ -31,6 +81,7 @@ class Work(Base):
     done_version: Mapped[int] = mapped_column(server_default="0")
     sends: Mapped[int] = mapped_column(server_default="0")
     failure: Mapped[str | None]
+    held_until: Mapped[datetime | None]
 
     __table_args__ = (Index("ix_work_due", "due_at", postgresql_where=text("done_version < version")),)
 
@@ -55,24 +106,54 @@ def do_work(database: Database, handlers: Mapping[str, Handler], kind: str, key:
     error goes on, and the scheduler asks for it again.
     """
     row = {"kind": kind, "key": key}
-    try:
+    with _failure_noted(database, kind, key), database.transaction() as session:
+        is_ours = session.scalar(text("SELECT pg_try_advisory_xact_lock(hashtextextended(:kind, :key))"), row)
+        version = session.scalar(
+            text("SELECT version FROM work WHERE kind = :kind AND key = :key AND done_version < version"), row
+        )
+        if not is_ours or version is None:
+            return
+        _complete(session, kind, key, version, handlers[kind](session, key))
+
+
+def run_errand(database: Database, errand: Errand[Any, Any], kind: str, key: int, now: datetime) -> None:
+    """Run the errand (kind, key) if it is still wanted; while it is out, no connection is held.
+
+    Nothing happens when it is done already or somebody else is at it. When it fails, why is written down before the
+    error goes on, and the scheduler asks for it again.
+    """
+    with _failure_noted(database, kind, key):
         with database.transaction() as session:
-            is_ours = session.scalar(text("SELECT pg_try_advisory_xact_lock(hashtextextended(:kind, :key))"), row)
-            version = session.scalar(
-                text("SELECT version FROM work WHERE kind = :kind AND key = :key AND done_version < version"), row
-            )
-            if not is_ours or version is None:
+            version = session.scalar(_HOLD, {"kind": kind, "key": key, "now": now, "until": now + HELD_FOR})
+            if version is None:
                 return
-            handlers[kind](session, key)
-            session.flush()
-            session.execute(
-                text("UPDATE work SET done_version = :version, failure = NULL WHERE kind = :kind AND key = :key"),
-                {**row, "version": version},
-            )
+            task = errand.begin(session, key)
+            if task is None:
+                _complete(session, kind, key, version, None)
+                return
+        outcome = errand.go(task)
+        with database.transaction() as session:
+            _complete(session, kind, key, version, errand.end(session, key, outcome))
+
+
+def _complete(session: Session, kind: str, key: int, version: int, again_at: datetime | None) -> None:
+    """Write that this version is done, or rests until it is done again; what was asked for meanwhile stays wanted."""
+    session.flush()
+    row = {"kind": kind, "key": key, "version": version}
+    if again_at is None:
+        session.execute(_DONE, row)
+    else:
+        session.execute(_AGAIN, row | {"again_at": again_at})
+
+
+@contextmanager
+def _failure_noted(database: Database, kind: str, key: int) -> Iterator[None]:
+    try:
+        yield
     except Exception as error:
         with database.transaction() as session:
             session.execute(
-                text("UPDATE work SET failure = :failure WHERE kind = :kind AND key = :key"),
-                {**row, "failure": f"{type(error).__name__}: {error}"[:1000]},
+                text("UPDATE work SET failure = :failure, held_until = NULL WHERE kind = :kind AND key = :key"),
+                {"kind": kind, "key": key, "failure": f"{type(error).__name__}: {error}"[:1000]},
             )
         raise

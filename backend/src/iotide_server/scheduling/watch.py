@@ -14,6 +14,7 @@ from iotide_server.clusters import agents
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import Database
 from iotide_server.live import service as live
+from iotide_server.notifications import service as notifications
 from iotide_server.runs import service as runs
 from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
@@ -71,6 +72,7 @@ def flag_overdue(session: Session, now: datetime) -> None:
 
 
 def forget(session: Session, now: datetime) -> None:
-    """Delete what nobody asks for any more: old news, and sign-ins that have expired."""
+    """Delete what nobody asks for any more: old news, sign-ins that have expired, messages that arrived long ago."""
     live.forget_old(session, now)
     sessions.forget_expired(session, now)
+    notifications.forget_old(session, now)

@@ -1,0 +1,98 @@
+"""Weekly digests: which are due, and when they come next. What stands in one is written by a higher slice.
+
+A channel with a digest has a row of work of the kind DIGEST, due at its next hour. Whoever composes digests registers a
+handler for it in `worker.HANDLERS` that returns what `tell_digests` returns.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.work import want_work
+from iotide_server.kit.zones import zone_named
+from iotide_server.notifications import repository
+from iotide_server.notifications.hours import weekly_after
+from iotide_server.notifications.models import Channel
+from iotide_server.notifications.service import Message, announce
+
+DIGEST: Final = "digest"
+"""Kind of the work that tells a channel its digests; its key is the channel."""
+
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEK: Final = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class DueDigest:
+    """A digest that a channel is to be told now.
+
+    Attributes:
+        since, until: the week that it is about.
+        key: as `announce` wants it.
+    """
+
+    channel_id: int
+    cluster_id: int
+    since: datetime
+    until: datetime
+    key: str
+
+
+def plan_digest(session: Session, channel: Channel, now: datetime) -> None:
+    """Have the digest told from the next hour on that the channel's settings name, or not at all."""
+    channel.digest_due_at = _next_after(channel, now)
+    session.flush()
+    if channel.digest_due_at is not None:
+        want_work(session, DIGEST, channel.id, channel.digest_due_at)
+
+
+def due_digests(session: Session, channel_id: int, now: datetime) -> list[DueDigest]:
+    """The digests of the channel's cluster, or of all clusters, if their hour has come; the channel stays locked.
+
+    Of hours that went by while nobody worked only the last one counts. The digests are due until `tell_digests` has
+    told them, and asking changes nothing.
+    """
+    channel = repository.locked_channel(session, channel_id)
+    if channel is None or channel.digest_due_at is None or channel.digest_due_at > now:
+        return []
+    until = channel.digest_due_at
+    while (following := _next_after(channel, until)) is not None and following <= now:
+        until = following
+    clusters = repository.cluster_ids(session) if channel.cluster_id is None else [channel.cluster_id]
+    return [
+        DueDigest(channel.id, cluster_id, until - _WEEK, until, f"digest {cluster_id} {until.isoformat()}")
+        for cluster_id in clusters
+    ]
+
+
+def tell_digests(
+    session: Session, channel_id: int, now: datetime, compose: Callable[[Session, DueDigest], Message | None]
+) -> datetime | None:
+    """Tell the digests that are due, each once, and plan the next ones.
+
+    Args:
+        compose: writes the message of kind `digest`; None: there is nothing to tell of this week.
+
+    Returns:
+        When to be called again, for the row of work; None: the channel is gone or wants no digest.
+    """
+    for digest in due_digests(session, channel_id, now):
+        message = compose(session, digest)
+        if message is not None:
+            announce(session, message, channel_ids=[channel_id], key=digest.key, now=now)
+    channel = repository.locked_channel(session, channel_id)
+    if channel is None or channel.digest_due_at is None:
+        return None
+    if channel.digest_due_at <= now:
+        channel.digest_due_at = _next_after(channel, now)
+    return channel.digest_due_at
+
+
+def _next_after(channel: Channel, moment: datetime) -> datetime | None:
+    if channel.digest is None:
+        return None
+    zone = zone_named(channel.digest["time_zone"], field="digest.time_zone")
+    return weekly_after(moment, WEEKDAYS.index(channel.digest["weekday"]), channel.digest["hour"], zone)

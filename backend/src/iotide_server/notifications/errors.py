@@ -1,0 +1,72 @@
+"""What can go wrong with channels."""
+
+from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
+
+
+class ChannelNotFoundError(NotFoundError):
+    """No such channel, or none that the caller may use there."""
+
+    code = "channel_not_found"
+
+    def __init__(self, channel_id: int, *, field: str = "channel_id") -> None:
+        super().__init__(f"there is no channel {channel_id}", field=field, value=channel_id)
+
+
+class ChannelNameTakenError(ConflictError):
+    """Another channel of the same scope has the name."""
+
+    code = "channel_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is a channel {name} already", field="name", value=name, remedy="choose another name")
+
+
+class ChannelInUseError(ConflictError):
+    """Something refers to the channel."""
+
+    code = "channel_in_use"
+
+    def __init__(self, channel_id: int, name: str) -> None:
+        super().__init__(
+            f"alert rules send to the channel {name}",
+            field="channel_id",
+            value=channel_id,
+            remedy="take it out of the alert rules first, or give them another one",
+        )
+
+
+class ChannelSecretMissingError(InvalidInputError):
+    """A secret that has to be given, because there is none yet or because it would go to somebody else."""
+
+    code = "channel_secret_missing"
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(f"{field}: {why}", field=field, remedy="give it")
+
+
+class VaultLockedError(ConflictError):
+    """The server has no key to keep secrets with."""
+
+    code = "vault_key_missing"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this server has no key to keep secrets with",
+            remedy="have its administrator set IOTIDE_VAULT_KEY, for all processes the same, and restart it; see"
+            " docs/notifications.md",
+        )
+
+
+class AddressRefusedError(InvalidInputError):
+    """An address to which the server sends nothing."""
+
+    code = "address_refused"
+
+    def __init__(self, field: str, host: str, why: str) -> None:
+        super().__init__(
+            f"{field}: {host} is {why}",
+            field=field,
+            value=host,
+            remedy="give an address that other machines can reach too; for a mail relay on the server itself, its"
+            " administrator sets IOTIDE_NOTIFY_LOOPBACK=true",
+        )

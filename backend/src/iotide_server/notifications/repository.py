@@ -1,0 +1,104 @@
+"""SQL of channels and deliveries."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import or_, select, text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Cluster
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.notifications.models import Channel, Delivery
+
+_FORGET: Final = text(
+    """
+    WITH old AS (DELETE FROM delivery WHERE created_at < :moment AND state <> 'waiting' RETURNING id)
+    DELETE FROM work WHERE kind = :kind AND key IN (SELECT id FROM old)
+    """
+)
+
+
+def channels_by_id(session: Session, channel_ids: Collection[int]) -> list[Channel]:
+    """Those that there are, by id."""
+    return list(session.scalars(select(Channel).where(Channel.id.in_(channel_ids)).order_by(Channel.id)))
+
+
+def locked_channel(session: Session, channel_id: int) -> Channel | None:
+    """The channel, its row locked until the end of the transaction."""
+    statement = select(Channel).where(Channel.id == channel_id).with_for_update()
+    return session.scalar(statement.execution_options(populate_existing=True))
+
+
+def channels_page(
+    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
+) -> Slice[Channel]:
+    """The channels of the visible clusters (None: all) and those of all clusters, newest first.
+
+    Args:
+        cluster_id: only those that tell of this cluster.
+    """
+    statement = select(Channel)
+    if visible is not None:
+        statement = statement.where(or_(Channel.cluster_id.is_(None), Channel.cluster_id.in_(visible)))
+    if cluster_id is not None:
+        statement = statement.where(or_(Channel.cluster_id.is_(None), Channel.cluster_id == cluster_id))
+    return newest_first(session, statement, Channel.id, paging)
+
+
+def insert_channel(session: Session, channel: Channel) -> bool:
+    """Whether it could be added; not where the name is taken."""
+    try:
+        with session.begin_nested():
+            session.add(channel)
+    except IntegrityError:
+        return False
+    return True
+
+
+def delete_channel(session: Session, channel: Channel) -> bool:
+    """Whether it could be deleted; not where something refers to it."""
+    try:
+        with session.begin_nested():
+            session.delete(channel)
+    except IntegrityError:
+        return False
+    return True
+
+
+def add_delivery(session: Session, delivery: Delivery) -> bool:
+    """Whether it could be added; not where the channel was told the same before."""
+    try:
+        with session.begin_nested():
+            session.add(delivery)
+    except IntegrityError:
+        return False
+    return True
+
+
+def locked_delivery(session: Session, delivery_id: int) -> tuple[Delivery, Channel] | None:
+    """The delivery, its row locked until the end of the transaction, and its channel."""
+    statement = select(Delivery, Channel).join(Channel, Channel.id == Delivery.channel_id)
+    row = session.execute(statement.where(Delivery.id == delivery_id).with_for_update(of=Delivery)).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+def deliveries_page(
+    session: Session, channel_id: int, visible: frozenset[int] | None, paging: PageRequest
+) -> Slice[Delivery]:
+    """What the channel was told of the visible clusters (None: all) or of none, newest first."""
+    statement = select(Delivery).where(Delivery.channel_id == channel_id)
+    if visible is not None:
+        statement = statement.where(or_(Delivery.cluster_id.is_(None), Delivery.cluster_id.in_(visible)))
+    return newest_first(session, statement, Delivery.id, paging)
+
+
+def cluster_ids(session: Session) -> list[int]:
+    """All clusters."""
+    return list(session.scalars(select(Cluster.id).order_by(Cluster.id)))
+
+
+def forget_before(session: Session, moment: datetime, work_kind: str) -> None:
+    """Delete the deliveries that were made before and have ended, with their rows of work."""
+    session.execute(_FORGET, {"moment": moment, "kind": work_kind})

@@ -1,0 +1,110 @@
+"""What higher slices use: which channels a cluster has, and telling a message through some of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+from sqlalchemy.orm import Session
+
+from iotide_server.kit.work import want_work
+from iotide_server.live import service as live
+from iotide_server.notifications import repository
+from iotide_server.notifications.errors import ChannelNotFoundError
+from iotide_server.notifications.hours import quiet_until
+from iotide_server.notifications.models import Channel, Delivery
+from iotide_wire.window import Window
+
+DELIVERY: Final = "delivery"
+"""Kind of the errand that sends a message through a channel; its key is the delivery."""
+
+KEPT_FOR: Final = timedelta(days=90)
+"""So long is known what was told; the same key would be told again after it."""
+
+MessageKind = Literal["alert", "digest", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something that people are told.
+
+    Attributes:
+        cluster_id: what it is about; only channels of this cluster or of all clusters tell it. None: about none.
+        subject: one line.
+        text: plain lines.
+        path: where the dashboard shows it, for instance `/alerts/12`.
+        data: the same for programs; JSON that a webhook carries as `data`.
+    """
+
+    kind: MessageKind
+    cluster_id: int | None
+    subject: str
+    text: str
+    path: str
+    data: Mapping[str, Any]
+
+
+def announce(session: Session, message: Message, *, channel_ids: Sequence[int], key: str, now: datetime) -> None:
+    """Have the message sent through each of these channels after this transaction, or after the channel's quiet hours.
+
+    A channel that is gone, or that tells of another cluster, is passed over.
+
+    Args:
+        key: names what is told, for instance `alert 12 confirmed`: a channel is told it once, whoever announces it how
+            often.
+    """
+    for channel in repository.channels_by_id(session, channel_ids):
+        if channel.cluster_id is not None and channel.cluster_id != message.cluster_id:
+            continue
+        due_at = quiet_until(quiet_hours_of(channel), now) or now
+        delivery = new_delivery(channel, message, key, now)
+        delivery.due_at = due_at
+        if repository.add_delivery(session, delivery):
+            want_work(session, DELIVERY, delivery.id, due_at)
+            live.publish(session, "channel", channel.id, channel.cluster_id)
+
+
+def channels_for(session: Session, cluster_id: int | None, channel_ids: Sequence[int], *, field: str) -> list[Channel]:
+    """These channels, each of which tells of the cluster, in this order.
+
+    Args:
+        cluster_id: None: only channels that tell of all clusters.
+        field: where the list stands in the request, for the error.
+
+    Raises:
+        ChannelNotFoundError: there is none of an id, or it tells of another cluster.
+    """
+    found = {channel.id: channel for channel in repository.channels_by_id(session, channel_ids)}
+    for index, channel_id in enumerate(channel_ids):
+        channel = found.get(channel_id)
+        if channel is None or channel.cluster_id not in (None, cluster_id):
+            raise ChannelNotFoundError(channel_id, field=f"{field}[{index}]")
+    return [found[channel_id] for channel_id in channel_ids]
+
+
+def new_delivery(channel: Channel, message: Message, key: str, now: datetime) -> Delivery:
+    """The message on its way through the channel; it is in no table yet."""
+    return Delivery(
+        channel_id=channel.id,
+        key=key,
+        kind=message.kind,
+        cluster_id=message.cluster_id,
+        subject=message.subject,
+        text=message.text,
+        path=message.path,
+        data=dict(message.data),
+        state="waiting",
+        created_at=now,
+        due_at=now,
+        attempts=[],
+    )
+
+
+def quiet_hours_of(channel: Channel) -> Window | None:
+    """The hours in which the channel sends tests alone."""
+    return None if channel.quiet_hours is None else Window.model_validate(channel.quiet_hours)
+
+
+def forget_old(session: Session, now: datetime) -> None:
+    """Delete what ended and is older than 90 days; the scheduler calls it now and then."""
+    repository.forget_before(session, now - KEPT_FOR, DELIVERY)
