@@ -9,7 +9,7 @@ from agent.orders import make_order
 from agent.runs_node import Node
 
 from iotide_agent.plan import read_endpoint, read_plan
-from iotide_agent.protocol import Beat, Prepared, RunnerEnded, Stage
+from iotide_agent.protocol import Beat, Prepared, RunnerEnded, Stage, Told
 from iotide_agent.reading import Verdict
 from iotide_agent.runner.card import read_card
 from iotide_wire.endpoint import Endpoint
@@ -56,7 +56,7 @@ def prepare(node: Node, role: StepRole, **options: object) -> None:
 
 
 def beat(node: Node, stage: Stage) -> Endpoint | None:
-    (said,) = node.runs.beats(Beat(1, ((1, 10, stage),)))
+    (said,) = node.runs.beats(Beat(1, (Told(1, stage),)))
     return said.endpoint
 
 

@@ -1,5 +1,7 @@
 """The protocol machine, by tables of what follows what."""
 
+from datetime import timedelta
+
 from agent.orders import make_order
 from agent.session_words import GO_AT, reply, word
 
@@ -35,6 +37,7 @@ from iotide_agent.protocol import (
     StartWorker,
     Stop,
     Tick,
+    Told,
     Upload,
     UploadFailed,
     WorkerEnded,
@@ -109,7 +112,7 @@ def test_nothing_is_claimed_beaten_or_sent_before_the_server_said_hello() -> Non
     actions = talk.say(Greeted())
     assert Claim(1, 10) in actions
     assert Upload(2) in actions
-    assert Beat(1, ((2, 20, Stage.UPLOADING),)) in actions
+    assert Beat(1, (Told(2, Stage.UPLOADING),)) in actions
 
 
 def test_a_hello_without_answer_is_repeated_ever_more_slowly() -> None:
@@ -129,7 +132,7 @@ def test_an_order_that_observes_waits_for_no_leave_and_ends_with_the_word_cancel
     talk.say(OfferSeen(1, 10))
     observing = make_order(role="observe", targets=())
     assert talk.say(Claimed(observing)) == [Prepare(observing), DropOffer(1, 10)]
-    assert talk.say(LoadStarted(1)) == [Beat(2, ((1, 10, Stage.RUNNING),))]
+    assert talk.say(LoadStarted(1)) == [Beat(2, (Told(1, Stage.RUNNING),))]
     assert talk.answer(word(Word.CANCEL)) == [Cancel(1, "cancelled by the server's word")]
     assert talk.say(RunnerEnded(1)) == [Collect(1)]
 
@@ -139,9 +142,9 @@ def test_an_order_goes_from_offer_to_forgotten() -> None:
     talk.answer()
     assert talk.say(OfferSeen(1, 10)) == [Claim(1, 10)]
     assert talk.say(Claimed(make_order())) == [Prepare(make_order()), DropOffer(1, 10)]
-    assert talk.say(Prepared(1)) == [Beat(2, ((1, 10, Stage.READY),))]
+    assert talk.say(Prepared(1)) == [Beat(2, (Told(1, Stage.READY),))]
     assert talk.answer(word(Word.GO)) == [Release(1, GO_AT)]
-    assert talk.say(LoadStarted(1)) == [Beat(3, ((1, 10, Stage.RUNNING),))]
+    assert talk.say(LoadStarted(1)) == [Beat(3, (Told(1, Stage.RUNNING),))]
     assert talk.answer(word(Word.CONTINUE)) == []
     assert talk.say(RunnerEnded(1)) == [Collect(1)]
     assert talk.say(ResultReady(1)) == [Upload(1)]
@@ -157,9 +160,26 @@ def test_a_sender_is_released_towards_the_endpoint_that_came_with_go() -> None:
     assert talk.answer(go) == [Release(1, GO_AT, endpoint)]
 
 
+def test_a_proposed_moment_is_said_back_at_once_and_starts_nothing() -> None:
+    talk = Talk().holding(Stage.PREPARING)
+    talk.say(Prepared(1))
+    proposed = word(Word.CONTINUE).model_copy(update={"go_at": GO_AT})
+    said = (Told(1, Stage.READY, GO_AT),)
+    assert [action.orders for action in talk.answer(proposed) if isinstance(action, Beat)] == [said]
+    assert talk.answer(proposed) == []
+    later = GO_AT + timedelta(seconds=6)
+    (again,) = talk.say(Tick(), after_seconds=1.0)
+    assert isinstance(again, Beat)
+    assert again.orders == said
+    (put_off,) = talk.answer(proposed.model_copy(update={"go_at": later}))
+    assert isinstance(put_off, Beat)
+    assert put_off.orders == (Told(1, Stage.READY, later),)
+    assert talk.answer(word(Word.GO)) == [Release(1, GO_AT)]
+
+
 def test_a_copy_of_an_offer_is_dropped_and_makes_the_agent_beat_at_once() -> None:
     talk = Talk().holding(Stage.RUNNING)
-    assert talk.say(OfferSeen(1, 10)) == [DropOffer(1, 10), Beat(4, ((1, 10, Stage.RUNNING),))]
+    assert talk.say(OfferSeen(1, 10)) == [DropOffer(1, 10), Beat(4, (Told(1, Stage.RUNNING),))]
 
 
 def test_an_offer_of_an_order_that_is_done_is_not_claimed_again() -> None:

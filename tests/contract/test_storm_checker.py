@@ -5,8 +5,10 @@ from typing import Any
 from storm.checker import AskedRun, judge
 
 
-def run(number: int = 1, *nodes: str, state: str = "finished", results: int = 1, disturbed: bool = False) -> AskedRun:
-    return AskedRun(number, frozenset(nodes or ("n1",)), state, None, results, disturbed)
+def run(
+    number: int = 1, *nodes: str, state: str = "finished", results: int = 1, cancelled: bool = False, frozen: str = ""
+) -> AskedRun:
+    return AskedRun(number, frozenset(nodes or ("n1",)), state, None, results, cancelled, frozenset(frozen.split()))
 
 
 def load(order: int, *, number: int = 1, node: str = "n1", attempt: int = 1, **seen: bool) -> list[dict[str, Any]]:
@@ -25,7 +27,7 @@ def test_what_went_well_is_no_finding() -> None:
     assert found(run(), load(1)) == ()
     assert found(run(1, "n1", "n2", results=2), load(1), load(2, node="n2")) == ()
     assert found(run(), load(1, ends=False), load(2, attempt=2)) == ()
-    assert found(run(state="cancelled", disturbed=True), load(1, ends=False)) == ()
+    assert found(run(state="cancelled", cancelled=True), load(1, ends=False)) == ()
     assert found(run(state="failed"), load(1, ends=False)) == ()
 
 
@@ -46,7 +48,9 @@ def test_an_order_that_started_twice_and_a_run_tried_again_after_its_end_are_fou
 def test_a_gang_of_which_a_node_never_started_is_found() -> None:
     verdict = judge([run(1, "n1", "n2", state="failed")], load(1))
     assert verdict.partial_gangs == 1
-    assert judge([run(1, "n1", "n2", state="cancelled", disturbed=True)], load(1)).is_clean
+    assert judge([run(1, "n1", "n2", state="cancelled", cancelled=True)], load(1)).is_clean
+    assert judge([run(1, "n1", "n2", state="failed", frozen="n2")], load(1)).is_clean
+    assert judge([run(1, "n1", "n2", state="failed", frozen="n1")], load(1)).partial_gangs == 1
 
 
 def test_numbers_without_a_load_and_loads_without_numbers_are_found() -> None:

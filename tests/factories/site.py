@@ -187,12 +187,17 @@ def started_by(database: Database, lines: Lines, now: datetime) -> list[int]:
 
 @dataclass
 class SimulatedAgent:
-    """The agent of one node, as far as the server can tell."""
+    """The agent of one node, as far as the server can tell.
+
+    Attributes:
+        heard: by order, the moment of the start that it heard last.
+    """
 
     site: Site
     node_id: int
     instance: str
     boot_id: str = "boot-1234"
+    heard: dict[int, datetime] = field(default_factory=dict)
 
     def offers(self) -> list[Offered]:
         """What is offered to the node, the oldest first."""
@@ -228,10 +233,19 @@ class SimulatedAgent:
 
     def beat(self, *orders: OrderBeat, instance: str | None = None) -> BeatReply:
         request = BeatRequest(
-            agent_instance=instance or self.instance, boot_id=self.boot_id, sent_at=self.site.clock(), orders=orders
+            agent_instance=instance or self.instance,
+            boot_id=self.boot_id,
+            sent_at=self.site.clock(),
+            orders=tuple(self._heard(order) for order in orders),
         )
         with self.site.database.transaction() as session:
-            return beats.beat(session, self.node_id, request, self.site.clock())
+            reply = beats.beat(session, self.node_id, request, self.site.clock())
+        self.heard |= {word.order_id: word.go_at for word in reply.orders if word.go_at is not None}
+        return reply
+
+    def _heard(self, order: OrderBeat) -> OrderBeat:
+        """The order's beat with the moment that the agent heard last, as an agent says it."""
+        return order.model_copy(update={"go_heard": self.heard.get(order.order_id)})
 
     def say(
         self, offer: Offered, state: OrderState, progress: float | None = None, *, started_at: datetime | None = None
@@ -307,6 +321,14 @@ class SimulatedAgent:
         with self.site.database.transaction() as session:
             service.hello(session, self.node_id, request, self.site.clock())
         self.instance, self.boot_id = instance, request.boot_id
+
+
+def agree(*gang: tuple[SimulatedAgent, Offered]) -> list[Word]:
+    """Let each node of a gang be ready, hear of the moment and say so; the words that follow."""
+    for _ in range(3):
+        for agent, offer in gang:
+            agent.say(offer, OrderState.READY)
+    return [agent.say(offer, OrderState.READY) for agent, offer in gang]
 
 
 @dataclass

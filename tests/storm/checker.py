@@ -16,7 +16,8 @@ class AskedRun:
     Attributes:
         state: the server's last word.
         result_count: nodes of its last attempt whose numbers the server has.
-        is_disturbed: the storm cancelled it, or froze its loads past their time limit: it need not finish.
+        is_cancelled: by the storm, so it may end anywhere.
+        frozen: its nodes that stood still past its time limit, so that their loads need not start or come to their end.
     """
 
     id: int
@@ -24,7 +25,13 @@ class AskedRun:
     state: str
     reason: str | None
     result_count: int
-    is_disturbed: bool
+    is_cancelled: bool = False
+    frozen: frozenset[str] = frozenset()
+
+    @property
+    def is_disturbed(self) -> bool:
+        """It need not finish."""
+        return self.is_cancelled or bool(self.frozen)
 
 
 @dataclass(frozen=True)
@@ -118,7 +125,7 @@ def _came_through(
 def _partial(
     runs: Mapping[int, AskedRun], starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]
 ) -> list[str]:
-    """Attempts of which a load came to its end while a node never started; a cancelled one may be cut anywhere."""
+    """Attempts of which a load came to its end while a node never started that did not stand still."""
     nodes: dict[tuple[int, int], set[str]] = defaultdict(set)
     came_through: set[tuple[int, int]] = set()
     for start in starts:
@@ -128,7 +135,7 @@ def _partial(
     return [
         f"run {run}, attempt {attempt}: {sorted(runs[run].nodes - nodes[run, attempt])} never started"
         for run, attempt in sorted(came_through)
-        if not runs[run].is_disturbed and nodes[run, attempt] != runs[run].nodes
+        if not runs[run].is_cancelled and runs[run].nodes - nodes[run, attempt] - runs[run].frozen
     ]
 
 

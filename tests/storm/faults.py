@@ -100,7 +100,9 @@ def _freeze_node_past_the_limit(storm: Storm, chance: random.Random) -> None:
     while more := set(storm.site.processes_of(agent, with_loads=True)) - frozen:
         _signal(more, signal.SIGSTOP)
         frozen |= more
-    storm.site.disturbed |= {run["id"] for run in storm.site.open_runs() if agent.name in run["node_names"]}
+    for run in storm.site.open_runs():
+        if agent.name in run["node_names"]:
+            storm.site.frozen[run["id"]].add(agent.name)
     time.sleep(_PAST_THE_LIMIT_SECONDS)
     _signal(frozen, signal.SIGCONT)
 
@@ -138,7 +140,7 @@ def _cancel_run(storm: Storm, chance: random.Random) -> None:
     runs = storm.site.open_runs()
     if runs:
         run_id = chance.choice(runs)["id"]
-        storm.site.disturbed.add(run_id)
+        storm.site.cancelled.add(run_id)
         with suppress(RefusedError):  # it has ended meanwhile
             persistently(lambda: storm.site.stack.post(f"/runs/{run_id}/cancel", {}))
 

@@ -3,6 +3,7 @@
 import json
 import random
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -53,7 +54,8 @@ class StormSite:
     Attributes:
         seconds: how long a load lasts, at least and at most.
         asked: by run id, the nodes of each run that was submitted.
-        disturbed: runs that were cancelled, or of which the loads were frozen past their time limit.
+        cancelled: runs that a fault cancelled.
+        frozen: by run, its nodes that stood still past its time limit.
     """
 
     stack: LocalStack
@@ -63,7 +65,8 @@ class StormSite:
     seconds: tuple[float, float]
     agents: list[Agent] = field(default_factory=list)
     asked: dict[int, frozenset[str]] = field(default_factory=dict)
-    disturbed: set[int] = field(default_factory=set)
+    cancelled: set[int] = field(default_factory=set)
+    frozen: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def __post_init__(self) -> None:
         self.log = self.directory / "loads.log"
@@ -173,7 +176,9 @@ class StormSite:
         samples = persistently(lambda: self.stack.get("/samples", run_id=run_id, limit=500))["items"]
         last = {order["id"] for order in run["attempts"][-1]["orders"]} if run["attempts"] else set()
         with_numbers = {sample["order_id"] for sample in samples} & last
-        return AskedRun(run_id, nodes, run["state"], run["reason"], len(with_numbers), run_id in self.disturbed)
+        frozen = frozenset(self.frozen.get(run_id, ()))
+        is_cancelled = run_id in self.cancelled
+        return AskedRun(run_id, nodes, run["state"], run["reason"], len(with_numbers), is_cancelled, frozen)
 
     def processes_of(self, agent: Agent, *, with_loads: bool) -> list[int]:
         """The processes of the node: its agent and Celery worker, with their runners and loads or without."""

@@ -10,7 +10,7 @@ from agent.runs_node import Node
 
 from iotide_agent.config import QuietLimits
 from iotide_agent.judging.quiet import PATIENCE_SECONDS, Idle, Neighbours
-from iotide_agent.protocol import Beat, ResultReady, Stage
+from iotide_agent.protocol import Beat, ResultReady, Stage, Told
 from iotide_agent.quiet.admission import LOOK_SECONDS, Admission
 from iotide_agent.quiet.sample import IdleSample
 from iotide_agent.reading import Verdict
@@ -76,7 +76,7 @@ class Door:
 
     def says(self) -> tuple[OrderState, str]:
         """What a beat says of the order."""
-        (beat,) = self.node.runs.beats(Beat(1, ((1, 10, Stage.PREPARING),)))
+        (beat,) = self.node.runs.beats(Beat(1, (Told(1, Stage.PREPARING),)))
         return beat.state, beat.phase
 
     def is_let_in(self) -> bool:

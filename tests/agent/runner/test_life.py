@@ -14,6 +14,7 @@ from agent.order_rig import RUNNER, Rig, eventually, python, step, target_card
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import is_order_alive
+from iotide_agent.runner.life import LATE_START_SECONDS
 
 
 def test_runs_each_step_and_leaves_nothing_on_the_target(rig: Rig) -> None:
@@ -196,6 +197,14 @@ def test_a_start_that_a_jumped_clock_set_far_ahead_is_declined_at_once(rig: Rig)
     rig.go([step("true")], at=processes.boottime() + 3600.0)
     ending = rig.until_ended()
     assert (ending["outcome"], ending["code"]) == ("declined", "go_too_late")
+
+
+def test_a_start_that_a_gang_agreed_on_long_ago_is_declined(rig: Rig) -> None:
+    rig.start()
+    rig.until_phase("ready")
+    rig.go([step("true")], at=processes.boottime() - LATE_START_SECONDS - 1.0)
+    ending = rig.until_ended()
+    assert (ending["outcome"], ending["code"], ending["steps"]) == ("declined", "go_missed", [])
 
 
 def test_the_load_dies_with_its_runner_and_the_aftermath_removes_and_reports(rig: Rig) -> None:

@@ -211,11 +211,24 @@ class Greet:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a beat says of an order.
+
+    Attributes:
+        go_heard: the moment that was proposed for its start; None where none was.
+    """
+
+    order_id: int
+    stage: Stage
+    go_heard: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Beat:
-    """Send a beat with these orders and their stages."""
+    """Send a beat that says this."""
 
     number: int
-    orders: tuple[tuple[int, int, Stage], ...]
+    orders: tuple[Told, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from iotide_agent.protocol import (
     ResultReady,
     RunnerEnded,
     Stage,
+    Told,
     first_stage,
 )
 from iotide_agent.reading import RunReader, Verdict
@@ -203,9 +204,7 @@ class Runs:
     def beats(self, beat: Beat) -> tuple[OrderBeat, ...]:
         """What a beat says of its orders."""
         return tuple(
-            self._order_beat(self._active[order_id], stage)
-            for order_id, _, stage in beat.orders
-            if order_id in self._active
+            self._order_beat(self._active[told.order_id], told) for told in beat.orders if told.order_id in self._active
         )
 
     def acknowledge(self, orders: tuple[OrderBeat, ...]) -> None:
@@ -334,7 +333,8 @@ class Runs:
         self._spool.keep_result(order.order_id, refusal(order, self._instance, verdict, foreign=foreign))
         self._emit(ResultReady(order.order_id))
 
-    def _order_beat(self, run: ActiveRun, stage: Stage) -> OrderBeat:
+    def _order_beat(self, run: ActiveRun, told: Told) -> OrderBeat:
+        stage = told.stage
         started_at = None
         curves: list[CurvePiece] = []
         if stage is Stage.RUNNING and (run.plan is not None or run.observes):
@@ -351,6 +351,7 @@ class Runs:
             started_at=started_at,
             curves=tuple(curves),
             endpoint=read_endpoint(run.files) if stage is Stage.READY and run.receives else None,
+            go_heard=told.go_heard,
         )
 
     def _look_at(self, run: ActiveRun) -> None:

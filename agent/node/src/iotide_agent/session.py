@@ -8,6 +8,7 @@ acknowledged or the server no longer knows it.
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from math import inf
 from typing import Final
 
@@ -44,6 +45,7 @@ from iotide_agent.protocol import (
     StartWorker,
     Stop,
     Tick,
+    Told,
     Upload,
     UploadFailed,
     WorkerEnded,
@@ -97,6 +99,7 @@ class _Held:
     stage: Stage
     is_cancelled: bool = False
     is_unwanted: bool = False
+    go_heard: datetime | None = None
     upload: _Retry = field(default_factory=lambda: _Retry(60.0))
 
 
@@ -217,6 +220,10 @@ class Session:
             return
         is_ours_to_end = held.stage not in {Stage.COLLECTING, Stage.UPLOADING}
         match word.word:
+            case Word.CONTINUE if word.go_at is not None and held.stage is Stage.READY and word.go_at != held.go_heard:
+                # Said at once: the moment stands only when each node of the gang has said that it knows it.
+                held.go_heard = word.go_at
+                self._is_beat_wanted = True
             case Word.GO if held.stage is Stage.READY and not held.is_cancelled:
                 held.stage = Stage.RELEASED
                 yield Release(word.order_id, word.go_at, word.endpoint)
@@ -322,7 +329,8 @@ class Session:
         self._is_beat_wanted = False
         self._beat.begin()
         self._beat_number += 1
-        yield Beat(self._beat_number, tuple((key, held.fence, held.stage) for key, held in self._held.items()))
+        told = (Told(order_id, held.stage, held.go_heard) for order_id, held in self._held.items())
+        yield Beat(self._beat_number, tuple(told))
 
     def _forget(self, order_id: int, held: _Held) -> Forget:
         del self._held[order_id]

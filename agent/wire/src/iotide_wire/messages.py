@@ -216,6 +216,7 @@ class OrderBeat(Message):
         progress: fraction done, 0 to 1, or None where it cannot be known.
         curves: pieces not yet acknowledged; a repeated piece is stored once.
         endpoint: of a node that is ready to receive from another one of its run.
+        go_heard: the moment that the server last proposed for the start of a gang, word for word.
     """
 
     order_id: int
@@ -226,6 +227,7 @@ class OrderBeat(Message):
     started_at: UtcTime | None
     curves: Annotated[tuple[CurvePiece, ...], Field(max_length=200)] = ()
     endpoint: Endpoint | None = None
+    go_heard: UtcTime | None = None
 
 
 class BeatRequest(Message):
@@ -252,7 +254,8 @@ class OrderWord(Message):
     Attributes:
         word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it;
             `cancel` tells an observer that the loads have ended, which is its normal end.
-        go_at: with `go`, the moment at which every node of the attempt starts its load.
+        go_at: of a gang. With `continue`, the moment that is proposed for its start, until each node has said that it
+            heard of it; with `go`, the one on which all agreed. A load without others starts at the word.
         endpoint: with `go`, where the node that receives what this one sends is ready.
     """
 

@@ -11,6 +11,7 @@ from iotide_server.clusters import agents
 from iotide_server.clusters.beats import beat_seconds
 from iotide_server.gateway import repository
 from iotide_server.gateway.repository import Moved
+from iotide_server.gateway.starts import Start, keep_heard, meet
 from iotide_server.gateway.times import plausible
 from iotide_server.live import service as live
 from iotide_server.results import service as results
@@ -33,12 +34,13 @@ def beat(session: Session, node_id: int, request: BeatRequest, now: datetime) ->
     for row in known:
         results.store_curves(session, row.id, said[row.id].curves)
         _keep_endpoint(session, said[row.id])
-    go_at = _let_go(session, known, moved, now)
+        _keep_heard(session, row, said[row.id])
+    starts = _starts(session, known, moved, now)
     # After the orders, in the order in which everybody locks; when it refuses, nothing of the above stays.
     wanted = agents.beat(session, node_id, request.agent_instance, now, is_idle=not said)
     oldest = repository.oldest_offer_at(session, node_id)
     by_id = {row.id: row for row in known}
-    words = [word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), go_at) for beat in said.values()]
+    words = [word_on(beat, by_id.get(beat.order_id), moved.get(beat.order_id), starts) for beat in said.values()]
     return BeatReply(
         server_time=now,
         beat_seconds=beat_seconds((order.started_at for order in moved.values()), now, wanted.idle_seconds),
@@ -62,7 +64,7 @@ def moved_by(row: Row[Any], beat: OrderBeat, now: datetime) -> Moved:
     )
 
 
-def word_on(beat: OrderBeat, row: Row[Any] | None, moved: Moved | None, go_at: Mapping[int, datetime]) -> OrderWord:
+def word_on(beat: OrderBeat, row: Row[Any] | None, moved: Moved | None, starts: Mapping[int, Start]) -> OrderWord:
     """The server's word on an order, of which it may know nothing."""
     word, moment = Word.CONTINUE, None
     if row is None or moved is None:
@@ -70,14 +72,20 @@ def word_on(beat: OrderBeat, row: Row[Any] | None, moved: Moved | None, go_at: M
     elif row.cancel_wanted_at is not None:
         word = Word.CANCEL
     elif moved.state is OrderState.READY:
-        moment = row.go_at or go_at.get(row.attempt_id)
-        word = Word.CONTINUE if moment is None else Word.GO
+        start = starts.get(row.attempt_id)
+        word = Word.GO if start is not None and start.agreed_at is not None else Word.CONTINUE
+        moment = start.go_at if start is not None and start.is_gang else None
     return OrderWord(order_id=beat.order_id, fence=beat.fence, word=word, go_at=moment)
 
 
 def _keep_endpoint(session: Session, beat: OrderBeat) -> None:
     if beat.endpoint is not None:
         repository.keep_endpoint(session, beat.order_id, beat.endpoint)
+
+
+def _keep_heard(session: Session, row: Row[Any], beat: OrderBeat) -> None:
+    if beat.go_heard is not None and beat.go_heard != row.go_heard_at:
+        keep_heard(session, beat.order_id, beat.go_heard)
 
 
 def _with_endpoints(session: Session, words: Sequence[OrderWord]) -> list[OrderWord]:
@@ -103,8 +111,8 @@ def _differs(row: Row[Any], moved: Moved) -> bool:
     return before != (moved.state, moved.progress, moved.phase, moved.started_at)
 
 
-def _let_go(
+def _starts(
     session: Session, known: Sequence[Row[Any]], moved: Mapping[int, Moved], now: datetime
-) -> Mapping[int, datetime]:
-    ready = [row.attempt_id for row in known if moved[row.id].state is OrderState.READY and row.go_at is None]
-    return repository.let_go(session, ready, now) if ready else {}
+) -> Mapping[int, Start]:
+    ready = [row.attempt_id for row in known if moved[row.id].state is OrderState.READY]
+    return meet(session, ready, now) if ready else {}

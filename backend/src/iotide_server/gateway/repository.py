@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Row, text
@@ -11,9 +11,6 @@ from sqlalchemy.orm import Session
 from iotide_server.clusters.blackouts import START_TAKES
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.messages import ClaimRequest, OrderBeat, OrderState
-
-BARRIER: Final = timedelta(seconds=2)
-"""Between the readiness of a gang's last node and its start: time enough for each node's next beat."""
 
 _CLAIM: Final = text(
     """
@@ -59,7 +56,7 @@ _KNOWN: Final = text(
     """
     SELECT node_order.id, node_order.run_id, run.cluster_id, node_order.attempt_id, node_order.state,
            node_order.progress, node_order.phase, node_order.offered_at, node_order.started_at, node_order.silent_since,
-           node_order.cancel_wanted_at, attempt.fence, attempt.go_at
+           node_order.cancel_wanted_at, node_order.go_heard_at, attempt.fence, attempt.go_at, attempt.go_agreed_at
     FROM unnest(CAST(:order_ids AS bigint[]), CAST(:fences AS bigint[])) AS said (order_id, fence)
     JOIN node_order ON node_order.id = said.order_id AND node_order.node_id = :node_id
     JOIN attempt ON attempt.id = node_order.attempt_id AND attempt.fence = said.fence
@@ -93,18 +90,6 @@ _ENDPOINTS: Final = text(
     SELECT own.id AS order_id, other.endpoint
     FROM node_order AS own JOIN node_order AS other ON other.attempt_id = own.attempt_id AND other.id <> own.id
     WHERE own.id = ANY(:order_ids) AND own.role = 'load' AND other.endpoint IS NOT NULL
-    """
-)
-_GO: Final = text(
-    # Alone, a node need not wait for any other.
-    """
-    UPDATE attempt
-    SET go_at = CASE WHEN (SELECT count(*) FROM node_order WHERE attempt_id = attempt.id AND role = 'load') = 1
-                THEN :now ELSE :gang_go_at END
-    WHERE id = ANY(:attempt_ids) AND go_at IS NULL AND state = 'open' AND NOT EXISTS (
-        SELECT FROM node_order WHERE attempt_id = attempt.id AND role = 'load'
-        AND state IN ('offered', 'claimed', 'preflight'))
-    RETURNING id, go_at
     """
 )
 
@@ -178,18 +163,6 @@ def move(session: Session, moved: Sequence[Moved]) -> None:
 def log_states(session: Session, order_ids: Sequence[int], now: datetime) -> None:
     """Add the new states of orders to their runs' logs."""
     session.execute(_LOG_STATES, {"order_ids": list(order_ids), "now": now})
-
-
-def let_go(session: Session, attempt_ids: Sequence[int], now: datetime) -> dict[int, datetime]:
-    """Set the moment at which the loads start, for attempts of which every load order is ready.
-
-    Returns:
-        The moments that were set now, by attempt.
-    """
-    # A gang must not hear of two moments, so this one must survive a crash of the database.
-    session.execute(text("SET LOCAL synchronous_commit = on"))
-    rows = session.execute(_GO, {"attempt_ids": list(attempt_ids), "now": now, "gang_go_at": now + BARRIER})
-    return {row.id: row.go_at for row in rows}
 
 
 def keep_endpoint(session: Session, order_id: int, endpoint: Endpoint) -> None:

@@ -17,7 +17,7 @@ _ORDERS: Final = text(
     """
     SELECT own.id, own.state, own.started_at, own.run_id, run.campaign_id, campaign.name AS campaign_name,
            workload.name AS workload, run.attempts_made, run.attempts_allowed, run.declines, run.time_limit_seconds,
-           attempt.go_at, attempt.reason_code,
+           CASE WHEN attempt.go_agreed_at IS NOT NULL THEN attempt.go_at END AS go_at, attempt.reason_code,
            ARRAY(SELECT coalesce(other.outcome, 'cancelled') FROM node_order AS other
                  WHERE other.attempt_id = own.attempt_id AND other.role = 'load' AND other.state IN ('offered', 'ended')
                    AND (other.node_id <> own.node_id OR other.state = 'ended')) AS ended,

@@ -62,7 +62,13 @@ class Run(Identified, Base):
 
 
 class Attempt(Identified, Base):
-    """One try of a run; at most one of a run is open, whatever the code does."""
+    """One try of a run; at most one of a run is open, whatever the code does.
+
+    Attributes:
+        go_at: when its loads start: of a gang, the moment that was last proposed to its nodes.
+        go_agreed_at: when each of them had said that it heard of it; no load of a gang starts before.
+        go_put_offs: moments that passed before all had.
+    """
 
     __tablename__ = "attempt"
 
@@ -71,6 +77,8 @@ class Attempt(Identified, Base):
     state: Mapped[str] = mapped_column(server_default="open")
     fence: Mapped[int]
     go_at: Mapped[datetime | None]
+    go_agreed_at: Mapped[datetime | None]
+    go_put_offs: Mapped[int] = mapped_column(server_default="0")
     opened_at: Mapped[datetime] = mapped_column(server_default=func.now())
     ended_at: Mapped[datetime | None]
     reason_code: Mapped[str | None]
@@ -98,6 +106,7 @@ class Order(Identified, Base):
         foreign_load: what others used of the node before and during the load (`ForeignLoad`); None where nobody said.
         endpoint: where it receives what another node of the attempt sends (`Endpoint`), with the token that proves it;
             until it ends.
+        go_heard_at: the moment of the start of which the node last said that it heard.
     """
 
     __tablename__ = "node_order"
@@ -125,6 +134,7 @@ class Order(Identified, Base):
     environment_sha256: Mapped[str | None]
     foreign_load: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     endpoint: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    go_heard_at: Mapped[datetime | None]
 
     __table_args__ = (
         UniqueConstraint("attempt_id", "node_id", "role"),

@@ -73,7 +73,7 @@ def attempts(session: Session, run_id: int) -> list[Attempt]:
             ordinal=attempt.ordinal,
             state=attempt.state,
             opened_at=attempt.opened_at,
-            go_at=attempt.go_at,
+            go_at=attempt.go_at if attempt.go_agreed_at is not None else None,
             start_skew_seconds=_start_skew(by_attempt[attempt.id]),
             ended_at=attempt.ended_at,
             reason=attempt.reason,

@@ -257,14 +257,15 @@ def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) ->
 def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
     """End the attempt of a gang that did not come together; the run is tried again as after a decline.
 
-    Every load of it ends here and now, whatever its node does: without a moment to go, none of them starts a load, and
-    none is set any more. A node that holds its order learns by its next beat that there is no such order.
+    Every load of it ends here and now, whatever its node does: without a moment on which all agreed none of them
+    starts, and on none is agreed any more. A node that holds its order learns by its next beat that there is no such
+    order.
 
     Args:
         words: why, for people.
 
     Returns:
-        False where the moment was set or the attempt ended meanwhile.
+        False where they agreed or the attempt ended meanwhile, or where an agent of an earlier release let a load run.
     """
     active = repository.lock_active_runs(session, [run_id])
     if not active:
@@ -273,7 +274,8 @@ def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
     attempt = repository.open_attempt(session, run.id)
     orders = repository.lock_orders(session, attempt.id)
     session.refresh(attempt)
-    if attempt.go_at is not None:
+    may_load = any(order.state in {OrderState.RUNNING, OrderState.UPLOADING} for order in loads_of(orders))
+    if attempt.go_agreed_at is not None or may_load:
         return False
     attempt.reason_code, attempt.reason = attempt.reason_code or "not_together", attempt.reason or words
     for order in loads_of(orders):

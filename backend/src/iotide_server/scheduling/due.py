@@ -85,7 +85,9 @@ _SILENCE: Final = text(
 _NOT_TOGETHER: Final = text(
     """
     SELECT attempt.run_id, string_agg(node.name, ', ' ORDER BY node.name)
-               FILTER (WHERE node_order.state NOT IN ('ready', 'running', 'uploading', 'ended')) AS missing
+               FILTER (WHERE node_order.state IN ('offered', 'claimed', 'preflight')
+                       OR (node_order.state = 'ready'
+                           AND node_order.go_heard_at IS DISTINCT FROM attempt.go_at)) AS missing
     FROM attempt
     JOIN node_order ON node_order.attempt_id = attempt.id AND node_order.role = 'load'
     JOIN node ON node.id = node_order.node_id
@@ -93,7 +95,7 @@ _NOT_TOGETHER: Final = text(
     LEFT JOIN batch_job ON batch_job.attempt_id = attempt.id
     -- A node of it may wait to become quiet, by the policy of its campaign; the time in which a batch system's job
     -- waits to be started does not count.
-    WHERE attempt.state = 'open' AND attempt.go_at IS NULL
+    WHERE attempt.state = 'open' AND attempt.go_agreed_at IS NULL
       AND (batch_job.attempt_id IS NULL OR batch_job.started_at IS NOT NULL)
       AND coalesce(batch_job.started_at, attempt.opened_at) + CASE campaign.plan ->> 'quiet'
           WHEN 'wait' THEN CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8) ELSE 0 END * interval '1 s'

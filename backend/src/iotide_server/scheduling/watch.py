@@ -25,7 +25,7 @@ OVERDUE_AFTER: Final = timedelta(seconds=60)
 """How long after its time limit a run's end may take to arrive before it is called overdue."""
 
 BARRIER_TIMEOUT: Final = timedelta(seconds=120)
-"""So long may a gang take until all its nodes are ready: an unclaimed order is withdrawn after half of it."""
+"""So long may a gang take until all its nodes agreed on a start: an unclaimed order is withdrawn after half of it."""
 
 OBSERVER_GRACE: Final = timedelta(seconds=60)
 """So long after the end of the loads an observer's curves are taken; it hears of that end by its next beat."""
@@ -34,12 +34,15 @@ _log = structlog.get_logger(__name__)
 
 
 def dissolve_late(database: Database, now: datetime) -> None:
-    """Take back the orders of gangs of which a node is not ready in time, so that the others do not wait for ever."""
+    """Take back the orders of gangs whose nodes do not agree on a start in time, so that none waits for ever."""
     with database.transaction() as session:
         late = due.runs_not_together(session, now - BARRIER_TIMEOUT)
     for row in late:
         who = row.missing or "a node that has ended its part"
-        words = f"not all nodes were ready within {BARRIER_TIMEOUT.total_seconds():.0f} s of the offer; missing: {who}"
+        limit_seconds = BARRIER_TIMEOUT.total_seconds()
+        words = (
+            f"not all nodes were ready and agreed on a start within {limit_seconds:.0f} s of the offer; missing: {who}"
+        )
         with database.transaction() as session:
             if runs.dissolve(session, row.run_id, now, words):
                 _log.warning("gang_dissolved", run_id=row.run_id, missing=row.missing)

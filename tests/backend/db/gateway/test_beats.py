@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from factories.clock import MovedClock
@@ -7,9 +8,9 @@ from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
 from iotide_server.clusters.errors import AgentSupersededError
-from iotide_server.gateway.repository import BARRIER
+from iotide_server.gateway.starts import AGREED_AHEAD, BARRIER
 from iotide_server.runs.models import Order
-from iotide_wire.messages import CurvePiece, OrderBeat, OrderState, Word
+from iotide_wire.messages import CurvePiece, OrderBeat, OrderState, Outcome, Word
 
 
 def claimed(site: Site, *nodes: int) -> tuple[list[SimulatedAgent], list[Offered]]:
@@ -33,23 +34,72 @@ def test_a_node_alone_may_go_as_soon_as_it_is_ready(site: Site, clock: MovedCloc
     )
     for _ in range(2):
         (word,) = agent.beat(ready).orders
-        assert (word.word, word.go_at) == (Word.GO, clock())
+        assert (word.word, word.go_at) == (Word.GO, None)
     assert agent.say(offer, OrderState.RUNNING, started_at=clock()) is Word.CONTINUE
 
 
-def test_a_gang_goes_at_one_moment_once_the_last_node_is_ready(site: Site, clock: MovedClock) -> None:
-    agents, offers = claimed(site, 1, 2)
-    first, second = (
-        OrderBeat(
-            order_id=offer.order_id, fence=offer.fence, state=OrderState.READY, progress=None, phase="", started_at=None
-        )
-        for offer in offers
+def ready(agent: SimulatedAgent, offer: Offered) -> tuple[Word, datetime | None]:
+    beat = OrderBeat(
+        order_id=offer.order_id, fence=offer.fence, state=OrderState.READY, progress=None, phase="", started_at=None
     )
-    assert agents[0].beat(first).orders[0].word is Word.CONTINUE
+    (said,) = agent.beat(beat).orders
+    return said.word, said.go_at
+
+
+def test_a_gang_goes_at_the_moment_of_which_each_node_said_that_it_heard(site: Site, clock: MovedClock) -> None:
+    (one, two), (first, second) = claimed(site, 1, 2)
+    assert ready(one, first) == (Word.CONTINUE, None)
     go_at = clock() + BARRIER
-    assert agents[1].beat(second).orders[0].go_at == go_at
-    clock.move(1)
-    assert agents[0].beat(first).orders[0].go_at == go_at
+    assert ready(two, second) == (Word.CONTINUE, go_at)
+    clock.move(0.5)
+    assert ready(two, second) == (Word.CONTINUE, go_at)
+    assert ready(one, first) == (Word.CONTINUE, go_at)
+    assert ready(one, first) == (Word.GO, go_at)
+    clock.move(60)
+    # Whoever hears of it late starts late: the others load already.
+    assert ready(two, second) == (Word.GO, go_at)
+
+
+def test_a_moment_of_which_a_node_did_not_hear_in_time_is_put_off_further_and_further(
+    site: Site, clock: MovedClock
+) -> None:
+    (cut_off, two), (first, second) = claimed(site, 1, 2)
+    ready(cut_off, first)
+    moments = []
+    for _ in range(120):
+        word, go_at = ready(two, second)
+        assert word is Word.CONTINUE
+        moments.append(go_at)
+        clock.move(0.5)
+    ahead = [(moment - known).total_seconds() for known, moment in pairwise(sorted({one for one in moments if one}))]
+    assert ahead == sorted(ahead)
+    assert ahead[-1] == pytest.approx((8 * BARRIER - AGREED_AHEAD).total_seconds(), abs=0.5)
+    # Heard of too late, it is not the start: a later one is.
+    assert ready(cut_off, first) == (Word.CONTINUE, moments[-1])
+    clock.move(16 * BARRIER.total_seconds())
+    assert ready(cut_off, first) == (Word.CONTINUE, clock() + 8 * BARRIER)
+    ready(two, second)
+    ready(two, second)
+    assert ready(cut_off, first) == (Word.GO, clock() + 8 * BARRIER)
+
+
+def test_no_moment_is_agreed_on_once_a_node_of_the_gang_has_ended(site: Site, clock: MovedClock) -> None:
+    (one, two), (first, second) = claimed(site, 1, 2)
+    ready(one, first)
+    ready(two, second)
+    one.finish(first, Outcome.DECLINED, reason="the mount is gone")
+    clock.move(0.1)
+    assert ready(two, second)[0] is Word.CANCEL
+
+
+def test_a_node_of_an_earlier_release_that_loads_already_has_heard(site: Site, clock: MovedClock) -> None:
+    (old, new), (first, second) = claimed(site, 1, 2)
+    ready(new, second)
+    go_at = clock() + BARRIER
+    assert ready(old, first) == (Word.CONTINUE, go_at)
+    old.say(first, OrderState.RUNNING, started_at=clock())
+    assert ready(new, second) == (Word.CONTINUE, go_at)
+    assert ready(new, second) == (Word.GO, go_at)
 
 
 def test_beats_move_an_order_forwards_and_a_late_one_moves_nothing_back(site: Site, clock: MovedClock) -> None:

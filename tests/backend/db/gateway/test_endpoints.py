@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from factories.site import Offered, SimulatedAgent, Site
+from factories.site import Offered, SimulatedAgent, Site, agree
 from sqlalchemy import text
 
 from iotide_wire.endpoint import Endpoint
@@ -68,11 +68,14 @@ def test_the_sender_learns_with_the_leave_to_start_where_the_receiver_listens(
     (sender, sent), (receiver, received) = pair
     waiting = word(sender, ready(sent))
     assert (waiting.word, waiting.endpoint) == (Word.CONTINUE, None)
-    own = word(receiver, ready(received, ENDPOINT))
-    assert (own.word, own.endpoint) == (Word.GO, None)
+    proposed = word(receiver, ready(received, ENDPOINT))
+    assert (proposed.word, proposed.endpoint) == (Word.CONTINUE, None)
+    agree((sender, sent), (receiver, received))
     for _ in range(2):
         told = word(sender, ready(sent))
         assert (told.word, told.endpoint) == (Word.GO, ENDPOINT)
+    own = word(receiver, ready(received))
+    assert (own.word, own.endpoint) == (Word.GO, None)
     assert kept(site) == [None, ENDPOINT.model_dump(mode="json")]
 
 
@@ -82,6 +85,7 @@ def test_what_a_receiver_said_first_stays_said(
     (sender, sent), (receiver, received) = pair
     word(receiver, ready(received, ENDPOINT))
     word(receiver, ready(received, ENDPOINT.model_copy(update={"token": "cd" * 16})))
+    agree((sender, sent), (receiver, received))
     assert word(sender, ready(sent)).endpoint == ENDPOINT
 
 

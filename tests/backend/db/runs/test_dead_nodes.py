@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
-from factories.site import Offered, SimulatedAgent, Site
+from factories.site import Offered, SimulatedAgent, Site, agree
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
@@ -105,8 +105,7 @@ def test_of_a_gang_the_other_nodes_are_told_to_stop_and_the_target_is_free_when_
     site.start()
     one, two = site.agent(1), site.agent(2)
     dead, alive = one.claim_offer(), two.claim_offer()
-    one.say(dead, OrderState.READY)
-    assert two.say(alive, OrderState.READY) is Word.GO
+    assert agree((one, dead), (two, alive)) == [Word.GO, Word.GO]
     one.say(dead, OrderState.RUNNING, 0.1, started_at=site.clock())
     fall_silent(site, 1)
     (run,) = stated(site, 1).runs

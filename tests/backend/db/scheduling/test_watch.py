@@ -1,7 +1,7 @@
 from datetime import timedelta
 
 from factories.clock import MovedClock
-from factories.site import Offered, Site
+from factories.site import Offered, Site, agree
 from sqlalchemy import text
 
 from iotide_server.clusters.views import SILENT_AFTER
@@ -106,6 +106,23 @@ def test_a_gang_of_which_a_node_is_not_ready_in_time_is_dissolved_and_tried_agai
     assert site.start() == [run_id, run_id]
 
 
+def test_a_gang_of_which_a_node_never_heard_of_the_moment_is_dissolved(
+    site: Site, scheduler: Scheduler, clock: MovedClock
+) -> None:
+    run_id = site.add_runs([1, 2])[0]
+    scheduler.step(set())
+    cut_off, hearing = site.agent(1), site.agent(2)
+    first, second = cut_off.claim_offer(), hearing.claim_offer()
+    cut_off.say(first, OrderState.READY)
+    for _ in range(60):
+        assert hearing.say(second, OrderState.READY) is Word.CONTINUE
+        watch(scheduler, clock, 2)
+    watch(scheduler, clock, 20)
+    assert site.run(run_id).reason_code == "not_together"
+    assert "missing: n1" in str(site.run(run_id).reason)
+    assert cut_off.say(first, OrderState.READY) is Word.UNKNOWN
+
+
 def test_a_gang_whose_node_may_wait_until_it_is_quiet_is_given_so_much_longer(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
@@ -124,7 +141,7 @@ def test_a_gang_that_got_its_moment_is_never_dissolved(site: Site, scheduler: Sc
     run_id = site.add_runs([1, 2], limit=3600.0)[0]
     scheduler.step(set())
     offers = [(agent, agent.claim_offer()) for agent in (site.agent(1), site.agent(2))]
-    assert [agent.say(offer, OrderState.READY) for agent, offer in offers] == [Word.CONTINUE, Word.GO]
+    assert agree(*offers) == [Word.GO, Word.GO]
     watch(scheduler, clock, 3 * BARRIER_TIMEOUT.total_seconds())
     assert site.states([run_id]) == ["active"]
     assert [agent.say(offer, OrderState.RUNNING, 0.1) for agent, offer in offers] == [Word.CONTINUE] * 2

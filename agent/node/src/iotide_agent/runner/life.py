@@ -41,6 +41,8 @@ REMOUNT_SECONDS: Final = 300.0
 """A journal or a server that was away may have to be recovered."""
 LONGEST_GO_SECONDS: Final = 120.0
 """The server sets the common start of several nodes a few beats ahead; further off a clock has jumped."""
+LATE_START_SECONDS: Final = 60.0
+"""So long after the start that a gang agreed on may a node that heard of it late begin: later the others are done."""
 OPENING_SECONDS: Final = 0.1
 """Ahead of a set start the counters are opened: with thousands of processes that takes some 50 ms."""
 FORKING_SECONDS: Final = 0.03
@@ -156,10 +158,14 @@ class Runner:
             if processes.boottime() >= until:
                 raise RunEndedError("declined", "go_never_came", "the leave to start never came")
             self._loop.turn(until)
-        start_at = go.at_boottime_seconds or 0.0
-        if start_at > processes.boottime() + LONGEST_GO_SECONDS:
-            reason = f"the start was set {start_at - processes.boottime():.0f} s ahead; did a clock jump?"
-            raise RunEndedError("declined", "go_too_late", reason)
+        if go.at_boottime_seconds is not None:
+            ahead_seconds = go.at_boottime_seconds - processes.boottime()
+            if ahead_seconds > LONGEST_GO_SECONDS:
+                reason = f"the start was set {ahead_seconds:.0f} s ahead; did a clock jump?"
+                raise RunEndedError("declined", "go_too_late", reason)
+            if ahead_seconds < -LATE_START_SECONDS:
+                reason = f"the start on which all nodes agreed was {-ahead_seconds:.0f} s ago when it was heard of here"
+                raise RunEndedError("declined", "go_missed", reason)
         return go
 
     def _wait_until(self, moment: float) -> None:
