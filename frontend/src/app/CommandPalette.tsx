@@ -14,6 +14,7 @@ const PAGES = [
   ["Campaigns", "/campaigns"],
   ["Schedules", "/schedules"],
   ["Trends", "/trends"],
+  ["Changes", "/changes"],
   ["Settings", "/settings"],
 ] as const;
 

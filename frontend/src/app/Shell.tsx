@@ -20,6 +20,7 @@ const PLACES = [
   { to: "/campaigns", label: "Campaigns", icon: "list", holds: ["/runs/"] },
   { to: "/schedules", label: "Schedules", icon: "calendar", holds: [] },
   { to: "/trends", label: "Trends", icon: "trend", holds: ["/clusters/"] },
+  { to: "/changes", label: "Changes", icon: "step", holds: [] },
   { to: "/settings", label: "Settings", icon: "settings", holds: [] },
 ] as const;
 

@@ -177,6 +177,18 @@ const trends = createRoute({
   component: lazyRouteComponent(() => import("./pages/TrendsRoute")),
 });
 
+const changes = createRoute({
+  getParentRoute: () => shell,
+  path: "changes",
+  validateSearch: z.object({
+    cluster: optional(idParam),
+    workload: text,
+    direction: optional(z.enum(["better", "worse"])),
+    unconfirmed: optional(z.boolean()),
+  }),
+  component: lazyRouteComponent(() => import("./pages/ChangesRoute")),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "settings",
@@ -194,6 +206,7 @@ const pages = shell.addChildren([
   trend,
   queue,
   trends,
+  changes,
   settings,
 ]);
 

@@ -13,9 +13,31 @@ export function ClusterChoice({ clusters, clusterId, onChoose }: ClusterChoicePr
   return (
     <NativeSelect
       aria-label="Cluster"
-      data={clusters.map(({ id, name }) => ({ value: String(id), label: name }))}
+      data={optionsOf(clusters)}
       onChange={(event) => onChoose(Number(event.currentTarget.value))}
       value={String(clusterId)}
     />
   );
+}
+
+interface ClusterFilterProps {
+  readonly clusters: readonly Cluster[];
+  /** Undefined: all of them. */
+  readonly clusterId: number | undefined;
+  readonly onChoose: (clusterId: number | undefined) => void;
+}
+
+export function ClusterFilter({ clusters, clusterId, onChoose }: ClusterFilterProps) {
+  return (
+    <NativeSelect
+      aria-label="Cluster"
+      data={[{ value: "", label: "All clusters" }, ...optionsOf(clusters)]}
+      onChange={(event) => onChoose(Number(event.currentTarget.value) || undefined)}
+      value={String(clusterId ?? "")}
+    />
+  );
+}
+
+function optionsOf(clusters: readonly Cluster[]) {
+  return clusters.map(({ id, name }) => ({ value: String(id), label: name }));
 }

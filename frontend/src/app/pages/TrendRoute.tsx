@@ -5,46 +5,37 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Workload } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
-import { OptionTitles } from "@/components/optionTitles";
-import { Page, Section } from "@/components/Page";
-import { clustersQuery } from "@/features/clusters/queries";
+import { Section } from "@/components/Page";
 import { PointRuns } from "@/features/runs/RunsSection";
 import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
-import { ClusterChoice } from "./ClusterChoice";
+import { ClusterPage } from "./ClusterPage";
+import { TellEvent } from "./TellEvent";
 
 const route = getRouteApi("/shell/clusters/$clusterId/trend");
 
 export default function TrendRoute() {
   const { clusterId } = route.useParams();
   const navigate = route.useNavigate();
-  const { data: clusters = [] } = useQuery(clustersQuery);
   const workloads = useQuery(workloadsQuery(clusterId));
-  const name = clusters.find(({ id }) => id === clusterId)?.name ?? String(clusterId);
   return (
-    <Page
-      actions={
-        <ClusterChoice
-          clusterId={clusterId}
-          clusters={clusters}
-          onChoose={(chosen) => void navigate({ params: { clusterId: chosen }, search: {} })}
-        />
-      }
-      title={`Trend of ${name}`}
+    <ClusterPage
+      actions={(cluster) => <TellEvent cluster={cluster} />}
+      clusterId={clusterId}
+      onChoose={(chosen) => void navigate({ params: { clusterId: chosen }, search: {} })}
+      title={(name) => `Trend of ${name}`}
     >
-      <Loaded
-        empty={<Text c="dimmed">No agent of this cluster has announced a workload yet.</Text>}
-        isEmpty={(rows) => rows.length === 0}
-        lines={8}
-        query={workloads}
-      >
-        {(rows) => (
-          <OptionTitles workloads={rows}>
-            <WorkloadTrend workloads={rows} />
-          </OptionTitles>
-        )}
-      </Loaded>
-    </Page>
+      {() => (
+        <Loaded
+          empty={<Text c="dimmed">No agent of this cluster has announced a workload yet.</Text>}
+          isEmpty={(rows) => rows.length === 0}
+          lines={8}
+          query={workloads}
+        >
+          {(rows) => <WorkloadTrend workloads={rows} />}
+        </Loaded>
+      )}
+    </ClusterPage>
   );
 }
 

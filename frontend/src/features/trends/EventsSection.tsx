@@ -1,6 +1,7 @@
 /** What changed outside of the results, and what that did to the drawn series. */
 
 import type { SeriesAnalysis } from "@/api/types";
+import { RemoveEventButton } from "@/components/events/RemoveEventButton";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
@@ -23,7 +24,11 @@ export function EventsSection({ lines, analyses }: EventsSectionProps) {
       description="What runs met, as another kernel or mount option, and what people told of; each judged by the points before and after it."
       title="Events"
     >
-      <ScrollTable head={["When", "What", "Told by", "Series", "Effect", "p"]} label="Events" maxHeight={440}>
+      <ScrollTable
+        head={["When", "What", "Told by", "Series", "Effect", "p", ""]}
+        label="Events"
+        maxHeight={440}
+      >
         {newestFirst.map(({ name, id, event, words, p_value }) => (
           <tr key={`${event.id} ${id}`}>
             <td>
@@ -34,6 +39,9 @@ export function EventsSection({ lines, analyses }: EventsSectionProps) {
             <td className="iotide-name">{name}</td>
             <td className="iotide-wrap">{words}</td>
             <td>{p_value === null ? "" : formatP(p_value)}</td>
+            <td>
+              <RemoveEventButton event={event} />
+            </td>
           </tr>
         ))}
       </ScrollTable>

@@ -1,16 +1,20 @@
-/** The catalogue of workloads that the agents of a cluster announced. */
+/** The catalogue of workloads that agents announced. */
 
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { everyItem } from "@/api/pages";
 
-export function workloadsQuery(clusterId: number) {
+/** Those of one cluster, or of all that the user may see. */
+export function workloadsQuery(clusterId: number | undefined) {
   return queryOptions({
-    queryKey: ["workload", "list", clusterId],
+    queryKey: ["workload", "list", clusterId ?? "all"],
     queryFn: ({ signal }) =>
       everyItem((page) =>
         answer(
-          api.GET("/api/v1/workloads", { params: { query: { ...page, cluster_id: clusterId } }, signal }),
+          api.GET("/api/v1/workloads", {
+            params: { query: { ...page, cluster_id: clusterId ?? null } },
+            signal,
+          }),
         ),
       ),
   });

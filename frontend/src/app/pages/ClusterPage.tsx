@@ -1,0 +1,73 @@
+/** The frame of pages that are about one cluster, or about one or all of them: heading, choice, option titles. */
+
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Cluster } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { Page } from "@/components/Page";
+import { clustersQuery } from "@/features/clusters/queries";
+import { ClusterChoice, ClusterFilter } from "./ClusterChoice";
+import { ClusterTitles } from "./ClusterTitles";
+import { NoCluster } from "./NoCluster";
+
+interface ClusterPageProps {
+  /** With the name of the cluster, for instance “Queue of hpc1”. */
+  readonly title: (name: string) => string;
+  /** Undefined: the first one. */
+  readonly clusterId: number | undefined;
+  readonly onChoose: (clusterId: number) => void;
+  readonly actions?: (cluster: Cluster) => ReactNode;
+  readonly children: (cluster: Cluster) => ReactNode;
+}
+
+export function ClusterPage({ title, clusterId, onChoose, actions, children }: ClusterPageProps) {
+  const clusters = useQuery(clustersQuery);
+  const known = clusters.data ?? [];
+  const chosen = clusterId === undefined ? known[0] : known.find(({ id }) => id === clusterId);
+  return (
+    <Page
+      actions={
+        chosen && (
+          <>
+            {actions?.(chosen)}
+            <ClusterChoice clusterId={chosen.id} clusters={known} onChoose={onChoose} />
+          </>
+        )
+      }
+      title={title(chosen?.name ?? String(clusterId ?? ""))}
+    >
+      <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} lines={8} query={clusters}>
+        {() =>
+          chosen ? (
+            <ClusterTitles clusterId={chosen.id}>{children(chosen)}</ClusterTitles>
+          ) : (
+            <Text c="dimmed">There is no cluster {clusterId} that you may see.</Text>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+interface ClustersPageProps {
+  readonly title: string;
+  /** Undefined: all of them. */
+  readonly clusterId: number | undefined;
+  readonly onChoose: (clusterId: number | undefined) => void;
+  readonly children: (clusters: readonly Cluster[]) => ReactNode;
+}
+
+export function ClustersPage({ title, clusterId, onChoose, children }: ClustersPageProps) {
+  const clusters = useQuery(clustersQuery);
+  return (
+    <Page
+      actions={<ClusterFilter clusterId={clusterId} clusters={clusters.data ?? []} onChoose={onChoose} />}
+      title={title}
+    >
+      <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} lines={8} query={clusters}>
+        {(rows) => <ClusterTitles clusterId={clusterId}>{children(rows)}</ClusterTitles>}
+      </Loaded>
+    </Page>
+  );
+}

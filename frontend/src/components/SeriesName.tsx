@@ -1,0 +1,51 @@
+/** What a series measures, as a link to its trend, and below it where. */
+
+import { Text } from "@mantine/core";
+import { describeValues, type Values } from "@/lib/options";
+import { TextLink } from "./links";
+import { useTitlesOf } from "./optionTitles";
+
+interface SeriesNameProps {
+  readonly series: {
+    readonly id: number;
+    readonly workload: string;
+    readonly metric: string;
+    readonly title: string;
+    readonly labels: Values;
+    readonly options?: Values;
+    readonly node_names: readonly string[];
+    readonly target_names: readonly string[];
+    readonly variant?: string;
+  };
+  readonly clusterId: number;
+  /** Named where a list holds series of several clusters. */
+  readonly clusterName?: string | undefined;
+  /** The point that the trend opens at. */
+  readonly cellId?: number | undefined;
+}
+
+export function SeriesName({ series, clusterId, clusterName, cellId }: SeriesNameProps) {
+  const titleOf = useTitlesOf()(series.workload);
+  const { workload, metric, title, labels, options, node_names, target_names, variant } = series;
+  const told = describeValues({ ...options, ...labels }, titleOf);
+  const place = [
+    `${node_names.join(", ")} on ${target_names.join(", ") || "no target"}`,
+    variant,
+    clusterName,
+  ];
+  return (
+    <>
+      <TextLink
+        fw={600}
+        params={{ clusterId }}
+        search={{ workload, metric, series: [series.id], cell: cellId }}
+        to="/clusters/$clusterId/trend"
+      >
+        {workload}: {title}
+      </TextLink>
+      <Text c="dimmed" size="xs">
+        {[told, ...place].filter(Boolean).join(" · ")}
+      </Text>
+    </>
+  );
+}
