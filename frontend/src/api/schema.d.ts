@@ -1524,6 +1524,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/targets/{target_id}/advice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Advise on a target
+         * @description By the last words of the agents, and by the newest campaigns that measured it.
+         */
+        get: operations["get_target_advice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/advice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Advise on a campaign
+         * @description By its runs and the facts that they saw; also whether they support a ratio that somebody states.
+         */
+        get: operations["get_campaign_advice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1717,6 +1757,137 @@ export interface components {
              * @example writing 1.00 GiB
              */
             phase: string;
+        };
+        /**
+         * Advice
+         * @description Something to know or to change, with the numbers behind it; `commands` are to be copied, a line each.
+         */
+        Advice: {
+            /**
+             * Code
+             * @example stripe_misaligned
+             */
+            code: string;
+            severity: components["schemas"]["Severity"];
+            /**
+             * Subjects
+             * @description What it is about
+             * @example [
+             *       "scratch on node07"
+             *     ]
+             */
+            subjects: string[];
+            /** Title */
+            title: string;
+            /** Explanation */
+            explanation: string;
+            /** Evidence */
+            evidence: components["schemas"]["AdviceEvidence"][];
+            /** Remedy */
+            remedy: string;
+            /**
+             * Commands
+             * @example [
+             *       "tune2fs -E stride=16,stripe_width=32 /dev/md5"
+             *     ]
+             */
+            commands: string[];
+            /**
+             * Source
+             * @description The document that the rule is from
+             * @example nfs(5)
+             */
+            source: string;
+        };
+        /**
+         * AdviceEvidence
+         * @description A number that an advice stands on.
+         *
+         *     `run_ids` are the runs that it is from; empty is the last word of an agent, or computed from the others.
+         */
+        AdviceEvidence: {
+            /**
+             * Name
+             * @description Of the fact, or what was measured
+             * @example md.chunk_bytes
+             */
+            name: string;
+            /** Value */
+            value: string | number | boolean | null;
+            unit: components["schemas"]["Unit"] | null;
+            /** Run Ids */
+            run_ids: number[];
+        };
+        /**
+         * AdviceLook
+         * @description What one rule looked at; where all three are empty, nothing of its kind is there.
+         */
+        AdviceLook: {
+            /**
+             * Looks At
+             * @example Stripes of file system and RAID
+             */
+            looks_at: string;
+            /**
+             * Fine
+             * @description What it has nothing to advise on
+             */
+            fine: string[];
+            /** Advised */
+            advised: number;
+            /** Not Known */
+            not_known: number;
+        };
+        /**
+         * AdviceNotKnown
+         * @description Something that could not be judged, and why.
+         */
+        AdviceNotKnown: {
+            /**
+             * Code
+             * @example stripe_misaligned
+             */
+            code: string;
+            /**
+             * Subjects
+             * @description What it is about
+             * @example [
+             *       "scratch on node07"
+             *     ]
+             */
+            subjects: string[];
+            /**
+             * Because
+             * @example the fact ext.stripe_unit_bytes is missing
+             */
+            because: string;
+        };
+        /**
+         * AdviceReport
+         * @description What all rules say, the gravest first, what they could not judge, and what they looked at.
+         */
+        AdviceReport: {
+            /** Advice */
+            advice: components["schemas"]["Advice"][];
+            /** Not Known */
+            not_known: components["schemas"]["AdviceNotKnown"][];
+            /** Looked At */
+            looked_at: components["schemas"]["AdviceLook"][];
+            /**
+             * Places
+             * @description Targets on nodes whose facts were looked at
+             */
+            places: number;
+            /**
+             * Cells
+             * @description Cells with valid runs that were looked at
+             */
+            cells: number;
+            /**
+             * Is Cut
+             * @description There is more than was looked at
+             */
+            is_cut: boolean;
         };
         /**
          * Artefact
@@ -4025,6 +4196,7 @@ export interface components {
          *         progress: fraction done, 0 to 1, or None where it cannot be known.
          *         curves: pieces not yet acknowledged; a repeated piece is stored once.
          *         endpoint: of a node that is ready to receive from another one of its run.
+         *         go_heard: the moment that the server last proposed for the start of a gang, word for word.
          */
         OrderBeat: {
             /** Order Id */
@@ -4044,6 +4216,8 @@ export interface components {
              */
             curves: components["schemas"]["CurvePiece"][];
             endpoint?: components["schemas"]["Endpoint"] | null;
+            /** Go Heard */
+            go_heard?: string | null;
         };
         /**
          * OrderEnd
@@ -4115,7 +4289,8 @@ export interface components {
          *     Attributes:
          *         word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it;
          *             `cancel` tells an observer that the loads have ended, which is its normal end.
-         *         go_at: with `go`, the moment at which every node of the attempt starts its load.
+         *         go_at: of a gang. With `continue`, the moment that is proposed for its start, until each node has said that it
+         *             heard of it; with `go`, the one on which all agreed. A load without others starts at the word.
          *         endpoint: with `go`, where the node that receives what this one sends is ready.
          */
         OrderWord: {
@@ -5377,6 +5552,15 @@ export interface components {
         SessionState: {
             principal: components["schemas"]["Principal"];
         };
+        /**
+         * Severity
+         * @description How much an advice matters.
+         *
+         *     High: what is said is not what was measured, or data is at risk. Medium: speed is lost, or numbers are
+         *     easily misread. Low: good to know.
+         * @enum {string}
+         */
+        Severity: "high" | "medium" | "low";
         /**
          * SignInLink
          * @description A URL that signs a person in once.
@@ -24907,6 +25091,397 @@ export interface operations {
             };
         };
     };
+    get_target_advice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                target_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "advice": [
+                     *         {
+                     *           "code": "stripe_misaligned",
+                     *           "severity": "high",
+                     *           "subjects": [
+                     *             "scratch on node07"
+                     *           ],
+                     *           "title": "text",
+                     *           "explanation": "text",
+                     *           "evidence": [
+                     *             {
+                     *               "name": "md.chunk_bytes",
+                     *               "value": "text",
+                     *               "unit": "bytes_per_second",
+                     *               "run_ids": [
+                     *                 1
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "remedy": "text",
+                     *           "commands": [
+                     *             "tune2fs -E stride=16,stripe_width=32 /dev/md5"
+                     *           ],
+                     *           "source": "nfs(5)"
+                     *         }
+                     *       ],
+                     *       "not_known": [
+                     *         {
+                     *           "code": "stripe_misaligned",
+                     *           "subjects": [
+                     *             "scratch on node07"
+                     *           ],
+                     *           "because": "the fact ext.stripe_unit_bytes is missing"
+                     *         }
+                     *       ],
+                     *       "looked_at": [
+                     *         {
+                     *           "looks_at": "Stripes of file system and RAID",
+                     *           "fine": [
+                     *             "text"
+                     *           ],
+                     *           "advised": 1,
+                     *           "not_known": 1
+                     *         }
+                     *       ],
+                     *       "places": 1,
+                     *       "cells": 1,
+                     *       "is_cut": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AdviceReport"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_campaign_advice: {
+        parameters: {
+            query?: {
+                /** @description How many times as fast one of its targets is said to be as another */
+                claimed_ratio?: number | null;
+            };
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "advice": [
+                     *         {
+                     *           "code": "stripe_misaligned",
+                     *           "severity": "high",
+                     *           "subjects": [
+                     *             "scratch on node07"
+                     *           ],
+                     *           "title": "text",
+                     *           "explanation": "text",
+                     *           "evidence": [
+                     *             {
+                     *               "name": "md.chunk_bytes",
+                     *               "value": "text",
+                     *               "unit": "bytes_per_second",
+                     *               "run_ids": [
+                     *                 1
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "remedy": "text",
+                     *           "commands": [
+                     *             "tune2fs -E stride=16,stripe_width=32 /dev/md5"
+                     *           ],
+                     *           "source": "nfs(5)"
+                     *         }
+                     *       ],
+                     *       "not_known": [
+                     *         {
+                     *           "code": "stripe_misaligned",
+                     *           "subjects": [
+                     *             "scratch on node07"
+                     *           ],
+                     *           "because": "the fact ext.stripe_unit_bytes is missing"
+                     *         }
+                     *       ],
+                     *       "looked_at": [
+                     *         {
+                     *           "looks_at": "Stripes of file system and RAID",
+                     *           "fine": [
+                     *             "text"
+                     *           ],
+                     *           "advised": 1,
+                     *           "not_known": 1
+                     *         }
+                     *       ],
+                     *       "places": 1,
+                     *       "cells": 1,
+                     *       "is_cut": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AdviceReport"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     stream_events: {
         parameters: {
             query?: {
@@ -25769,7 +26344,8 @@ export interface operations {
                  *               1
                  *             ],
                  *             "token": "text"
-                 *           }
+                 *           },
+                 *           "go_heard": "2026-11-21T10:00:00Z"
                  *         }
                  *       ]
                  *     }

@@ -77,11 +77,15 @@ def set_backing(session: Session, principal: Principal, target_id: int, backing_
     live.publish(session, "target", target_id, found.cluster_id)
 
 
-def places_of(session: Session, target_ids: Collection[int]) -> list[Place]:
-    """Where these targets are, with what is known of each place now."""
+def places_of(session: Session, target_ids: Collection[int], most: int | None = None) -> list[Place]:
+    """Where these targets are, with what is known of each place now.
+
+    Args:
+        most: no more places than these; None for all.
+    """
     return [
         Place(target, node, mount.path, mount_of(mount.path, map(MountFacts.model_validate, node.mounts)))
-        for target, mount, node in repository.announced_mounts(session, target_ids)
+        for target, mount, node in repository.announced_mounts(session, target_ids, most)
     ]
 
 

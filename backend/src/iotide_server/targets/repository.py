@@ -80,14 +80,21 @@ def living_places(session: Session, cluster_id: int) -> list[tuple[Target, Targe
     return [(target, mount) for target, mount in session.execute(statement)]
 
 
-def announced_mounts(session: Session, target_ids: Collection[int]) -> list[tuple[Target, TargetMount, Node]]:
-    """Every mount of these targets with its node, whose last word on it is in `Node.mounts`; by name of the node."""
+def announced_mounts(
+    session: Session, target_ids: Collection[int], most: int | None = None
+) -> list[tuple[Target, TargetMount, Node]]:
+    """The mounts of these targets with their nodes, whose last word is in `Node.mounts`; by name of the node.
+
+    Args:
+        most: no more than these; None for all.
+    """
     statement = (
         select(Target, TargetMount, Node)
         .join(TargetMount, TargetMount.target_id == Target.id)
         .join(Node, Node.id == TargetMount.node_id)
         .where(Target.id.in_(target_ids))
         .order_by(Target.id, Node.name)
+        .limit(most)
     )
     return [(target, mount, node) for target, mount, node in session.execute(statement)]
 

@@ -1,0 +1,179 @@
+"""At which file size or record size throughput falls and stays low, by how much, and which memory that suits."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
+from iotide_server.advice.rules.cache_size import GIBIBYTE, moved_bytes, size_beyond_memory
+from iotide_server.advice.scene import Point, Ratio, Scene, listed, positive, ratio
+from iotide_server.advice.sweeps import FILE_SIZE, RECORD_SIZE, Axis, Step, sweeps
+from iotide_wire.expressions import MEMORY
+from iotide_wire.facts import Facts
+from iotide_wire.units import Unit, format_bytes, format_rate
+
+CODE: Final = "cliff"
+FEWEST_SIZES: Final = 3
+LEAST_FALL: Final = 0.3
+"""Of the highest level, where the runs show it."""
+LEAST_FALL_OF_FEW: Final = 0.4
+"""Where there are too few runs to show anything."""
+_MOST_NAMED: Final = 6
+_FULL_RATIO: Final = 1.5
+"""A cache holds what fits into it, and of what is larger soon nothing: so a fall that it causes is seen at sizes from
+two thirds of it on, which others use the rest of, and behind it at the latest."""
+_TRANSFER_FACTS: Final = ("device.max_io_bytes", "nfs.rsize_bytes", "nfs.wsize_bytes", "md.stripe_width_bytes")
+"""What a record may outgrow; the caches of the processor are no facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cliff:
+    """A fall in a sweep.
+
+    Attributes:
+        top: the highest level before it.
+        last: the last size before it; first: the first one behind it.
+        bottom: the highest level behind it, in terms of the top.
+    """
+
+    top: Step
+    last: Step
+    first: Step
+    bottom: Step
+    fall: Ratio
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there are runs enough to say that it is no scatter."""
+        return self.fall.high is not None
+
+
+def cliffs(scene: Scene) -> Iterator[Finding]:
+    """The falls along file sizes and record sizes; those of one place at the same size are one advice."""
+    for axis in (FILE_SIZE, RECORD_SIZE):
+        alike: defaultdict[object, list[Cliff]] = defaultdict(list)
+        for sweep in sweeps(scene.rates, axis, FEWEST_SIZES):
+            cliff = find_cliff(sweep)
+            if cliff is None:
+                yield Fine(sweep[0].point.place, f"throughput does not fall along the {axis.title}")
+            else:
+                cell = cliff.top.point.cell
+                where = cell.campaign_id, cell.workload, cell.variant, cell.targets, cell.nodes
+                alike[where, cell.writers, cliff.last.at, cliff.first.at, cliff.is_shown].append(cliff)
+        for found in alike.values():
+            yield from _told(axis, sorted(found, key=lambda one: one.fall.median), scene)
+
+
+def find_cliff(sweep: Sequence[Step]) -> Cliff | None:
+    """The fall behind the highest level, from which no larger size comes back."""
+    top = max(range(len(sweep)), key=lambda place: sweep[place].point.median)
+    peak = sweep[top]
+    first = len(sweep)
+    while first > top + 1 and _is_below(peak.point, sweep[first - 1].point):
+        first -= 1
+    if first == len(sweep):
+        return None
+    bottom = max(sweep[first:], key=lambda step: step.point.median)
+    fall = ratio(peak.point, bottom.point)
+    if fall.high is not None and fall.high >= 1:
+        return None
+    return Cliff(peak, sweep[first - 1], sweep[first], bottom, fall)
+
+
+def _is_below(peak: Point, later: Point) -> bool:
+    fall = ratio(peak, later)
+    return fall.median <= 1 - (LEAST_FALL_OF_FEW if fall.high is None else LEAST_FALL)
+
+
+def _told(axis: Axis, found: Sequence[Cliff], scene: Scene) -> Iterator[Finding]:
+    deepest = found[0]
+    point = deepest.top.point
+    suits, evidence = _suiting(axis, deepest, scene)
+    operations = ", ".join(dict.fromkeys(one.top.point.operation or point.cell.workload for one in found))
+    last, first = format_bytes(deepest.last.at), format_bytes(deepest.first.at)
+    if axis is FILE_SIZE and not point.is_direct and point.cell.memory_bytes is None:
+        yield Unknown(CODE, point.place, f"which memory the fall suits is not known: the fact {MEMORY} is missing")
+    yield Advice(
+        code=CODE,
+        severity=Severity.MEDIUM if deepest.is_shown else Severity.LOW,
+        subject=f"{point.cell.workload} on {listed(point.cell.targets)} from {listed(point.cell.nodes)}",
+        title=f"Throughput falls between a {axis.title} of {last} and {first}, to {deepest.fall.median:.0%}",
+        explanation=(
+            f"{operations}: from {format_rate(point.median)} at {format_bytes(deepest.top.at)} to"
+            f" {format_rate(deepest.bottom.point.median)} at most from {first} on, {_sureness(deepest)}."
+            f" {suits} What is larger is another machine than what is smaller: no one number stands for both."
+        ),
+        evidence=(*_levels(found), *evidence),
+        remedy=(
+            "Tell both levels, each with its sizes. For the storage behind the cache take sizes beyond the fall, or go"
+            " past the cache with O_DIRECT."
+            if axis is FILE_SIZE
+            else f"Read and write in records of up to {last} there, and tell the record size beside the number."
+        ),
+        commands=_commands(axis, deepest),
+        source="IOzone's documentation on cache sizes; Wesleyan's report on IOzone, where throughput nose-dives",
+    )
+
+
+def _sureness(cliff: Cliff) -> str:
+    if cliff.fall.low is None or cliff.fall.high is None:
+        runs = min(cliff.top.point.n, cliff.bottom.point.n)
+        return f"by {runs} run{'s' * (runs > 1)} a size, too few to show it"
+    return f"{cliff.fall.low:.0%} to {cliff.fall.high:.0%} of it by all runs"
+
+
+def _levels(found: Sequence[Cliff]) -> Iterator[Evidence]:
+    for cliff in found[:_MOST_NAMED]:
+        for step in dict.fromkeys((cliff.top.at, cliff.last.at, cliff.first.at, cliff.bottom.at)):
+            at = next(one for one in (cliff.top, cliff.last, cliff.first, cliff.bottom) if one.at == step)
+            yield at.point.evidence(f"{at.point.operation} at {format_bytes(at.at)}".strip())
+    if len(found) > _MOST_NAMED:
+        yield Evidence("sweeps that fall there", len(found), Unit.COUNT)
+
+
+def _suiting(axis: Axis, cliff: Cliff, scene: Scene) -> tuple[str, tuple[Evidence, ...]]:
+    """In words which memory or limit lies where throughput falls, and its size."""
+    cell = cliff.top.point.cell
+    candidates: dict[str, int] = {}
+    for node, facts in cell.facts.items():
+        if axis is RECORD_SIZE:
+            candidates |= {f"{name} of {node}": size for name in _TRANSFER_FACTS if (size := positive(facts.get(name)))}
+        elif not cliff.top.point.is_direct:
+            candidates |= _memories(node, facts, is_write="write" in cliff.top.point.operation)
+    if axis is FILE_SIZE:
+        servers = [site for site in scene.sites if site.is_below and site.node]
+        candidates |= {f"{MEMORY} of {site.node}": size for site in servers if (size := site.number(MEMORY))}
+    scale = (moved_bytes(cliff.top.point) or 1) // cliff.top.at if axis is FILE_SIZE else 1
+    last, first = cliff.last.at * scale, cliff.first.at * scale
+    suiting = {name: size for name, size in candidates.items() if last <= size <= first * _FULL_RATIO}
+    if not suiting:
+        known = "none of those that are known" if candidates else "none is known"
+        what = "memory" if axis is FILE_SIZE else "limit of a transfer"
+        return f"Which {what} that suits: {known}.", ()
+    words = " and ".join(f"{name} ({format_bytes(size)})" for name, size in suiting.items())
+    return f"That suits {words}.", tuple(
+        Evidence(name, size, Unit.BYTES, cell.run_ids[-1:]) for name, size in suiting.items()
+    )
+
+
+def _memories(node: str, facts: Facts, *, is_write: bool) -> dict[str, int]:
+    memory = positive(facts.get(MEMORY))
+    percent = positive(facts.get("cache.dirty_percent"))
+    found = {f"{MEMORY} of {node}": memory} if memory else {}
+    if is_write and (dirty := positive(facts.get("cache.dirty_bytes"))):
+        found[f"cache.dirty_bytes of {node}"] = dirty
+    elif is_write and memory and percent:
+        found[f"cache.dirty_percent of the memory of {node}"] = memory * percent // 100
+    return found
+
+
+def _commands(axis: Axis, cliff: Cliff) -> tuple[str, ...]:
+    point = cliff.top.point
+    memory = point.cell.memory_bytes
+    if axis is RECORD_SIZE:
+        return (f"block_size_bytes: {cliff.last.at}",) if "block_size_bytes" in point.cell.options else ()
+    if point.is_direct:
+        return ()
+    size = f"{size_beyond_memory(memory, point) // GIBIBYTE} GiB" if memory else "auto"
+    return (f"file_size_bytes: {size}", "flush: direct")

@@ -1,0 +1,151 @@
+"""How many times as fast one target may be called as another: by all sizes that both were measured with."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity
+from iotide_server.advice.scene import Point, Ratio, Scene, listed, ratio
+from iotide_server.statistics.comparison import geometric_mean
+from iotide_wire.units import Unit, format_bytes
+
+CODE: Final = "headline_ratio"
+LEAST_SPREAD: Final = 1.25
+"""Largest over smallest ratio: from here on one number is wrong by a quarter for some of the sizes."""
+FEW_RUNS_SLACK: Final = 0.10
+"""By so much a claim may differ from a ratio without interval."""
+_MOST_SETTINGS: Final = 12
+
+_Settings = Mapping[str, Point]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRatio:
+    """One target in terms of another at one setting, such as a file size."""
+
+    setting: str
+    ratio: Ratio
+    fast: Point
+    slow: Point
+
+    def allows(self, claimed: float) -> bool:
+        """Whether a claim agrees with it."""
+        low, high = self.ratio.low, self.ratio.high
+        if low is None or high is None:
+            return abs(claimed / self.ratio.median - 1) <= FEW_RUNS_SLACK
+        return low <= claimed <= high
+
+
+def headline_ratios(scene: Scene) -> Iterator[Finding]:
+    """Each target of a campaign against its slowest one, operation by operation."""
+    alike: defaultdict[Hashable, list[Point]] = defaultdict(list)
+    for point in scene.rates:
+        cell = point.cell
+        alike[cell.campaign_id, cell.workload, cell.variant, cell.nodes, point.metric, point.operation].append(point)
+    for points in alike.values():
+        yield from _judge(points, scene.claimed_ratio)
+
+
+def _judge(points: Sequence[Point], claimed: float | None) -> Iterator[Finding]:
+    varying = _varying(points)
+    by_target: defaultdict[tuple[str, ...], dict[str, Point]] = defaultdict(dict)
+    for point in points:
+        by_target[point.cell.targets].setdefault(_setting(point, varying), point)
+    shared = frozenset.intersection(*(frozenset(settings) for settings in by_target.values()))
+    if len(by_target) <= 1 or not shared:
+        return
+    speeds = {
+        targets: geometric_mean([settings[name].median for name in shared]) for targets, settings in by_target.items()
+    }
+    slowest = min(speeds, key=speeds.__getitem__)
+    for targets, settings in by_target.items():
+        if targets != slowest:
+            names = [name for name in settings if name in shared]
+            yield _pair(settings, by_target[slowest], names, claimed)
+
+
+def _pair(fast: _Settings, slow: _Settings, names: Sequence[str], claimed: float | None) -> Finding:
+    pairs = [PairRatio(name, ratio(slow[name], fast[name]), fast[name], slow[name]) for name in names]
+    medians = [pair.ratio.median for pair in pairs]
+    one, other = (listed(side.cell.targets) for side in (pairs[0].fast, pairs[0].slow))
+    subject = f"{pairs[0].fast.place}, against {other}"
+    refuted = claimed is not None and not all(pair.allows(claimed) for pair in pairs)
+    if not refuted and max(medians) / min(medians) < LEAST_SPREAD:
+        return Fine(subject, f"{_range(medians)} times as fast at each of {len(pairs)} settings")
+    return Advice(
+        code=CODE,
+        severity=Severity.HIGH if refuted else Severity.LOW,
+        subject=subject,
+        title=(
+            f"“{claimed:g} times” is not what the numbers say: {one} is {_range(medians)} times as fast as {other}"
+            if refuted
+            else f"{one} is {_range(medians)} times as fast as {other}, and not by one number"
+        ),
+        explanation=_explained(pairs, claimed if refuted else None),
+        evidence=tuple(_evidence(pairs)),
+        remedy=f"Say “{_sayable(pairs)}”, and name the settings; a mean over them hides what they do.",
+        source="The report of NUS SVU on GPFS says about 10 times as fast as NFS, and its own table 3.6 to 4.7 times",
+    )
+
+
+def _explained(pairs: Sequence[PairRatio], refuted: float | None) -> str:
+    ratios = "; ".join(f"{pair.setting}: {pair.ratio.words}" for pair in pairs[:_MOST_SETTINGS])
+    more = f"; and {len(pairs) - _MOST_SETTINGS} more" if len(pairs) > _MOST_SETTINGS else ""
+    words = [f"By setting: {ratios}{more}."]
+    if refuted is not None:
+        agreeing = [pair.setting for pair in pairs if pair.allows(refuted)]
+        where = f"at {', '.join(agreeing)} alone" if agreeing else "at none of them"
+        words.append(f"{refuted:g} agrees {where}.")
+    if any(pair.ratio.low is None for pair in pairs):
+        fewest = min(min(pair.fast.n, pair.slow.n) for pair in pairs)
+        words.append(
+            f"With {fewest} run{'s' * (fewest > 1)} a setting there is no interval: more repeats may move them."
+        )
+    else:
+        words.append("In brackets are intervals that hold 95 %.")
+    return " ".join(words)
+
+
+def _evidence(pairs: Sequence[PairRatio]) -> Iterator[Evidence]:
+    for pair in pairs[:_MOST_SETTINGS]:
+        for point in (pair.slow, pair.fast):
+            yield point.evidence(f"{listed(point.cell.targets)}, {pair.setting}")
+        yield Evidence(f"ratio, {pair.setting}", pair.ratio.median, Unit.RATIO)
+
+
+def _sayable(pairs: Sequence[PairRatio]) -> str:
+    lows = [pair.ratio.low for pair in pairs if pair.ratio.low is not None]
+    highs = [pair.ratio.high for pair in pairs if pair.ratio.high is not None]
+    if len(lows) == len(pairs):
+        return f"{min(lows):.1f} to {max(highs):.1f} times, by setting"
+    return f"{_range([pair.ratio.median for pair in pairs])} times by the medians, by setting"
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.1f}", f"{max(values):.1f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _varying(points: Sequence[Point]) -> list[str]:
+    """What the points differ in, apart from where they were measured."""
+    described = [_described(point) for point in points]
+    names = dict.fromkeys(name for one in described for name in one)
+    return [name for name in names if len({repr(one.get(name)) for one in described}) > 1]
+
+
+def _setting(point: Point, varying: Sequence[str]) -> str:
+    described = _described(point)
+    parts = (_worded(name, described.get(name)) for name in varying)
+    return ", ".join(parts) or "the one setting"
+
+
+def _described(point: Point) -> dict[str, Any]:
+    return {**point.cell.options, **point.labels}
+
+
+def _worded(name: str, value: object) -> str:
+    words = name.removesuffix("_bytes").replace("_", " ")
+    return (
+        f"{words} {format_bytes(value)}" if name.endswith("_bytes") and isinstance(value, int) else f"{words} {value}"
+    )

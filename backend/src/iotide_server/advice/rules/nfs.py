@@ -1,0 +1,152 @@
+"""What costs speed, or data, of NFS mounts: small transfers, writes that wait, UDP, old versions."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
+from iotide_server.advice.scene import Scene, Site
+from iotide_wire.units import format_bytes
+
+LARGE_TRANSFER_BYTES: Final = 1024**2
+SMALL_TRANSFER_BYTES: Final = 128 * 1024
+_OLD_VERSIONS: Final = {
+    "2": "Version 2 moves at most 8 KiB at a time, knows no file beyond 2 GiB, and each write waits for the disk"
+    " (RFC 1094).",
+    "4.0": "Version 4.0 has no sessions: neither several connections of one client nor pNFS (RFC 8881 has them"
+    " as 4.1).",
+}
+"""Version 3 is none of them: by itself it costs nothing."""
+
+
+def small_transfers(scene: Scene) -> Iterator[Finding]:
+    """Rsize and wsize as they are in effect, which may be less than was asked for."""
+    code = "nfs_small_transfers"
+    for site in _mounts(scene):
+        sizes = {name: site.number(f"nfs.{name}_bytes") for name in ("rsize", "wsize")}
+        unknown = [name for name, size in sizes.items() if size is None]
+        if unknown:
+            yield Unknown(code, site.name, f"the fact nfs.{unknown[0]}_bytes is missing")
+            continue
+        small = {name: size for name, size in sizes.items() if size and size < LARGE_TRANSFER_BYTES}
+        if not small:
+            yield Fine(site.name, "rsize and wsize are 1 MiB or more")
+            continue
+        yield Advice(
+            code=code,
+            severity=Severity.MEDIUM if min(small.values()) < SMALL_TRANSFER_BYTES else Severity.LOW,
+            subject=site.name,
+            title=" and ".join(f"{name} is {format_bytes(size)}" for name, size in small.items()),
+            explanation=(
+                "Each request moves no more than that, so that a stream needs many of them and waits for each round"
+                " trip. Client and server agree on the smaller of what each can; where this was asked for on neither"
+                " side, it is the server's limit."
+            ),
+            evidence=site.evidence(
+                "nfs.rsize_bytes", "nfs.wsize_bytes", "nfs.version", "nfs.transport", "mount.options"
+            ),
+            remedy=(
+                "Unmount and mount without rsize and wsize, or with these. If it stays small, raise the server's limit"
+                " while its nfsd is stopped."
+            ),
+            commands=(
+                site.mount_command(_options(site)),
+                f"echo {LARGE_TRANSFER_BYTES} > /proc/fs/nfsd/max_block_size",
+            ),
+            source="nfs(5), rsize and wsize; nfsd(7), max_block_size",
+        )
+
+
+def _options(site: Site) -> str:
+    version = site.facts.get("nfs.version")
+    sizes = f"rsize={LARGE_TRANSFER_BYTES},wsize={LARGE_TRANSFER_BYTES}"
+    return f"{sizes},vers={version}" if version else sizes
+
+
+def waiting_writes(scene: Scene) -> Iterator[Finding]:
+    """Mounts on which each write waits for the server: with `sync`, and with `noac`, which does the same."""
+    code = "nfs_sync"
+    for site in _mounts(scene):
+        is_sync, has_cache = site.facts.get("nfs.sync"), site.facts.get("nfs.attribute_cache")
+        if is_sync is None:
+            yield Unknown(code, site.name, "the fact nfs.sync is missing")
+        elif is_sync is True or has_cache is False:
+            # The kernel mounts with sync whatever has noac.
+            option = "noac" if has_cache is False else "sync"
+            yield Advice(
+                code=code,
+                severity=Severity.MEDIUM,
+                subject=site.name,
+                title=f"Mounted with {option}: each write waits for the server",
+                explanation=(
+                    "The client gathers nothing: each write call goes to the server at once and returns when that has"
+                    " it on stable storage. What is measured is one round trip and one flush a call, not how fast"
+                    " data can be stored."
+                    + ("" if option == "sync" else " noac also asks the server for attributes each time.")
+                ),
+                evidence=site.evidence("nfs.sync", "nfs.attribute_cache", "nfs.wsize_bytes", "mount.options"),
+                remedy=f"Mount without {option}, unless that is what you want to measure; fsync still flushes.",
+                commands=(site.mount_command("async" if option == "sync" else "ac"),),
+                source="nfs(5), the sync mount option, and ac / noac",
+            )
+        else:
+            yield Fine(site.name, "mounted without sync and noac")
+            yield Unknown(
+                "nfs_export",
+                site.name,
+                "no fact says whether the server exports it with sync or async; see exportfs -v there. With async the"
+                " server answers before data is on its disks: faster, and lost if it crashes (exports(5))",
+            )
+
+
+def udp_transport(scene: Scene) -> Iterator[Finding]:
+    """Mounts over UDP."""
+    code = "nfs_udp"
+    for site in _mounts(scene):
+        transport = site.facts.get("nfs.transport")
+        if transport is None:
+            yield Unknown(code, site.name, "the fact nfs.transport is missing")
+        elif str(transport).startswith("udp"):
+            yield Advice(
+                code=code,
+                severity=Severity.HIGH,
+                subject=site.name,
+                title="Mounted over UDP: data may be corrupted silently",
+                explanation=(
+                    "A request is cut into many IP fragments that are told apart by a number of 16 bits. On a fast"
+                    " link that comes round within seconds, and fragments of different requests may be put together;"
+                    " and one fragment that is lost costs the whole request."
+                ),
+                evidence=site.evidence("nfs.transport", "network.link_bits_per_second", "nfs.wsize_bytes"),
+                remedy="Unmount and mount over TCP.",
+                commands=(f"mount -o proto=tcp {site.device or 'SERVER:/EXPORT'} {site.mount_point or 'DIRECTORY'}",),
+                source="nfs(5), using NFS over UDP on high-speed links",
+            )
+        else:
+            yield Fine(site.name, f"mounted over {transport}")
+
+
+def old_version(scene: Scene) -> Iterator[Finding]:
+    """Mounts of a version of the protocol that lacks what speed needs."""
+    code = "nfs_old_version"
+    for site in _mounts(scene):
+        version = str(site.facts.get("nfs.version") or "")
+        if not version:
+            yield Unknown(code, site.name, "the fact nfs.version is missing")
+        elif version in _OLD_VERSIONS:
+            yield Advice(
+                code=code,
+                severity=Severity.MEDIUM if version == "2" else Severity.LOW,
+                subject=site.name,
+                title=f"NFS version {version}",
+                explanation=_OLD_VERSIONS[version],
+                evidence=site.evidence("nfs.version", "nfs.connection_count", "nfs.pnfs"),
+                remedy="Unmount and mount with the newest version that the server has.",
+                commands=(site.mount_command("vers=4.2"),),
+                source="nfs(5), nfsvers and nconnect; RFC 1094, RFC 8881",
+            )
+        else:
+            yield Fine(site.name, f"NFS version {version}")
+
+
+def _mounts(scene: Scene) -> Iterator[Site]:
+    return (site for site in scene.sites if site.fstype in {"nfs", "nfs4"})

@@ -1,0 +1,85 @@
+"""Whether partitions and logical volumes begin where a disk's blocks and a RAID's stripes begin."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
+from iotide_server.advice.rules.stripes import Stripes, stripes_below
+from iotide_server.advice.scene import Scene, Site
+from iotide_wire.units import format_bytes
+
+CODE: Final = "offset_misaligned"
+_MEBIBYTE: Final = 1024**2
+_SOURCE: Final = (
+    "ADMIN magazine on ext3 and XFS on RAID: LVM and partitions must begin on a stripe; parted(8), pvcreate(8)"
+)
+
+
+def misaligned_offsets(scene: Scene) -> Iterator[Finding]:
+    """Each offset above a disk or a RAID: that of the partition, and that of the volume in its physical volume."""
+    for site in scene.sites:
+        yield from _blocks(site)
+        below = stripes_below(site)
+        if below is None:
+            continue
+        if str(site.facts.get("device.kind", "")).startswith("partition of"):
+            yield _on_stripe(site, below, "partition.start_bytes")
+        elif site.facts.get("lvm.target") == "linear" and site.number("md.stripe_width_bytes"):
+            yield _on_stripe(site, below, "lvm.offset_bytes")
+
+
+def _blocks(site: Site) -> Iterator[Finding]:
+    is_aligned = site.facts.get("partition.aligned")
+    if is_aligned is True:
+        yield Fine(site.name, "partitions begin on blocks of their disks")
+    elif is_aligned is False:
+        yield Advice(
+            code=CODE,
+            severity=Severity.MEDIUM,
+            subject=site.name,
+            title="A partition does not begin on a block of its disk",
+            explanation=(
+                "Each block of the file system then lies in two blocks of the disk, which are both read and written"
+                " where one of them is."
+            ),
+            evidence=site.evidence("partition.start_bytes", "device.physical_block_bytes", "device.minimum_io_bytes"),
+            remedy="Make the partition anew, which erases it, on a boundary of 1 MiB.",
+            commands=("parted --align optimal DISK mkpart data 1MiB 100%",),
+            source=_SOURCE,
+        )
+
+
+def _on_stripe(site: Site, below: Stripes, fact: str) -> Finding:
+    start = site.facts.get(fact)
+    if not isinstance(start, int) or isinstance(start, bool):
+        return Unknown(CODE, site.name, f"the fact {fact} is missing, or of several partitions: {start}")
+    if start % below.width_bytes == 0:
+        return Fine(site.name, f"begins on a stripe of {format_bytes(below.width_bytes)}")
+    is_on_chunk = start % below.chunk_bytes == 0
+    boundary = _boundary(below.width_bytes)
+    if fact.startswith("lvm"):
+        remedy = "Make the physical volume anew, which erases it, with its data on a boundary of whole stripes."
+        commands = (f"pvcreate --dataalignment {boundary}b DEVICE",)
+    else:
+        remedy = "Make the partition anew, which erases it, on a boundary of whole stripes."
+        commands = (f"parted DEVICE mkpart data {boundary}B 100%",)
+    return Advice(
+        code=CODE,
+        severity=Severity.LOW if is_on_chunk else Severity.MEDIUM,
+        subject=site.name,
+        title=f"It begins inside a {'stripe' if is_on_chunk else 'chunk'} of the RAID",
+        explanation=(
+            f"It begins {format_bytes(start)} into the RAID, which is {start % below.width_bytes} bytes behind the"
+            f" last whole stripe of {format_bytes(below.width_bytes)}. What the file system places on stripes, counted"
+            " from its own beginning, lies on two of them."
+        ),
+        evidence=site.evidence(fact, *below.facts, "device.stack"),
+        remedy=remedy,
+        commands=commands,
+        source=_SOURCE,
+    )
+
+
+def _boundary(width_bytes: int) -> int:
+    """The first multiple of a stripe that leaves room for a partition table or LVM's own data."""
+    return -(-_MEBIBYTE // width_bytes) * width_bytes

@@ -1,0 +1,227 @@
+"""What rules look at: targets on nodes with their facts, and what campaigns measured there; pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import Final
+
+from iotide_server.advice.findings import Evidence
+from iotide_server.kit.db import Json
+from iotide_server.statistics.summary import ENOUGH_RUNS
+from iotide_wire.expressions import MEMORY
+from iotide_wire.facts import Facts, FactValue
+from iotide_wire.units import Unit
+
+WRITER_OPTIONS: Final = ("writers", "processes", "num_jobs", "tasks")
+"""How dd, iozone, fio and IOR call the number of writers on each node."""
+NODES: Final = "nodes"
+"""Label of what the nodes of a gang did together."""
+_MOST_NAMES: Final = 3
+_TOTAL: Final = "total_throughput"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A target on a node.
+
+    Attributes:
+        device: what is mounted, as the kernel shows it; empty where nobody said.
+        facts: of the mount and of the node.
+        run_ids: the runs that saw these facts; empty: the agent's last word.
+        is_below: whether it is what a target stands on.
+    """
+
+    target: str
+    node: str
+    mount_point: str
+    device: str
+    facts: Facts
+    run_ids: tuple[int, ...] = ()
+    is_below: bool = False
+
+    @property
+    def name(self) -> str:
+        """Such as `scratch on node07`."""
+        return f"{self.target} on {self.node}" if self.node else self.target
+
+    @property
+    def fstype(self) -> str:
+        """As the kernel shows it; empty where nobody said."""
+        return str(self.facts.get("mount.fstype") or "")
+
+    @property
+    def device_word(self) -> str:
+        """The device as a shell takes it."""
+        return quote(self.device) if self.device else "DEVICE"
+
+    def mount_command(self, options: str) -> str:
+        """What mounts it with these options, as a shell takes it."""
+        point = quote(self.mount_point) if self.mount_point else "DIRECTORY"
+        return f"mount -o {quote(options)} {self.device_word} {point}"
+
+    def number(self, name: str) -> int | None:
+        """A fact that is a whole number above 0."""
+        return positive(self.facts.get(name))
+
+    def evidence(self, *names: str) -> tuple[Evidence, ...]:
+        """These facts, as far as they are known."""
+        known = [(name, self.facts[name]) for name in names if self.facts.get(name) is not None]
+        return tuple(Evidence(name, value, fact_unit(name), self.run_ids) for name, value in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One combination of a campaign's matrix that has valid runs.
+
+    Attributes:
+        facts: that its newest run saw, by node.
+        run_ids: of its valid finished runs.
+    """
+
+    ordinal: int
+    campaign_id: int
+    workload: str
+    options: Json
+    variant: str
+    nodes: tuple[str, ...]
+    targets: tuple[str, ...]
+    facts: Mapping[str, Facts]
+    run_ids: tuple[int, ...]
+
+    @property
+    def writers(self) -> int:
+        """On each node."""
+        return next((count for name in WRITER_OPTIONS if (count := positive(self.options.get(name)))), 1)
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Of the node that has least; None where a node did not say."""
+        known = [positive(facts.get(MEMORY)) for facts in self.facts.values()]
+        return min((memory for memory in known if memory), default=None) if all(known) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What the valid runs of a cell say of one metric with one set of labels.
+
+    Attributes:
+        median, low, high: in the metric's base unit; low and high are the smallest and the largest run.
+        n: independent runs.
+        flags: codes.
+    """
+
+    cell: Cell
+    metric: str
+    unit: Unit
+    labels: Mapping[str, str | int | float | bool]
+    n: int
+    median: float
+    low: float
+    high: float
+    flags: frozenset[str] = frozenset()
+
+    @property
+    def operation(self) -> str:
+        """Such as `write`; empty where the workload has but one."""
+        return str(self.labels.get("operation", ""))
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it went past the node's page cache."""
+        return self.labels.get("direct") is True
+
+    @property
+    def place(self) -> str:
+        """Such as `dd write on scratch from node07`."""
+        what = " ".join(filter(None, (self.cell.workload, self.operation)))
+        variant = f" ({self.cell.variant})" if self.cell.variant else ""
+        return f"{what} on {listed(self.cell.targets)}{variant} from {listed(self.cell.nodes)}"
+
+    def evidence(self, name: str) -> Evidence:
+        """Its median, under this name."""
+        return Evidence(name, self.median, self.unit, self.cell.run_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that the rules look at.
+
+    Attributes:
+        claimed_ratio: how many times as fast somebody says that one target is as another; None: nobody says so.
+    """
+
+    sites: Sequence[Site]
+    points: Sequence[Point]
+    claimed_ratio: float | None = None
+
+    @property
+    def rates(self) -> list[Point]:
+        """Rates in bytes a second of all that a cell had at work; of tools that tell no total, the one they tell."""
+        of_all = [
+            point
+            for point in self.points
+            if point.unit is Unit.BYTES_PER_SECOND
+            and point.median > 0
+            and "writer" not in point.labels
+            and (NODES in point.labels) == (len(point.cell.nodes) > 1)
+        ]
+        totals = {(id(point.cell), frozenset(point.labels.items())) for point in of_all if point.metric == _TOTAL}
+        return [
+            point
+            for point in of_all
+            if point.metric == _TOTAL or (id(point.cell), frozenset(point.labels.items())) not in totals
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One point in terms of another.
+
+    Attributes:
+        median: of the medians.
+        low, high: the smallest and the largest ratio that runs of both sides have, which hold the exact 95 % interval
+            of Hodges and Lehmann and from four runs a side on are never narrower; None below.
+    """
+
+    median: float
+    low: float | None
+    high: float | None
+
+    @property
+    def words(self) -> str:
+        """Such as `4.2 (3.9 to 4.6)`."""
+        if self.low is None or self.high is None:
+            return f"{self.median:.2g}"
+        return f"{self.median:.2g} ({self.low:.2g} to {self.high:.2g})"
+
+
+def ratio(a: Point, b: Point) -> Ratio:
+    """B / A; with intervals where both have four runs and none of A is 0."""
+    if min(a.n, b.n) < ENOUGH_RUNS or a.low <= 0:
+        return Ratio(b.median / a.median, None, None)
+    return Ratio(b.median / a.median, b.low / a.high, b.high / a.low)
+
+
+def positive(value: object) -> int | None:
+    """A whole number above 0, else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def fact_unit(name: str) -> Unit | None:
+    """The unit that a fact's name ends with."""
+    if name.endswith("_bytes"):
+        return Unit.BYTES
+    return Unit.SECONDS if name.endswith("_seconds") else None
+
+
+def unavailable(value: FactValue) -> str | None:
+    """Why a fact could not be found out, where its value says so."""
+    words = str(value)
+    return words.partition("because ")[2] or words if words.startswith("unavailable") else None
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    given = list(names)
+    more = f" and {len(given) - _MOST_NAMES} more" if len(given) > _MOST_NAMES else ""
+    return ", ".join(given[:_MOST_NAMES]) + more

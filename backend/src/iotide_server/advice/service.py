@@ -1,0 +1,147 @@
+"""Gathers what rules look at, of a target or of a campaign, and asks them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.principal import Principal
+from iotide_server.advice import repository
+from iotide_server.advice.registry import Report, advise
+from iotide_server.advice.repository import AnyRow
+from iotide_server.advice.scene import Cell, Point, Scene, Site
+from iotide_server.advice.sites import Mounted, facts_by_node, sites_of
+from iotide_server.campaigns import reading as campaigns
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.targets import backing
+from iotide_server.targets import service as targets
+from iotide_server.targets.backing import Place
+from iotide_wire.units import Unit
+
+MOST_PLACES: Final = 50
+"""Of a target and of all that it stands on; a thousand nodes have mounted it as the first ones have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """A report, and how much it looked at.
+
+    Attributes:
+        is_cut: there was more than is looked at.
+    """
+
+    report: Report
+    places: int
+    cells: int
+    is_cut: bool
+
+
+def target_advice(session: Session, principal: Principal, target_id: int) -> Advised:
+    """What the last words of the agents and the newest campaigns of a target advise.
+
+    Raises:
+        TargetNotFoundError: there is none that the caller may see.
+    """
+    targets.target(session, principal, target_id)
+    own = backing.places_of(session, [target_id], most=MOST_PLACES)
+    below = backing.places_of(session, backing.all_below(session, [target_id]), most=MOST_PLACES)
+    sites = [*(_site(place, is_below=False) for place in own), *(_site(place, is_below=True) for place in below)]
+    rows = _newest_alike(repository.target_cells(session, target_id))
+    cells = _cells(session, rows)
+    points, is_cut = _points(session, rows, cells)
+    is_full = MOST_PLACES in {len(own), len(below)}
+    return Advised(advise(Scene(sites, points)), len(sites), len(cells), is_cut or is_full)
+
+
+def campaign_advice(session: Session, principal: Principal, campaign_id: int, claimed_ratio: float | None) -> Advised:
+    """What the runs of a campaign, and the facts that they saw, advise.
+
+    Args:
+        claimed_ratio: how many times as fast somebody says that one of its targets is as another.
+
+    Raises:
+        CampaignNotFoundError: there is none that the caller may see.
+    """
+    campaigns.visible_campaign(session, principal, campaign_id)
+    found = repository.campaign_cells(session, campaign_id)
+    rows = found[: repository.MOST_CELLS]
+    cells = _cells(session, rows)
+    points, is_cut = _points(session, rows, cells)
+    mounted = {
+        (row.target, row.node): Mounted(row.mount_point or "", row.source)
+        for row in repository.mounts(session, [row.id for row in rows])
+    }
+    sites = sites_of(cells, mounted)
+    is_cut = is_cut or len(found) > len(rows)
+    return Advised(advise(Scene(sites, points, claimed_ratio)), len(sites), len(cells), is_cut)
+
+
+def _site(place: Place, *, is_below: bool) -> Site:
+    mount = place.mount
+    facts = {**place.node.facts, **(mount.facts if mount else {})}
+    if mount:
+        facts.setdefault("mount.fstype", mount.fstype)
+    return Site(
+        place.target.name,
+        place.node.name,
+        mount.mount_point if mount else place.path,
+        mount.source if mount else "",
+        facts,
+        is_below=is_below,
+    )
+
+
+def _newest_alike(rows: Sequence[AnyRow]) -> list[AnyRow]:
+    """The cells of each campaign, but of campaigns that did the same those of the newest alone."""
+    by_campaign: dict[int, list[AnyRow]] = {}
+    for row in rows:
+        by_campaign.setdefault(row.campaign_id, []).append(row)
+    newest: dict[frozenset[object], list[AnyRow]] = {}
+    for campaign_id in sorted(by_campaign, reverse=True):
+        own = by_campaign[campaign_id]
+        kind = frozenset(
+            (row.workload, canonical_sha256(row.options), row.variant, *row.nodes, *row.targets) for row in own
+        )
+        newest.setdefault(kind, own)
+    return [row for own in newest.values() for row in own]
+
+
+def _cells(session: Session, rows: Sequence[AnyRow]) -> list[Cell]:
+    """In the order of the rows."""
+    environments = repository.environments(session, {row.environment_sha256 for row in rows} - {None})
+    return [
+        Cell(
+            ordinal=row.ordinal,
+            campaign_id=row.campaign_id,
+            workload=row.workload,
+            options=row.options,
+            variant=row.variant,
+            nodes=tuple(row.nodes),
+            targets=tuple(row.targets),
+            facts=facts_by_node(environments.get(row.environment_sha256, {}), row.nodes),
+            run_ids=tuple(row.run_ids),
+        )
+        for row in rows
+    ]
+
+
+def _points(session: Session, rows: Sequence[AnyRow], cells: Sequence[Cell]) -> tuple[list[Point], bool]:
+    """The points of the cells, and whether there are more."""
+    by_id = {row.id: cell for row, cell in zip(rows, cells, strict=True)}
+    found = repository.points(session, by_id.keys())
+    return [_point(row, by_id) for row in found[: repository.MOST_POINTS]], len(found) > repository.MOST_POINTS
+
+
+def _point(row: AnyRow, cells: dict[int, Cell]) -> Point:
+    return Point(
+        cell=cells[row.cell_id],
+        metric=row.metric,
+        unit=Unit(row.unit),
+        labels=row.labels,
+        n=row.run_count,
+        median=row.median,
+        low=row.low,
+        high=row.high,
+        flags=frozenset(row.flags),
+    )

@@ -1,0 +1,65 @@
+"""The facts that runs saw, taken apart into targets on nodes again; pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from iotide_server.advice.scene import Cell, Site
+from iotide_wire.facts import Facts
+
+_BACKING: Final = "backing."
+_PARTS_ALONE: Final = 4
+"""`backing.NAME.md.level`; where such a target is on several nodes, a node's name stands before the last two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mounted:
+    """What is mounted where."""
+
+    mount_point: str
+    device: str
+
+
+def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
+    """The facts of a run by node: those of a gang's nodes have `NODE/` before their names."""
+    if len(nodes) == 1:
+        return {nodes[0]: environment}
+    by_node: defaultdict[str, Facts] = defaultdict(dict)
+    for name, value in environment.items():
+        node, separator, fact = name.partition("/")
+        if separator and node in nodes:
+            by_node[node][fact] = value
+    return dict(by_node)
+
+
+def sites_of(cells: Sequence[Cell], mounted: Mapping[tuple[str, str], Mounted]) -> list[Site]:
+    """Each target on each node as the newest of the runs that loaded it alone saw it, and what it stands on.
+
+    Of targets that are loaded together, a run's facts name those of the others only where they differ, so that what a
+    target lacks cannot be told from what it shares; such cells are left out.
+    """
+    found: dict[tuple[str, str], Site] = {}
+    below: dict[tuple[str, str], Site] = {}
+    for cell in cells:
+        if len(cell.targets) == 1:
+            for node, facts in cell.facts.items():
+                place = cell.targets[0], node
+                where = mounted.get(place, Mounted("", ""))
+                own = {name: value for name, value in facts.items() if not name.startswith(_BACKING)}
+                newest = cell.run_ids[-1:]
+                found.setdefault(place, Site(*place, where.mount_point, where.device, own, newest))
+                for site in _backing(facts, newest):
+                    below.setdefault((site.target, site.node), site)
+    return [*found.values(), *below.values()]
+
+
+def _backing(facts: Facts, run_ids: tuple[int, ...]) -> Iterator[Site]:
+    by_place: defaultdict[tuple[str, str], Facts] = defaultdict(dict)
+    for name, value in facts.items():
+        parts = name.split(".")
+        if name.startswith(_BACKING) and len(parts) >= _PARTS_ALONE:
+            node = parts[2] if len(parts) > _PARTS_ALONE else ""
+            by_place[parts[1], node][".".join(parts[-2:])] = value
+    for (target, node), own in by_place.items():
+        yield Site(target, node, "", "", own, run_ids, is_below=True)

@@ -1,0 +1,83 @@
+"""Points that differ in one thing alone, such as the file size, in its order; pure."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from iotide_server.advice.scene import NODES, WRITER_OPTIONS, Cell, Point, positive
+from iotide_server.kit.digests import canonical_sha256
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What a sweep goes through.
+
+    Attributes:
+        title: such as `file size`.
+        at: where a point stands on it; None: nowhere.
+        labels, options: that tell it, and may differ between the points of one sweep.
+        is_of_nodes: whether the number of nodes is part of it.
+    """
+
+    title: str
+    at: Callable[[Point], int | None]
+    labels: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()
+    is_of_nodes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A point and where it stands on the axis."""
+
+    at: int
+    point: Point
+
+
+def _size(label: str, option: str) -> Callable[[Point], int | None]:
+    return lambda point: positive(point.labels.get(label)) or positive(point.cell.options.get(option))
+
+
+def _writers(point: Point) -> int | None:
+    has_option = any(name in point.cell.options for name in WRITER_OPTIONS)
+    return point.cell.writers if has_option else None
+
+
+FILE_SIZE: Final = Axis(
+    "file size",
+    _size("file_size_bytes", "file_size_bytes"),
+    frozenset({"file_size_bytes"}),
+    frozenset({"file_size_bytes"}),
+)
+RECORD_SIZE: Final = Axis(
+    "record size",
+    _size("record_size_bytes", "block_size_bytes"),
+    frozenset({"record_size_bytes"}),
+    frozenset({"block_size_bytes", "min_record_size_bytes", "max_record_size_bytes"}),
+)
+WRITERS: Final = Axis("writers", _writers, options=frozenset(WRITER_OPTIONS))
+NODE_COUNT: Final = Axis("nodes", lambda point: len(point.cell.nodes), frozenset({NODES}), is_of_nodes=True)
+
+
+def sweeps(points: Iterable[Point], axis: Axis, fewest: int) -> list[Sequence[Step]]:
+    """The sweeps along an axis that have at least so many steps, each in the order of the axis."""
+    alike: defaultdict[Hashable, dict[int, Point]] = defaultdict(dict)
+    kinds: dict[int, Hashable] = {}
+    for point in points:
+        at = axis.at(point)
+        if at is not None:
+            if id(point.cell) not in kinds:
+                kinds[id(point.cell)] = _kind(point.cell, axis)
+            labels = frozenset((name, value) for name, value in point.labels.items() if name not in axis.labels)
+            alike[kinds[id(point.cell)], point.metric, labels].setdefault(at, point)
+    return [
+        [Step(at, by_place[at]) for at in sorted(by_place)] for by_place in alike.values() if len(by_place) >= fewest
+    ]
+
+
+def _kind(cell: Cell, axis: Axis) -> Hashable:
+    """What cells of one sweep have in common."""
+    options = {name: value for name, value in cell.options.items() if name not in axis.options}
+    nodes = None if axis.is_of_nodes else cell.nodes
+    return cell.campaign_id, cell.workload, cell.variant, cell.targets, nodes, canonical_sha256(options)

@@ -1,0 +1,126 @@
+import pytest
+from factories.advised import advice_of, cell, measured, numbers, rate
+
+from iotide_server.advice.findings import Fine, Severity, Unknown
+from iotide_server.advice.rules.headline import headline_ratios
+from iotide_server.advice.rules.saturation import saturation
+from iotide_server.advice.scene import Point, Scene
+
+GB = 10**9
+NUS = {
+    "gpfs": {4: 161.46, 8: 266.11, 10: 457.83, 20: 551.32},
+    "nfs": {4: 670.42, 8: 1138.82, 10: 1659.14, 20: 2592.80},
+}
+"""Seconds of dd by size in GB, as the report of NUS SVU gives them; it calls GPFS about 10 times as fast as NFS."""
+
+
+def nus(claimed_ratio: float | None = None) -> Scene:
+    points = [
+        rate(cell(target, file_size_bytes=size * GB), size * GB / seconds, file_size_bytes=size * GB)
+        for target, rows in NUS.items()
+        for size, seconds in rows.items()
+    ]
+    return measured(*points, claimed_ratio=claimed_ratio)
+
+
+def test_the_table_of_nus_says_3_6_to_4_7_times_and_not_10() -> None:
+    advice = advice_of(list(headline_ratios(nus(10))))
+    assert advice.title == "“10 times” is not what the numbers say: gpfs is 3.6 to 4.7 times as fast as nfs"
+    assert advice.severity is Severity.HIGH
+    ratios = [value for name, value in numbers(advice).items() if name.startswith("ratio")]
+    assert ratios == pytest.approx([4.15, 4.28, 3.62, 4.70], abs=0.01)
+    assert "10 agrees at none of them." in advice.explanation
+    assert "With 1 run a setting there is no interval" in advice.explanation
+
+
+def test_without_a_claim_the_table_still_supports_no_single_number() -> None:
+    advice = advice_of(list(headline_ratios(nus())))
+    assert (advice.severity, advice.title) == (
+        Severity.LOW,
+        "gpfs is 3.6 to 4.7 times as fast as nfs, and not by one number",
+    )
+    assert "3.6 to 4.7 times by the medians" in advice.remedy
+
+
+def two(*ratios: float, runs: int = 5) -> Scene:
+    """Two targets over as many sizes as ratios, whose runs scatter by 2 %."""
+    points = [
+        rate(cell(target, file_size_bytes=size), *(level * (1 + 0.005 * run) for run in range(runs)))
+        for target, levels in (("slow", [100.0] * len(ratios)), ("fast", [100 * one for one in ratios]))
+        for size, level in enumerate(levels, start=1)
+    ]
+    return measured(*points)
+
+
+def test_ratios_that_agree_are_well_and_a_claim_within_all_intervals_is_too() -> None:
+    for scene in (two(2.0, 2.05), Scene((), two(2.0, 2.01).points, 2.02)):
+        (found,) = headline_ratios(scene)
+        assert isinstance(found, Fine)
+
+
+def test_a_claim_from_one_size_is_told_where_it_holds() -> None:
+    scene = Scene((), two(4.0, 10.0).points, 10)
+    advice = advice_of(list(headline_ratios(scene)))
+    assert "agrees at file size 2 B alone" in advice.explanation
+    assert "“3.9 to 10.2 times, by setting”" in advice.remedy
+
+
+def writers(*totals: tuple[int, tuple[float, ...]]) -> Scene:
+    points = [rate(cell(writers=count), *runs, metric="total_throughput") for count, runs in totals]
+    return measured(*points)
+
+
+def scattered(level: float, runs: int = 4, spread: float = 0.01) -> tuple[float, ...]:
+    return tuple(level * (1 + spread * (run - (runs - 1) / 2) / runs) for run in range(runs))
+
+
+def test_the_knee_of_writers_is_told_with_the_counts_between_which_it_lies() -> None:
+    levels = ((1, 100.0), (2, 190.0), (4, 350.0), (8, 352.0), (16, 351.0))
+    advice = advice_of(list(saturation(writers(*((count, scattered(level)) for count, level in levels)))))
+    assert advice.title == "Saturated from 4 writers on, at 350 B/s"
+    assert advice.commands == ("writers: 4",)
+    assert numbers(advice)["total of 4 writers"] == pytest.approx(350, rel=0.01)
+    assert "hinder" not in advice.explanation
+
+
+def test_a_knee_that_scatter_hides_is_told_as_a_range() -> None:
+    runs = {1: scattered(100), 2: scattered(330, spread=0.16), 4: scattered(345, spread=0.06), 8: scattered(350)}
+    advice = advice_of(list(saturation(writers(*runs.items()))))
+    assert advice.title.startswith("Saturated from 2 to 4 writers on")
+
+
+def test_more_writers_that_hinder_each_other_are_told() -> None:
+    levels = ((1, 100.0), (2, 190.0), (4, 150.0))
+    advice = advice_of(list(saturation(writers(*((count, scattered(level)) for count, level in levels)))))
+    assert "lower than its best" in advice.explanation
+
+
+def test_too_few_repeats_say_so_with_the_medians() -> None:
+    (found,) = saturation(writers((1, (100.0,)), (2, (190.0,)), (3, (195.0,))))
+    assert isinstance(found, Unknown)
+    assert "not enough repeats" in found.because
+    assert "1: 100 B/s, 2: 190 B/s, 3: 195 B/s" in found.because
+
+
+def test_a_total_that_still_grows_is_not_called_saturated_and_wild_runs_leave_it_open() -> None:
+    (grows,) = saturation(writers(*((count, scattered(100.0 * count)) for count in (1, 2, 3))))
+    assert isinstance(grows, Fine)
+    assert "still grows at 3 writers; measure up to 6" in grows.words
+    wild = ((1, scattered(100)), (2, scattered(200, spread=0.8)), (3, scattered(210, spread=0.8)))
+    (open_,) = saturation(writers(*wild))
+    assert isinstance(open_, Unknown)
+    assert "scatter" in open_.because
+
+
+def of_gang(count: int, level: float) -> list[Point]:
+    """So many nodes at once: what each has, and what all have together."""
+    gang = cell(nodes=[f"node{number}" for number in range(count)])
+    each = rate(gang, *scattered(level / count), metric="total_throughput")
+    return [each, rate(gang, *scattered(level), metric="total_throughput", nodes="all")] if count > 1 else [each]
+
+
+def test_nodes_at_once_are_judged_by_what_they_have_together() -> None:
+    scene = measured(
+        *(point for count, level in ((1, 100.0), (2, 180.0), (3, 181.0)) for point in of_gang(count, level))
+    )
+    assert advice_of(list(saturation(scene))).title == "Saturated from 2 nodes on, at 180 B/s"

@@ -1,0 +1,139 @@
+import pytest
+from factories.advised import GIB, KIB, advice_of, cell, measured, numbers, rate
+
+from iotide_server.advice.findings import Advice, Fine, Severity, Unknown
+from iotide_server.advice.rules.cache_size import cached_sizes
+from iotide_server.advice.rules.cliffs import cliffs
+from iotide_server.advice.scene import Point, Scene, Site
+from iotide_wire.facts import Facts
+
+MEMORY: Facts = {"memory.total_bytes": 16 * GIB}
+GB, MB = 10**9, 1e6
+
+
+def sizes(*levels: tuple[int, tuple[float, ...]], operation: str = "write") -> list[Point]:
+    return [
+        rate(cell(facts=MEMORY, file_size_bytes=size), *runs, file_size_bytes=size, operation=operation)
+        for size, runs in levels
+    ]
+
+
+def test_files_as_large_as_the_memory_measure_the_cache_as_in_wesleyans_limit_of_12_gb() -> None:
+    wesleyan = cell(workload="iozone", facts={"memory.total_bytes": 12 * GIB}, file_size_bytes=12 * GIB)
+    advice = advice_of(list(cached_sizes(measured(rate(wesleyan, 1.0, file_size_bytes=12 * GIB)))))
+    assert advice.commands == ("file_size_bytes: 24 GiB", "flush: direct")
+    assert numbers(advice)["memory.total_bytes"] == 12 * GIB
+    assert advice.evidence[0].run_ids == wesleyan.run_ids
+
+
+def test_several_writers_move_more_and_need_smaller_files() -> None:
+    small = cell(facts=MEMORY, file_size_bytes=4 * GIB, writers=4)
+    advice = advice_of(list(cached_sizes(measured(rate(small, 1.0, file_size_bytes=4 * GIB)))))
+    assert advice.commands[0] == "file_size_bytes: 8 GiB"
+    enough = cell(facts=MEMORY, file_size_bytes=8 * GIB, writers=4)
+    (found,) = cached_sizes(measured(rate(enough, 1.0, file_size_bytes=8 * GIB)))
+    assert isinstance(found, Fine)
+
+
+def test_what_went_past_the_cache_may_be_small_and_an_unknown_memory_is_said() -> None:
+    direct = rate(cell(facts=MEMORY, file_size_bytes=GIB), 1.0, file_size_bytes=GIB, direct=True)
+    assert list(cached_sizes(measured(direct))) == []
+    (found,) = cached_sizes(measured(rate(cell(file_size_bytes=GIB), 1.0, file_size_bytes=GIB)))
+    assert isinstance(found, Unknown)
+    assert "memory.total_bytes is missing in run" in found.because
+
+
+def test_a_cliff_is_told_with_its_edge_its_depth_and_the_memory_that_suits() -> None:
+    fast, slow = (2000 * MB, 2020 * MB, 1980 * MB, 2010 * MB), (140 * MB, 150 * MB, 145 * MB, 142 * MB)
+    points = sizes((4 * GIB, fast), (8 * GIB, fast), (16 * GIB, slow), (32 * GIB, slow), operation="read")
+    advice = advice_of(list(cliffs(measured(*points))))
+    assert advice.title == "Throughput falls between a file size of 8 GiB and 16 GiB, to 7%"
+    assert "memory.total_bytes of node07 (16 GiB)" in advice.explanation
+    assert "7% to 8% of it by all runs" in advice.explanation
+    assert advice.severity is Severity.MEDIUM
+    assert (advice.commands[0], numbers(advice)["read at 16 GiB"]) == ("file_size_bytes: 32 GiB", 143.5 * MB)
+
+
+def test_the_limit_of_dirty_pages_suits_a_fall_of_writes_before_the_memory_is_full() -> None:
+    facts = MEMORY | {"cache.dirty_percent": 20}
+    points = [
+        rate(cell(facts=facts, file_size_bytes=size), *(level * MB for level in runs), file_size_bytes=size)
+        for size, runs in (
+            (GIB, (900, 905, 910, 901)),
+            (2 * GIB, (890, 895, 900, 891)),
+            (4 * GIB, (300, 310, 305, 301)),
+            (8 * GIB, (200, 210, 205, 201)),
+        )
+    ]
+    advice = advice_of(list(cliffs(measured(*points))))
+    assert "cache.dirty_percent of the memory of node07 (3.2 GiB)" in advice.explanation
+    assert "memory.total_bytes of" not in advice.explanation
+
+
+def test_local_disk_of_nus_falls_by_half_at_10_gb_and_single_runs_do_not_show_it() -> None:
+    seconds = {4: 261.48, 8: 371.11, 10: 928.83, 20: 1830.89}
+    points = [
+        rate(cell("local", file_size_bytes=size * GB), size * GB / took, file_size_bytes=size * GB)
+        for size, took in seconds.items()
+    ]
+    unknown, advice = cliffs(measured(*points))
+    assert isinstance(unknown, Unknown)
+    assert isinstance(advice, Advice)
+    assert advice.title == "Throughput falls between a file size of 7.45 GiB and 9.31 GiB, to 51%"
+    assert "by 1 run a size, too few to show it" in advice.explanation
+    assert advice.severity is Severity.LOW
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        {4: 4 / 161.46, 8: 8 / 266.11, 10: 10 / 457.83, 20: 20 / 551.32},  # GPFS of NUS: what falls comes back
+        {256: 5250, 512: 5606, 1024: 5819, 2048: 5841},  # Vlbistreamer of INAF
+        {1: 100, 2: 99, 4: 98},
+    ],
+)
+def test_levels_that_rise_or_come_back_are_no_cliff(levels: dict[int, float]) -> None:
+    points = [
+        rate(cell(file_size_bytes=size * KIB), level, file_size_bytes=size * KIB) for size, level in levels.items()
+    ]
+    (found,) = cliffs(measured(*points))
+    assert isinstance(found, Fine)
+
+
+def test_runs_that_scatter_over_the_fall_show_none() -> None:
+    noisy = [(900 * MB, 300 * MB, 910 * MB, 905 * MB), (500 * MB, 310 * MB, 890 * MB, 300 * MB)]
+    points = sizes((GIB, noisy[0]), (2 * GIB, noisy[0]), (4 * GIB, noisy[1]))
+    (found,) = cliffs(measured(*points))
+    assert isinstance(found, Fine)
+
+
+def test_sweeps_of_one_surface_that_fall_at_the_same_size_are_one_advice() -> None:
+    surface = cell(workload="iozone", facts=MEMORY, mode="auto")
+    points = [
+        rate(surface, level, operation=operation, record_size_bytes=record * KIB, file_size_bytes=size * GIB)
+        for operation in ("read", "reread")
+        for record in (64, 128)
+        for size, level in ((4, 900), (8, 910), (16, 90), (32, 80))
+    ]
+    advice = [found for found in cliffs(measured(*points)) if isinstance(found, Advice)]
+    assert len(advice) == 1
+    assert advice[0].explanation.startswith("read, reread: from 910 B/s at 8 GiB to 90 B/s at most from 16 GiB on")
+
+
+def test_a_servers_memory_is_asked_too_where_the_target_stands_on_it() -> None:
+    server = Site("bricks", "server1", "/srv", "/dev/sdb", {"memory.total_bytes": 64 * GIB}, is_below=True)
+    levels = [(GIB * size, (level,)) for size, level in ((16, 900.0), (32, 910.0), (64, 100.0))]
+    scene = Scene((server,), sizes(*levels))
+    advice = next(found for found in cliffs(scene) if isinstance(found, Advice))
+    assert "memory.total_bytes of server1 (64 GiB)" in advice.explanation
+
+
+def test_record_sizes_are_held_against_the_limits_of_a_transfer() -> None:
+    facts = MEMORY | {"nfs.wsize_bytes": 64 * KIB}
+    points = [
+        rate(cell(facts=facts, block_size_bytes=size * KIB), *(level + run for run in range(4)))
+        for size, level in ((16, 900.0), (64, 910.0), (256, 400.0), (1024, 390.0))
+    ]
+    advice = advice_of(list(cliffs(measured(*points))))
+    assert "nfs.wsize_bytes of node07 (64 KiB)" in advice.explanation
+    assert advice.commands == ("block_size_bytes: 65536",)

@@ -1,0 +1,113 @@
+import pytest
+from factories.advised import KIB, advice_of, numbers, places, site
+from factories.recorded import Recorded, mount_at, sample
+
+from iotide_agent.probes.registry import mount_facts
+from iotide_server.advice.findings import Fine, Severity, Unknown
+from iotide_server.advice.rules.partition import misaligned_offsets
+from iotide_server.advice.rules.stripes import misaligned_stripes
+from iotide_server.advice.scene import Site
+from iotide_wire.facts import Facts
+
+RAID5: Facts = {
+    "md.level": "raid5",
+    "md.disk_count": 3,
+    "md.chunk_bytes": 64 * KIB,
+    "md.stripe_width_bytes": 128 * KIB,
+    "device.kind": "md raid5",
+    "device.stack": "md raid5 / 3 x disk",
+}
+PLAIN_EXT: Facts = {"ext.block_bytes": 4096, "ext.stripe_unit_bytes": 0, "ext.stripe_width_bytes": 0}
+
+
+def test_ext_that_was_made_for_no_stripes_gets_stride_and_stripe_width_from_the_chunk_and_the_data_disks() -> None:
+    advice = advice_of(list(misaligned_stripes(places(site("ext4", RAID5 | PLAIN_EXT)))))
+    assert advice.commands == (
+        "tune2fs -E stride=16,stripe_width=32 /dev/md5",
+        "mkfs.ext4 -E stride=16,stripe_width=32 /dev/md5",
+    )
+    assert numbers(advice) | {"md.level": "raid5", "data disks": 2, "md.chunk_bytes": 65536} == numbers(advice)
+    assert (advice.code, advice.severity) == ("stripe_misaligned", Severity.MEDIUM)
+
+
+def test_xfs_without_a_stripe_unit_can_only_be_made_anew() -> None:
+    facts: Facts = RAID5 | {"xfs.stripe_unit_bytes": 0, "xfs.stripe_width_bytes": 0}
+    advice = advice_of(list(misaligned_stripes(places(site("xfs", facts)))))
+    assert advice.commands == ("mkfs.xfs -d su=65536,sw=2 /dev/md5",)
+
+
+def test_xfs_of_another_stripe_is_mounted_with_sunit_and_swidth_in_sectors() -> None:
+    facts: Facts = RAID5 | {"xfs.stripe_unit_bytes": 256 * KIB, "xfs.stripe_width_bytes": 768 * KIB}
+    advice = advice_of(list(misaligned_stripes(places(site("xfs", facts, mount_point="/my data; x")))))
+    assert advice.commands[0] == "mount -o sunit=128,swidth=256 /dev/md5 '/my data; x'"
+
+
+@pytest.mark.parametrize(("made", "fits"), [(("xfs_info.raid5.txt"), True), (("xfs_info.plain.txt"), False)])
+def test_recorded_raid_and_xfs_are_judged_by_what_the_probes_read(made: str, *, fits: bool) -> None:
+    top = "/sys/dev/block/9:5"
+    raid = dict(line.split("=") for line in sample("sys-block-md5.txt").splitlines())
+    texts = {f"{top}/uevent": "DEVNAME=md5\nDEVTYPE=disk\n", f"{top}/slaves": "", "xfs_info /mnt/md5": sample(made)}
+    texts |= {f"{top}/md/{name}": value for name, value in raid.items()}
+    facts = mount_facts(mount_at("/mnt/md5", "mountinfo.md.txt"), Recorded(texts))
+    (found,) = misaligned_stripes(places(Site("scratch", "node07", "/mnt/md5", "/dev/md5", facts)))
+    assert isinstance(found, Fine) is fits
+
+
+def test_an_lvm_stripe_of_three_sets_as_of_inaf_is_recognised() -> None:
+    lvm: Facts = {"lvm.stripe_count": 3, "lvm.chunk_bytes": 256 * KIB, "lvm.stripe_width_bytes": 768 * KIB}
+    facts: Facts = lvm | {"device.stack": "dm lvm / 3 x disk", "xfs.stripe_unit_bytes": 0, "xfs.stripe_width_bytes": 0}
+    advice = advice_of(list(misaligned_stripes(places(site("xfs", facts, device="/dev/mapper/vg-data")))))
+    assert advice.commands == ("mkfs.xfs -d su=262144,sw=3 /dev/mapper/vg-data",)
+
+
+def test_a_controllers_chunk_counts_where_the_kernel_knows_none() -> None:
+    facts: Facts = PLAIN_EXT | {"device.stack": "disk", "device.minimum_io_bytes": 4096, "device.optimal_io_bytes": 0}
+    raid: Facts = {"raid.level": "RAID6", "raid.strip_bytes": 256 * KIB, "raid.disk_count": 12}
+    advice = advice_of(list(misaligned_stripes(places(site("ext4", facts | raid)))))
+    assert advice.commands[0].startswith("tune2fs -E stride=64,stripe_width=640 ")
+    (hidden,) = misaligned_stripes(places(site("ext4", facts | {"raid.level": "RAID 5"})))
+    assert isinstance(hidden, Unknown)
+    assert "raid.strip_bytes is missing" in hidden.because
+
+
+def test_a_mount_option_of_ext_counts_more_than_its_superblock() -> None:
+    facts: Facts = RAID5 | PLAIN_EXT | {"ext.stripe_unit_bytes": 64 * KIB, "ext.stripe_width_bytes": 64 * KIB}
+    (found,) = misaligned_stripes(places(site("ext4", facts | {"mount.options": "rw,stripe=32"})))
+    assert isinstance(found, Fine)
+
+
+def test_what_could_not_be_read_is_said_with_its_reason() -> None:
+    facts: Facts = RAID5 | {"ext.features": "unavailable, because tune2fs is not installed"}
+    (found,) = misaligned_stripes(places(site("ext4", facts)))
+    assert isinstance(found, Unknown)
+    assert found.because == "the fact ext.stripe_unit_bytes is missing: tune2fs is not installed"
+
+
+def test_a_plain_disk_has_no_stripes_whatever_optimal_size_it_tells() -> None:
+    disk: Facts = {
+        "device.minimum_io_bytes": 512,
+        "device.optimal_io_bytes": 33_553_920,
+        "device.physical_block_bytes": 4096,
+    }
+    assert list(misaligned_stripes(places(site("ext4", PLAIN_EXT | disk)))) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "severity"), [(1024 * KIB, None), (1088 * KIB, Severity.LOW), (63 * 512, Severity.MEDIUM)]
+)
+def test_a_partition_on_a_raid_is_told_by_how_far_it_is_from_a_stripe(start: int, severity: Severity | None) -> None:
+    facts: Facts = RAID5 | {"device.kind": "partition of md raid5", "partition.start_bytes": start}
+    (found,) = misaligned_offsets(places(site("xfs", facts)))
+    assert getattr(found, "severity", None) is severity
+
+
+def test_a_volume_that_begins_inside_a_stripe_gets_the_alignment_of_its_physical_volume() -> None:
+    six: Facts = {"md.stripe_width_bytes": 320 * KIB, "lvm.target": "linear", "lvm.offset_bytes": 1024 * KIB}
+    advice = advice_of(list(misaligned_offsets(places(site("xfs", RAID5 | six | {"device.kind": "dm lvm"})))))
+    assert advice.commands == (f"pvcreate --dataalignment {4 * 320 * KIB}b DEVICE",)
+
+
+def test_a_partition_beside_the_blocks_of_its_disk_is_told() -> None:
+    facts: Facts = {"partition.aligned": False, "partition.start_bytes": 32256, "device.physical_block_bytes": 4096}
+    advice = advice_of(list(misaligned_offsets(places(site("ext3", facts)))))
+    assert numbers(advice)["partition.start_bytes"] == 32256

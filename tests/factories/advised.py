@@ -1,0 +1,65 @@
+"""Scenes for rules of advice: targets on nodes with facts, and what cells measured, without a database."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+from iotide_server.advice.findings import Advice, Finding
+from iotide_server.advice.scene import Cell, Point, Scene, Site
+from iotide_wire.facts import FactValue
+from iotide_wire.units import Unit
+
+GIB = 1024**3
+KIB = 1024
+_RUNS = count(1)
+
+
+def site(fstype: str, facts: Mapping[str, FactValue], *, device: str = "/dev/md5", mount_point: str = "/data") -> Site:
+    return Site("scratch", "node07", mount_point, device, {"mount.fstype": fstype, **facts})
+
+
+def places(*sites: Site) -> Scene:
+    return Scene(sites, ())
+
+
+def cell(
+    target: str = "scratch",
+    *,
+    workload: str = "dd",
+    nodes: Sequence[str] = ("node07",),
+    facts: Mapping[str, FactValue] | None = None,
+    **options: object,
+) -> Cell:
+    """A cell of campaign 9; each node has the same facts, by default no memory."""
+    return Cell(
+        ordinal=1,
+        campaign_id=9,
+        workload=workload,
+        options=dict(options),
+        variant="",
+        nodes=tuple(nodes),
+        targets=(target,),
+        facts={node: dict(facts or {}) for node in nodes},
+        run_ids=(next(_RUNS),),
+    )
+
+
+def rate(of: Cell, *runs: float, metric: str = "throughput", **labels: str | float | bool) -> Point:
+    """What these runs of a cell say, in bytes a second."""
+    middle = sorted(runs)[len(runs) // 2] if len(runs) % 2 else sum(sorted(runs)[len(runs) // 2 - 1 :][:2]) / 2
+    labels = {"operation": "write", **labels}
+    return Point(of, metric, Unit.BYTES_PER_SECOND, labels, len(runs), middle, min(runs), max(runs))
+
+
+def measured(*points: Point, claimed_ratio: float | None = None) -> Scene:
+    return Scene((), points, claimed_ratio)
+
+
+def advice_of(findings: Sequence[Finding]) -> Advice:
+    """The only finding, which is an advice."""
+    (found,) = findings
+    assert isinstance(found, Advice), found
+    return found
+
+
+def numbers(advice: Advice) -> dict[str, FactValue]:
+    return {one.name: one.value for one in advice.evidence}
