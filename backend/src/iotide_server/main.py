@@ -19,6 +19,7 @@ from starlette.responses import PlainTextResponse
 
 from iotide_server.accounts.routes import router as accounts
 from iotide_server.advice.routes import router as advice
+from iotide_server.alerts.routes import router as alerts
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.routes import router as clusters
@@ -44,7 +45,7 @@ from iotide_server.workloads.routes import router as workloads
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
     *(health, accounts, clusters, targets, workloads),
-    *(campaigns, campaign_results, schedules, runs, results, trends, advice, live, gateway),
+    *(campaigns, campaign_results, schedules, runs, results, trends, advice, alerts, live, gateway),
 )
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {

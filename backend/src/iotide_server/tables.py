@@ -1,6 +1,7 @@
 """All tables in one place, for Alembic and for whoever needs every relation resolved."""
 
 from iotide_server.accounts import models as accounts
+from iotide_server.alerts import models as alerts
 from iotide_server.campaigns import models as campaigns
 from iotide_server.clusters import models as clusters
 from iotide_server.kit import work
@@ -19,6 +20,7 @@ metadata = Base.metadata
 
 __all__ = [
     "accounts",
+    "alerts",
     "campaigns",
     "clusters",
     "live",

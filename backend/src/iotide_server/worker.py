@@ -5,6 +5,7 @@ from typing import Final
 
 from celery.signals import worker_ready
 
+from iotide_server.alerts.raising import raise_alerts
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
@@ -12,9 +13,9 @@ from iotide_server.kit.work import Handler, do_work
 from iotide_server.results.service import POINTS
 from iotide_server.settings import Settings
 from iotide_server.trends.analysis import analyse_series
-from iotide_server.trends.service import ANALYSIS, recompute_points
+from iotide_server.trends.service import ALERTS, ANALYSIS, recompute_points
 
-HANDLERS: Final[Mapping[str, Handler]] = {POINTS: recompute_points, ANALYSIS: analyse_series}
+HANDLERS: Final[Mapping[str, Handler]] = {POINTS: recompute_points, ANALYSIS: analyse_series, ALERTS: raise_alerts}
 """What is done for each kind of work."""
 
 _THREADS: Final = 4

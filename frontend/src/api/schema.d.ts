@@ -623,7 +623,7 @@ export interface paths {
         head?: never;
         /**
          * Change a target
-         * @description Name, reserve and nodes; naming its nodes again accepts mounts that have changed, adding others does not.
+         * @description Name, reserve, policy, nodes; naming its nodes again accepts mounts that have changed, adding others does not.
          */
         patch: operations["change_target"];
         trace?: never;
@@ -1564,6 +1564,138 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts
+         * @description The alerts that you may see, the newest noticed first; a suspect is one of which nobody is told.
+         */
+        get: operations["list_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an alert
+         * @description With all that was done about it, and the others of its group.
+         */
+        get: operations["get_alert"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Act on an alert
+         * @description Take it, judge it, accept the level after it or comment on it; `moves` of an alert names what it takes now.
+         */
+        post: operations["act_on_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}/mute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute the series of an alert
+         * @description Nobody is told of its series before then; its alerts are raised and shown all the same.
+         */
+        put: operations["mute_alert"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alert rules
+         * @description The rules that you may see, newest first.
+         */
+        get: operations["list_alert_rules"];
+        put?: never;
+        /**
+         * Create an alert rule
+         * @description It raises alerts of changes that are confirmed from now on; of several that cover a series the narrowest does.
+         */
+        post: operations["create_alert_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an alert rule
+         * @description With how many alerts would be closed if it were removed.
+         */
+        get: operations["get_alert_rule"];
+        /**
+         * Change an alert rule
+         * @description All of it; alerts that it raised stay.
+         */
+        put: operations["change_alert_rule"];
+        post?: never;
+        /**
+         * Remove an alert rule
+         * @description Its alerts that are still open are closed with it.
+         */
+        delete: operations["remove_alert_rule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1889,6 +2021,296 @@ export interface components {
              */
             is_cut: boolean;
         };
+        /**
+         * Alert
+         * @description A change that a rule covers, a suspicion of one, or a scheduled series that stopped.
+         *
+         *     `change` is null of a suspicion, and of a series that stopped; that has `silent_since`. `moves` are the actions that
+         *     it takes now.
+         */
+        Alert: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "change" | "missing";
+            state: components["schemas"]["AlertState"];
+            series: components["schemas"]["AlertSeries"];
+            /** @description Null as long as no change is found */
+            direction: components["schemas"]["Direction"] | null;
+            /**
+             * Words
+             * @example 12.0 % lower, worse: 40 points against 60 before
+             */
+            words: string;
+            /**
+             * At
+             * Format: date-time
+             * @description Of the first point after it, or since when a silence is too long
+             */
+            at: string;
+            change: components["schemas"]["SeriesChange"] | null;
+            /** Silent Since */
+            silent_since: string | null;
+            /** Schedule Id */
+            schedule_id: number | null;
+            rule: components["schemas"]["RuleRef"] | null;
+            group: components["schemas"]["AlertGroupRef"] | null;
+            /**
+             * Raised At
+             * Format: date-time
+             */
+            raised_at: string;
+            /** Owner */
+            owner: string | null;
+            /** Due At */
+            due_at: string | null;
+            event: components["schemas"]["Event"] | null;
+            /** Closed Because */
+            closed_because: string | null;
+            /**
+             * Baseline At
+             * @description Since then the level after it is the normal one
+             */
+            baseline_at: string | null;
+            /**
+             * Confirmation Id
+             * @description The campaign that looks again
+             */
+            confirmation_id: number | null;
+            /** Moves */
+            moves: components["schemas"]["Move"][];
+        };
+        /**
+         * AlertAction
+         * @description What was done about an alert; `who` is null of what an analysis did.
+         */
+        AlertAction: {
+            /** Id */
+            id: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Who */
+            who: string | null;
+            /**
+             * Action
+             * @example acknowledge
+             */
+            action: string;
+            /** Comment */
+            comment: string;
+            /** Before */
+            before: {
+                [key: string]: unknown;
+            };
+            /** After */
+            after: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * AlertActionInput
+         * @description Something to do about an alert; `owner` (by default the caller) and `due_at` go with `acknowledge`.
+         */
+        AlertActionInput: {
+            action: components["schemas"]["Move"];
+            /**
+             * Comment
+             * @default
+             */
+            comment: string;
+            /**
+             * Owner
+             * @example ada
+             */
+            owner?: string | null;
+            /** Due At */
+            due_at?: string | null;
+            /**
+             * Event Id
+             * @description What it is expected by; goes with `expect`
+             */
+            event_id?: number | null;
+        };
+        /**
+         * AlertDetail
+         * @description An alert with all that was done about it, oldest first, and the others of its group.
+         */
+        AlertDetail: {
+            alert: components["schemas"]["Alert"];
+            /** Actions */
+            actions: components["schemas"]["AlertAction"][];
+            /** Group */
+            group: components["schemas"]["Alert"][];
+        };
+        /**
+         * AlertGroupRef
+         * @description Alerts of one cluster within two runs; one message tells of all.
+         */
+        AlertGroupRef: {
+            /** Id */
+            id: number;
+            /**
+             * Is Environment
+             * @description A control workload changed along
+             */
+            is_environment: boolean;
+            /** Told At */
+            told_at: string | null;
+        };
+        /**
+         * AlertRule
+         * @description Of which changes of which series somebody is told; the narrowest rule that covers a series answers for it.
+         */
+        AlertRule: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Name
+             * @example nightly-slower
+             */
+            name: string;
+            target: components["schemas"]["TargetRef"] | null;
+            /** Workload */
+            workload: string | null;
+            /** Metric */
+            metric: string | null;
+            /** Least Shift Ratio */
+            least_shift_ratio: number;
+            directions: components["schemas"]["Directions"];
+            /** Channel Ids */
+            channel_ids: number[];
+            /** Missing Runs */
+            missing_runs: boolean;
+            /** Control Workload */
+            control_workload: string | null;
+            /** Muted Until */
+            muted_until: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Open Alerts
+             * @description So many are closed if it is removed
+             */
+            open_alerts: number;
+        };
+        /**
+         * AlertRuleInput
+         * @description Of which changes of which series somebody is told; what is left out is any of the cluster.
+         */
+        AlertRuleInput: {
+            /**
+             * Name
+             * @example nightly-slower
+             */
+            name: string;
+            /**
+             * Cluster
+             * @example hpc1
+             */
+            cluster: string;
+            /**
+             * Target
+             * @example nfs-home
+             */
+            target?: string | null;
+            /** Workload */
+            workload?: string | null;
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric?: string | null;
+            /**
+             * Least Shift Ratio
+             * @description Smaller changes are shown only
+             * @default 0.03
+             */
+            least_shift_ratio: number;
+            /** @default worse */
+            directions: components["schemas"]["Directions"];
+            /**
+             * Channel Ids
+             * @description Who is told; none: it is shown only
+             */
+            channel_ids?: number[];
+            /**
+             * Missing Runs
+             * @description Tell of scheduled series that stopped, too
+             * @default true
+             */
+            missing_runs: boolean;
+            /**
+             * Control Workload
+             * @description Where it changed along, the environment is to be looked at first
+             */
+            control_workload?: string | null;
+            /** Muted Until */
+            muted_until?: string | null;
+        };
+        /**
+         * AlertSeries
+         * @description The series of an alert, as far as a list shows it.
+         */
+        AlertSeries: {
+            /** Id */
+            id: number;
+            /** Workload */
+            workload: string;
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /**
+             * Muted Until
+             * @description Nobody is told of this series before then
+             */
+            muted_until: string | null;
+        };
+        /**
+         * AlertState
+         * @description Where an alert is; of a `suspect` nobody is told.
+         * @enum {string}
+         */
+        AlertState: "suspect" | "untriaged" | "acknowledged" | "investigating" | "expected" | "noise" | "wont_fix" | "fixed" | "verified" | "recovered" | "closed";
         /**
          * Artefact
          * @description A piece of raw output; its content is at /artefacts/{id}.
@@ -2957,6 +3379,18 @@ export interface components {
             b: unknown;
         };
         /**
+         * Direction
+         * @description What a change is to those who use the system.
+         * @enum {string}
+         */
+        Direction: "worse" | "better" | "neither";
+        /**
+         * Directions
+         * @description Which changes a rule alerts of.
+         * @enum {string}
+         */
+        Directions: "worse" | "both";
+        /**
          * DoomedOrder
          * @description An order of the node that would end.
          */
@@ -3899,6 +4333,20 @@ export interface components {
             mount_options: string;
         };
         /**
+         * Move
+         * @description What a person does about an alert.
+         * @enum {string}
+         */
+        Move: "acknowledge" | "investigate" | "expect" | "noise" | "wont_fix" | "fixed" | "accept_baseline" | "reopen" | "comment";
+        /**
+         * MuteInput
+         * @description Until when nobody is told; null: from now on somebody is.
+         */
+        MuteInput: {
+            /** Until */
+            until: string | null;
+        };
+        /**
          * NamedChange
          * @description A change with its series, and the events that this met within three points of it; they need not be its cause.
          */
@@ -4309,6 +4757,20 @@ export interface components {
          * @enum {string}
          */
         Outcome: "finished" | "failed" | "cancelled" | "declined";
+        /** Page[AlertRule] */
+        Page_AlertRule_: {
+            /** Items */
+            items: components["schemas"]["AlertRule"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[Alert] */
+        Page_Alert_: {
+            /** Items */
+            items: components["schemas"]["Alert"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[Artefact] */
         Page_Artefact_: {
             /** Items */
@@ -4862,6 +5324,14 @@ export interface components {
             words: string;
         };
         /**
+         * RemovedRule
+         * @description What went with a rule.
+         */
+        RemovedRule: {
+            /** Closed Alerts */
+            closed_alerts: number;
+        };
+        /**
          * Role
          * @description What a person may do in a cluster; each includes the ones before.
          * @enum {string}
@@ -4890,6 +5360,19 @@ export interface components {
             sender: string;
             /** Receiver */
             receiver: string;
+        };
+        /**
+         * RuleRef
+         * @description The rule that answers for an alert.
+         */
+        RuleRef: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example nightly-slower
+             */
+            name: string;
         };
         /**
          * Run
@@ -5702,6 +6185,11 @@ export interface components {
              * @description Space that runs leave free; null: a tenth of what a run needs
              */
             reserve_bytes: number | null;
+            /**
+             * Confirms Suspects
+             * @description Cells on it whose newest points look as if they had changed are run three times more at once
+             */
+            confirms_suspects: boolean;
             /** Retired At */
             retired_at: string | null;
             /** Mounts */
@@ -5844,6 +6332,8 @@ export interface components {
              * @description Space that runs leave free; null: a tenth of what a run needs
              */
             reserve_bytes?: number | null;
+            /** Confirms Suspects */
+            confirms_suspects?: boolean | null;
             /** Nodes */
             nodes?: number[] | null;
             /**
@@ -12367,6 +12857,7 @@ export interface operations {
                      *           "path": "text",
                      *           "scope": "shared",
                      *           "reserve_bytes": 0,
+                     *           "confirms_suspects": true,
                      *           "retired_at": "2026-11-21T10:00:00Z",
                      *           "mounts": [
                      *             {
@@ -12554,6 +13045,7 @@ export interface operations {
                      *       "path": "text",
                      *       "scope": "shared",
                      *       "reserve_bytes": 0,
+                     *       "confirms_suspects": true,
                      *       "retired_at": "2026-11-21T10:00:00Z",
                      *       "mounts": [
                      *         {
@@ -13174,6 +13666,7 @@ export interface operations {
                      *       "path": "text",
                      *       "scope": "shared",
                      *       "reserve_bytes": 0,
+                     *       "confirms_suspects": true,
                      *       "retired_at": "2026-11-21T10:00:00Z",
                      *       "mounts": [
                      *         {
@@ -13417,6 +13910,7 @@ export interface operations {
                      *       "path": "text",
                      *       "scope": "shared",
                      *       "reserve_bytes": 0,
+                     *       "confirms_suspects": true,
                      *       "retired_at": "2026-11-21T10:00:00Z",
                      *       "mounts": [
                      *         {
@@ -13750,6 +14244,7 @@ export interface operations {
                  * @example {
                  *       "name": "nfs-home",
                  *       "reserve_bytes": 0,
+                 *       "confirms_suspects": true,
                  *       "nodes": [
                  *         1,
                  *         2
@@ -13780,6 +14275,7 @@ export interface operations {
                      *       "path": "text",
                      *       "scope": "shared",
                      *       "reserve_bytes": 0,
+                     *       "confirms_suspects": true,
                      *       "retired_at": "2026-11-21T10:00:00Z",
                      *       "mounts": [
                      *         {
@@ -25358,6 +25854,2281 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AdviceReport"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_alerts: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description Any of these */
+                state?: components["schemas"]["AlertState"][] | null;
+                kind?: ("change" | "missing") | null;
+                cluster_id?: number | null;
+                target_id?: number | null;
+                series_id?: number | null;
+                group_id?: number | null;
+                rule_id?: number | null;
+                /** @description Name of whoever has it in hand */
+                owner?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "kind": "change",
+                     *           "state": "suspect",
+                     *           "series": {
+                     *             "id": 1,
+                     *             "workload": "text",
+                     *             "metric": "write_rate",
+                     *             "title": "text",
+                     *             "unit": "bytes_per_second",
+                     *             "better": "higher",
+                     *             "labels": {
+                     *               "operation": "write"
+                     *             },
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "muted_until": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "direction": "worse",
+                     *           "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "change": {
+                     *             "id": 1,
+                     *             "series_id": 1,
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "previous_at": "2026-11-21T10:00:00Z",
+                     *             "cell_id": 1,
+                     *             "n_before": 1,
+                     *             "n_after": 1,
+                     *             "median_before": 1,
+                     *             "median_after": 1,
+                     *             "shift_ratio": 1,
+                     *             "direction": "better",
+                     *             "p_value": 1,
+                     *             "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *             "found_at": "2026-11-21T10:00:00Z",
+                     *             "confirmed_at": "2026-11-21T10:00:00Z",
+                     *             "detector": "kernel-cpd-1"
+                     *           },
+                     *           "silent_since": "2026-11-21T10:00:00Z",
+                     *           "schedule_id": 1,
+                     *           "rule": {
+                     *             "id": 1,
+                     *             "name": "nightly-slower"
+                     *           },
+                     *           "group": {
+                     *             "id": 1,
+                     *             "is_environment": true,
+                     *             "told_at": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "raised_at": "2026-11-21T10:00:00Z",
+                     *           "owner": "text",
+                     *           "due_at": "2026-11-21T10:00:00Z",
+                     *           "event": {
+                     *             "id": 1,
+                     *             "cluster_id": 1,
+                     *             "kind": "environment",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *             "node_ids": [
+                     *               1
+                     *             ],
+                     *             "target_ids": [
+                     *               1
+                     *             ],
+                     *             "run_id": 1,
+                     *             "told_by": "text"
+                     *           },
+                     *           "closed_because": "text",
+                     *           "baseline_at": "2026-11-21T10:00:00Z",
+                     *           "confirmation_id": 1,
+                     *           "moves": [
+                     *             "acknowledge"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Alert_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "alert": {
+                     *         "id": 1,
+                     *         "cluster_id": 1,
+                     *         "cluster_name": "text",
+                     *         "kind": "change",
+                     *         "state": "suspect",
+                     *         "series": {
+                     *           "id": 1,
+                     *           "workload": "text",
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "muted_until": "2026-11-21T10:00:00Z"
+                     *         },
+                     *         "direction": "worse",
+                     *         "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *         "at": "2026-11-21T10:00:00Z",
+                     *         "change": {
+                     *           "id": 1,
+                     *           "series_id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "previous_at": "2026-11-21T10:00:00Z",
+                     *           "cell_id": 1,
+                     *           "n_before": 1,
+                     *           "n_after": 1,
+                     *           "median_before": 1,
+                     *           "median_after": 1,
+                     *           "shift_ratio": 1,
+                     *           "direction": "better",
+                     *           "p_value": 1,
+                     *           "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *           "found_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_at": "2026-11-21T10:00:00Z",
+                     *           "detector": "kernel-cpd-1"
+                     *         },
+                     *         "silent_since": "2026-11-21T10:00:00Z",
+                     *         "schedule_id": 1,
+                     *         "rule": {
+                     *           "id": 1,
+                     *           "name": "nightly-slower"
+                     *         },
+                     *         "group": {
+                     *           "id": 1,
+                     *           "is_environment": true,
+                     *           "told_at": "2026-11-21T10:00:00Z"
+                     *         },
+                     *         "raised_at": "2026-11-21T10:00:00Z",
+                     *         "owner": "text",
+                     *         "due_at": "2026-11-21T10:00:00Z",
+                     *         "event": {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "kind": "environment",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *           "node_ids": [
+                     *             1
+                     *           ],
+                     *           "target_ids": [
+                     *             1
+                     *           ],
+                     *           "run_id": 1,
+                     *           "told_by": "text"
+                     *         },
+                     *         "closed_because": "text",
+                     *         "baseline_at": "2026-11-21T10:00:00Z",
+                     *         "confirmation_id": 1,
+                     *         "moves": [
+                     *           "acknowledge"
+                     *         ]
+                     *       },
+                     *       "actions": [
+                     *         {
+                     *           "id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "who": "text",
+                     *           "action": "acknowledge",
+                     *           "comment": "text",
+                     *           "before": {},
+                     *           "after": {}
+                     *         }
+                     *       ],
+                     *       "group": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "kind": "change",
+                     *           "state": "suspect",
+                     *           "series": {
+                     *             "id": 1,
+                     *             "workload": "text",
+                     *             "metric": "write_rate",
+                     *             "title": "text",
+                     *             "unit": "bytes_per_second",
+                     *             "better": "higher",
+                     *             "labels": {
+                     *               "operation": "write"
+                     *             },
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "muted_until": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "direction": "worse",
+                     *           "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "change": {
+                     *             "id": 1,
+                     *             "series_id": 1,
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "previous_at": "2026-11-21T10:00:00Z",
+                     *             "cell_id": 1,
+                     *             "n_before": 1,
+                     *             "n_after": 1,
+                     *             "median_before": 1,
+                     *             "median_after": 1,
+                     *             "shift_ratio": 1,
+                     *             "direction": "better",
+                     *             "p_value": 1,
+                     *             "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *             "found_at": "2026-11-21T10:00:00Z",
+                     *             "confirmed_at": "2026-11-21T10:00:00Z",
+                     *             "detector": "kernel-cpd-1"
+                     *           },
+                     *           "silent_since": "2026-11-21T10:00:00Z",
+                     *           "schedule_id": 1,
+                     *           "rule": {
+                     *             "id": 1,
+                     *             "name": "nightly-slower"
+                     *           },
+                     *           "group": {
+                     *             "id": 1,
+                     *             "is_environment": true,
+                     *             "told_at": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "raised_at": "2026-11-21T10:00:00Z",
+                     *           "owner": "text",
+                     *           "due_at": "2026-11-21T10:00:00Z",
+                     *           "event": {
+                     *             "id": 1,
+                     *             "cluster_id": 1,
+                     *             "kind": "environment",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *             "node_ids": [
+                     *               1
+                     *             ],
+                     *             "target_ids": [
+                     *               1
+                     *             ],
+                     *             "run_id": 1,
+                     *             "told_by": "text"
+                     *           },
+                     *           "closed_because": "text",
+                     *           "baseline_at": "2026-11-21T10:00:00Z",
+                     *           "confirmation_id": 1,
+                     *           "moves": [
+                     *             "acknowledge"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    act_on_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "acknowledge",
+                 *       "comment": "",
+                 *       "owner": "ada",
+                 *       "due_at": "2026-11-21T10:00:00Z",
+                 *       "event_id": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertActionInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "alert": {
+                     *         "id": 1,
+                     *         "cluster_id": 1,
+                     *         "cluster_name": "text",
+                     *         "kind": "change",
+                     *         "state": "suspect",
+                     *         "series": {
+                     *           "id": 1,
+                     *           "workload": "text",
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "muted_until": "2026-11-21T10:00:00Z"
+                     *         },
+                     *         "direction": "worse",
+                     *         "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *         "at": "2026-11-21T10:00:00Z",
+                     *         "change": {
+                     *           "id": 1,
+                     *           "series_id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "previous_at": "2026-11-21T10:00:00Z",
+                     *           "cell_id": 1,
+                     *           "n_before": 1,
+                     *           "n_after": 1,
+                     *           "median_before": 1,
+                     *           "median_after": 1,
+                     *           "shift_ratio": 1,
+                     *           "direction": "better",
+                     *           "p_value": 1,
+                     *           "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *           "found_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_at": "2026-11-21T10:00:00Z",
+                     *           "detector": "kernel-cpd-1"
+                     *         },
+                     *         "silent_since": "2026-11-21T10:00:00Z",
+                     *         "schedule_id": 1,
+                     *         "rule": {
+                     *           "id": 1,
+                     *           "name": "nightly-slower"
+                     *         },
+                     *         "group": {
+                     *           "id": 1,
+                     *           "is_environment": true,
+                     *           "told_at": "2026-11-21T10:00:00Z"
+                     *         },
+                     *         "raised_at": "2026-11-21T10:00:00Z",
+                     *         "owner": "text",
+                     *         "due_at": "2026-11-21T10:00:00Z",
+                     *         "event": {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "kind": "environment",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *           "node_ids": [
+                     *             1
+                     *           ],
+                     *           "target_ids": [
+                     *             1
+                     *           ],
+                     *           "run_id": 1,
+                     *           "told_by": "text"
+                     *         },
+                     *         "closed_because": "text",
+                     *         "baseline_at": "2026-11-21T10:00:00Z",
+                     *         "confirmation_id": 1,
+                     *         "moves": [
+                     *           "acknowledge"
+                     *         ]
+                     *       },
+                     *       "actions": [
+                     *         {
+                     *           "id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "who": "text",
+                     *           "action": "acknowledge",
+                     *           "comment": "text",
+                     *           "before": {},
+                     *           "after": {}
+                     *         }
+                     *       ],
+                     *       "group": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "kind": "change",
+                     *           "state": "suspect",
+                     *           "series": {
+                     *             "id": 1,
+                     *             "workload": "text",
+                     *             "metric": "write_rate",
+                     *             "title": "text",
+                     *             "unit": "bytes_per_second",
+                     *             "better": "higher",
+                     *             "labels": {
+                     *               "operation": "write"
+                     *             },
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "muted_until": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "direction": "worse",
+                     *           "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "change": {
+                     *             "id": 1,
+                     *             "series_id": 1,
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "previous_at": "2026-11-21T10:00:00Z",
+                     *             "cell_id": 1,
+                     *             "n_before": 1,
+                     *             "n_after": 1,
+                     *             "median_before": 1,
+                     *             "median_after": 1,
+                     *             "shift_ratio": 1,
+                     *             "direction": "better",
+                     *             "p_value": 1,
+                     *             "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *             "found_at": "2026-11-21T10:00:00Z",
+                     *             "confirmed_at": "2026-11-21T10:00:00Z",
+                     *             "detector": "kernel-cpd-1"
+                     *           },
+                     *           "silent_since": "2026-11-21T10:00:00Z",
+                     *           "schedule_id": 1,
+                     *           "rule": {
+                     *             "id": 1,
+                     *             "name": "nightly-slower"
+                     *           },
+                     *           "group": {
+                     *             "id": 1,
+                     *             "is_environment": true,
+                     *             "told_at": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "raised_at": "2026-11-21T10:00:00Z",
+                     *           "owner": "text",
+                     *           "due_at": "2026-11-21T10:00:00Z",
+                     *           "event": {
+                     *             "id": 1,
+                     *             "cluster_id": 1,
+                     *             "kind": "environment",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *             "node_ids": [
+                     *               1
+                     *             ],
+                     *             "target_ids": [
+                     *               1
+                     *             ],
+                     *             "run_id": 1,
+                     *             "told_by": "text"
+                     *           },
+                     *           "closed_because": "text",
+                     *           "baseline_at": "2026-11-21T10:00:00Z",
+                     *           "confirmation_id": 1,
+                     *           "moves": [
+                     *             "acknowledge"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mute_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "until": "2026-11-21T10:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MuteInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "alert": {
+                     *         "id": 1,
+                     *         "cluster_id": 1,
+                     *         "cluster_name": "text",
+                     *         "kind": "change",
+                     *         "state": "suspect",
+                     *         "series": {
+                     *           "id": 1,
+                     *           "workload": "text",
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "muted_until": "2026-11-21T10:00:00Z"
+                     *         },
+                     *         "direction": "worse",
+                     *         "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *         "at": "2026-11-21T10:00:00Z",
+                     *         "change": {
+                     *           "id": 1,
+                     *           "series_id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "previous_at": "2026-11-21T10:00:00Z",
+                     *           "cell_id": 1,
+                     *           "n_before": 1,
+                     *           "n_after": 1,
+                     *           "median_before": 1,
+                     *           "median_after": 1,
+                     *           "shift_ratio": 1,
+                     *           "direction": "better",
+                     *           "p_value": 1,
+                     *           "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *           "found_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_at": "2026-11-21T10:00:00Z",
+                     *           "detector": "kernel-cpd-1"
+                     *         },
+                     *         "silent_since": "2026-11-21T10:00:00Z",
+                     *         "schedule_id": 1,
+                     *         "rule": {
+                     *           "id": 1,
+                     *           "name": "nightly-slower"
+                     *         },
+                     *         "group": {
+                     *           "id": 1,
+                     *           "is_environment": true,
+                     *           "told_at": "2026-11-21T10:00:00Z"
+                     *         },
+                     *         "raised_at": "2026-11-21T10:00:00Z",
+                     *         "owner": "text",
+                     *         "due_at": "2026-11-21T10:00:00Z",
+                     *         "event": {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "kind": "environment",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *           "node_ids": [
+                     *             1
+                     *           ],
+                     *           "target_ids": [
+                     *             1
+                     *           ],
+                     *           "run_id": 1,
+                     *           "told_by": "text"
+                     *         },
+                     *         "closed_because": "text",
+                     *         "baseline_at": "2026-11-21T10:00:00Z",
+                     *         "confirmation_id": 1,
+                     *         "moves": [
+                     *           "acknowledge"
+                     *         ]
+                     *       },
+                     *       "actions": [
+                     *         {
+                     *           "id": 1,
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "who": "text",
+                     *           "action": "acknowledge",
+                     *           "comment": "text",
+                     *           "before": {},
+                     *           "after": {}
+                     *         }
+                     *       ],
+                     *       "group": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "kind": "change",
+                     *           "state": "suspect",
+                     *           "series": {
+                     *             "id": 1,
+                     *             "workload": "text",
+                     *             "metric": "write_rate",
+                     *             "title": "text",
+                     *             "unit": "bytes_per_second",
+                     *             "better": "higher",
+                     *             "labels": {
+                     *               "operation": "write"
+                     *             },
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "muted_until": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "direction": "worse",
+                     *           "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "change": {
+                     *             "id": 1,
+                     *             "series_id": 1,
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "previous_at": "2026-11-21T10:00:00Z",
+                     *             "cell_id": 1,
+                     *             "n_before": 1,
+                     *             "n_after": 1,
+                     *             "median_before": 1,
+                     *             "median_after": 1,
+                     *             "shift_ratio": 1,
+                     *             "direction": "better",
+                     *             "p_value": 1,
+                     *             "words": "12.0 % lower, worse: 40 points against 60 before",
+                     *             "found_at": "2026-11-21T10:00:00Z",
+                     *             "confirmed_at": "2026-11-21T10:00:00Z",
+                     *             "detector": "kernel-cpd-1"
+                     *           },
+                     *           "silent_since": "2026-11-21T10:00:00Z",
+                     *           "schedule_id": 1,
+                     *           "rule": {
+                     *             "id": 1,
+                     *             "name": "nightly-slower"
+                     *           },
+                     *           "group": {
+                     *             "id": 1,
+                     *             "is_environment": true,
+                     *             "told_at": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "raised_at": "2026-11-21T10:00:00Z",
+                     *           "owner": "text",
+                     *           "due_at": "2026-11-21T10:00:00Z",
+                     *           "event": {
+                     *             "id": 1,
+                     *             "cluster_id": 1,
+                     *             "kind": "environment",
+                     *             "since": "2026-11-21T10:00:00Z",
+                     *             "at": "2026-11-21T10:00:00Z",
+                     *             "text": "kernel: 6.1.0-30 -> 6.1.0-35",
+                     *             "node_ids": [
+                     *               1
+                     *             ],
+                     *             "target_ids": [
+                     *               1
+                     *             ],
+                     *             "run_id": 1,
+                     *             "told_by": "text"
+                     *           },
+                     *           "closed_because": "text",
+                     *           "baseline_at": "2026-11-21T10:00:00Z",
+                     *           "confirmation_id": 1,
+                     *           "moves": [
+                     *             "acknowledge"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_alert_rules: {
+        parameters: {
+            query?: {
+                cluster_id?: number | null;
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "name": "nightly-slower",
+                     *           "target": {
+                     *             "id": 1,
+                     *             "name": "nfs-home"
+                     *           },
+                     *           "workload": "text",
+                     *           "metric": "text",
+                     *           "least_shift_ratio": 1,
+                     *           "directions": "worse",
+                     *           "channel_ids": [
+                     *             1
+                     *           ],
+                     *           "missing_runs": true,
+                     *           "control_workload": "text",
+                     *           "muted_until": "2026-11-21T10:00:00Z",
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "open_alerts": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_AlertRule_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly-slower",
+                 *       "cluster": "hpc1",
+                 *       "target": "nfs-home",
+                 *       "workload": "fio",
+                 *       "metric": "write_rate",
+                 *       "least_shift_ratio": 0.03,
+                 *       "directions": "worse",
+                 *       "channel_ids": [
+                 *         1
+                 *       ],
+                 *       "missing_runs": true,
+                 *       "control_workload": "fio",
+                 *       "muted_until": "2026-11-21T10:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertRuleInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "name": "nightly-slower",
+                     *       "target": {
+                     *         "id": 1,
+                     *         "name": "nfs-home"
+                     *       },
+                     *       "workload": "text",
+                     *       "metric": "text",
+                     *       "least_shift_ratio": 1,
+                     *       "directions": "worse",
+                     *       "channel_ids": [
+                     *         1
+                     *       ],
+                     *       "missing_runs": true,
+                     *       "control_workload": "text",
+                     *       "muted_until": "2026-11-21T10:00:00Z",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "open_alerts": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "name": "nightly-slower",
+                     *       "target": {
+                     *         "id": 1,
+                     *         "name": "nfs-home"
+                     *       },
+                     *       "workload": "text",
+                     *       "metric": "text",
+                     *       "least_shift_ratio": 1,
+                     *       "directions": "worse",
+                     *       "channel_ids": [
+                     *         1
+                     *       ],
+                     *       "missing_runs": true,
+                     *       "control_workload": "text",
+                     *       "muted_until": "2026-11-21T10:00:00Z",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "open_alerts": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly-slower",
+                 *       "cluster": "hpc1",
+                 *       "target": "nfs-home",
+                 *       "workload": "fio",
+                 *       "metric": "write_rate",
+                 *       "least_shift_ratio": 0.03,
+                 *       "directions": "worse",
+                 *       "channel_ids": [
+                 *         1
+                 *       ],
+                 *       "missing_runs": true,
+                 *       "control_workload": "fio",
+                 *       "muted_until": "2026-11-21T10:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlertRuleInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "name": "nightly-slower",
+                     *       "target": {
+                     *         "id": 1,
+                     *         "name": "nfs-home"
+                     *       },
+                     *       "workload": "text",
+                     *       "metric": "text",
+                     *       "least_shift_ratio": 1,
+                     *       "directions": "worse",
+                     *       "channel_ids": [
+                     *         1
+                     *       ],
+                     *       "missing_runs": true,
+                     *       "control_workload": "text",
+                     *       "muted_until": "2026-11-21T10:00:00Z",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "open_alerts": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "closed_alerts": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RemovedRule"];
                 };
             };
             /** @description Unauthorized */

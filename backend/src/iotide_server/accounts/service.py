@@ -188,3 +188,12 @@ def _replace_grants(session: Session, user_id: int, grants: list[Grant]) -> list
 
 def _shown(grants: list[Grant]) -> list[Json]:
     return [{"cluster_id": grant.cluster_id, "role": grant.role.value} for grant in grants]
+
+
+def member(session: Session, name: str, cluster_id: int) -> int | None:
+    """The id of the enabled user of that name who may see the cluster; None: there is none."""
+    user = repository.user_by_name(session, name)
+    if user is None or user.disabled_at is not None:
+        return None
+    may_see = any(grant.cluster_id in {None, cluster_id} for grant in repository.grants(session, user.id))
+    return user.id if may_see else None

@@ -18,6 +18,7 @@ class Target(Identified, Leasable, Base):
         scope: `node` = private to each node (the node's lease covers it); `shared` = one file system behind many
             mounts (it has leases of its own).
         reserve_bytes: space that runs must leave free; None means the run's own need plus 10 %.
+        confirms_suspects: a cell whose newest points look as if it had changed is run again by itself.
     """
 
     __tablename__ = "target"
@@ -27,6 +28,7 @@ class Target(Identified, Leasable, Base):
     path: Mapped[str]
     scope: Mapped[str]
     reserve_bytes: Mapped[int | None]
+    confirms_suspects: Mapped[bool] = mapped_column(server_default="false")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     retired_at: Mapped[datetime | None]

@@ -79,11 +79,11 @@ def get_target(principal: Viewer, session: Tx, target_id: Id) -> Target:
 
 @router.patch("/targets/{target_id}", summary="Change a target", responses=errors(404, 409))
 def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: TargetPatch) -> Target:
-    """Name, reserve and nodes; naming its nodes again accepts mounts that have changed, adding others does not."""
+    """Name, reserve, policy, nodes; naming its nodes again accepts mounts that have changed, adding others does not."""
     changes = {
         field: value
         for field, value in body.model_dump(exclude_unset=True, exclude={"nodes", "elsewhere"}).items()
-        if field != "name" or value is not None
+        if field == "reserve_bytes" or value is not None
     }
     if body.nodes is not None:
         service.mount_on(session, principal, target_id, body.places(), now)

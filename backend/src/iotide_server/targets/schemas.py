@@ -29,6 +29,12 @@ ReserveBytes = Annotated[
 ]
 
 
+ConfirmsSuspects = Annotated[
+    bool,
+    Field(description="Cells on it whose newest points look as if they had changed are run three times more at once"),
+]
+
+
 class NodePath(Input):
     """Where a target is on one node."""
 
@@ -75,6 +81,7 @@ class TargetPatch(Input):
 
     name: TargetName | None = None
     reserve_bytes: ReserveBytes = None
+    confirms_suspects: ConfirmsSuspects | None = None
     nodes: NodeIds | None = None
     elsewhere: Elsewhere = Field(default_factory=list)
 
@@ -124,6 +131,7 @@ class Target(Output):
     path: str
     scope: Scope
     reserve_bytes: ReserveBytes
+    confirms_suspects: ConfirmsSuspects
     retired_at: datetime | None
     mounts: list[TargetMount]
     backed_by: Annotated[list[TargetRef], Field(description="Targets of storage nodes that it stands on")]
@@ -140,6 +148,7 @@ class Target(Output):
             path=target.path,
             scope="shared" if target.scope == "shared" else "node",
             reserve_bytes=target.reserve_bytes,
+            confirms_suspects=target.confirms_suspects,
             retired_at=target.retired_at,
             mounts=[
                 TargetMount(

@@ -10,6 +10,7 @@ from math import isfinite
 
 from sqlalchemy.orm import Session
 
+from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, MOST_RUNS, analyse
@@ -19,6 +20,7 @@ from iotide_server.statistics.suspects import suspect
 from iotide_server.trends import event_repository, repository
 from iotide_server.trends.changes import match_changes
 from iotide_server.trends.models import ChangePoint, SeriesCourse
+from iotide_server.trends.service import ALERTS
 
 
 def analyse_series(session: Session, series_id: int) -> None:
@@ -50,6 +52,7 @@ def analyse_series(session: Session, series_id: int) -> None:
     _keep_changes(session, course, found.changes, points)
     if points:
         _judge_events(session, series, points)
+    want_work(session, ALERTS, series_id, course.analysed_at)
     live.publish(session, "series", series_id, series.cluster_id)
 
 

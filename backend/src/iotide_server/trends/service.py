@@ -27,6 +27,9 @@ from iotide_wire.measured import Flag, FlagCode
 ANALYSIS: Final = "analysis"
 """Kind of the work that analyses a series; its key is the series."""
 
+ALERTS: Final = "alerts"
+"""Kind of the work that raises the alerts of a series; its key is the series."""
+
 ANALYSED_AFTER: Final = timedelta(seconds=5)
 """An analysis waits so long for more news of its series: the points of a campaign come one after the other."""
 

@@ -1,0 +1,117 @@
+"""Confirmation runs: a suspect is looked at again at once, where its targets allow it, not at the next firing."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from pydantic import ValidationError
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import authentication
+from iotide_server.alerts.confirmation import ConfirmedCell, confirmation_plan
+from iotide_server.alerts.journal import Deed, note
+from iotide_server.alerts.models import Alert
+from iotide_server.campaigns import service as campaigns
+from iotide_server.campaigns.models import Campaign, Cell
+from iotide_server.kit.errors import IotideError
+from iotide_server.results.models import Point, Series
+from iotide_wire.plan import CampaignPlan
+
+ASKED: Final = "confirmation_asked"
+NOT_ASKED: Final = "confirmation_refused"
+ONCE_IN: Final = timedelta(days=1)
+"""So often at most is one cell confirmed: a series with two modes is suspect again and again."""
+
+_LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('confirm ' || :nodes || :options, :cluster_id))")
+_MAY: Final = text(
+    "SELECT bool_and(confirms_suspects AND retired_at IS NULL) FROM target JOIN cell_target ON target_id = target.id"
+    " WHERE cell_id = :cell_id"
+)
+_EARLIER: Final = text(
+    """
+    SELECT campaign.id,
+           campaign.created_at >= :newest_at OR campaign.id = :campaign_id OR EXISTS (
+               SELECT FROM run WHERE run.campaign_id = campaign.id AND run.state IN ('waiting', 'active')
+           ) AS is_same
+    FROM series AS own
+    JOIN series AS sibling USING (cluster_id, node_ids, target_ids, workload, series_revision, options_sha256, variant)
+    JOIN alert ON alert.series_id = sibling.id
+    JOIN campaign ON campaign.id = alert.confirmation_id
+    WHERE own.id = :series_id
+    ORDER BY campaign.id DESC LIMIT 1
+    """
+)
+_CELL: Final = text(
+    """
+    SELECT workload.name AS workload, cell.options,
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = node.id WHERE cell_id = cell.id ORDER BY node_id)
+               AS nodes,
+           ARRAY(SELECT name FROM target JOIN cell_target ON target_id = target.id WHERE cell_id = cell.id
+                 ORDER BY target_id) AS targets,
+           ARRAY(SELECT name FROM node JOIN cell_observer ON node_id = node.id WHERE cell_id = cell.id
+                 ORDER BY node_id) AS observers,
+           (SELECT name FROM node JOIN cell_node ON node_id = node.id
+            WHERE cell_id = cell.id AND step_role = 'sender') AS sender
+    FROM cell JOIN workload ON workload.id = cell.workload_id
+    WHERE cell.id = :cell_id
+    """
+)
+
+
+def confirm(session: Session, series: Series, suspicion: Alert, newest: Point, now: datetime) -> None:
+    """Submit confirmation runs for a new suspicion, at most once for it, in the name of whose campaign made it.
+
+    Nothing happens where a target does not allow it. Of several series of one cell the first one asks for all.
+    """
+    if not session.scalars(_MAY, {"cell_id": newest.cell_id}).one():
+        return
+    key = {"nodes": str(series.node_ids), "options": series.options_sha256, "cluster_id": series.cluster_id}
+    session.execute(_LOCK, key)
+    values = {"series_id": series.id, "newest_at": newest.at, "campaign_id": newest.campaign_id}
+    earlier = session.execute(_EARLIER, values).one_or_none()
+    if earlier is not None and earlier.is_same:
+        note(session, suspicion, Deed(ASKED, now), confirmation_id=earlier.id)
+    elif earlier is not None and session.get_one(Campaign, earlier.id).created_at > now - ONCE_IN:
+        _refuse(session, suspicion, f"campaign {earlier.id} did so within a day", now)
+    else:
+        _submit(session, series, suspicion, newest, now)
+
+
+def _submit(session: Session, series: Series, suspicion: Alert, newest: Point, now: datetime) -> None:
+    """Submit the runs; what keeps them from that is written down."""
+    campaign = session.get_one(Campaign, newest.campaign_id)
+    owner = authentication.on_behalf_of(session, campaign.owner_id, f"confirms alert {suspicion.id}")
+    if owner is None:
+        _refuse(session, suspicion, f"whoever submitted campaign {campaign.id} is gone or shut out", now)
+        return
+    if session.get_one(Cell, newest.cell_id).variant:
+        _refuse(session, suspicion, "its stage is set up by an operator; run it again by hand", now)
+        return
+    try:
+        plan = _plan(session, series, suspicion, campaign, newest)
+        with session.begin_nested():
+            submitted = campaigns.submit(session, owner, plan, f"confirms alert {suspicion.id}", now)
+    except IotideError as error:
+        _refuse(session, suspicion, f"{error.message}; {error.remedy}" if error.remedy else error.message, now)
+    except ValidationError as error:
+        _refuse(session, suspicion, f"campaign {campaign.id} has a plan of another release: {error.errors()[0]}", now)
+    else:
+        note(session, suspicion, Deed(ASKED, now), confirmation_id=submitted.campaign_id)
+
+
+def _refuse(session: Session, suspicion: Alert, why: str, now: datetime) -> None:
+    note(session, suspicion, Deed(NOT_ASKED, now, comment=why[:4000]))
+
+
+def _plan(session: Session, series: Series, suspicion: Alert, campaign: Campaign, newest: Point) -> CampaignPlan:
+    row = session.execute(_CELL, {"cell_id": newest.cell_id}).one()
+    origin = (
+        f"Confirms alert {suspicion.id}: {series.title} of {series.workload} (series {series.id}) looks as if it had"
+        f" changed with campaign {campaign.name} ({campaign.id})."
+    )
+    return confirmation_plan(
+        CampaignPlan.model_validate(campaign.plan),
+        ConfirmedCell(row.workload, row.options, row.nodes, row.targets, row.observers, row.sender),
+        name=f"confirm-{suspicion.id}-{campaign.name}",
+        note=origin,
+    )

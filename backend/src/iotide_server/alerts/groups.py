@@ -1,0 +1,54 @@
+"""Alerts that belong together: what happened in one cluster within two runs is one group with one message."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.alerts import repository
+from iotide_server.alerts.models import Alert, AlertGroup
+from iotide_server.alerts.repository import Window
+from iotide_server.live import service as live
+from iotide_server.results.models import Series
+
+TOLD_AFTER: Final = timedelta(seconds=30)
+"""A group waits so long for the rest of it: series of one campaign are analysed one after another."""
+
+
+def join(session: Session, alert: Alert, series: Series, now: datetime) -> AlertGroup:
+    """Put a new alert into the group that it belongs to, or into one of its own."""
+    repository.lock_groups(session, alert.cluster_id)
+    near = Window(alert.at, alert.window_from, alert.window_until)
+    group = repository.group_near(session, alert.cluster_id, alert.kind, near)
+    if group is None:
+        group = AlertGroup(
+            cluster_id=alert.cluster_id,
+            kind=alert.kind,
+            at=alert.at,
+            window_from=alert.window_from,
+            window_until=alert.window_until,
+            node_ids=series.node_ids,
+            is_environment=False,
+            created_at=now,
+        )
+        session.add(group)
+    else:
+        group.node_ids = [node_id for node_id in group.node_ids if node_id in series.node_ids]
+    session.flush()
+    alert.group_id = group.id
+    session.flush()
+    ask_control(session, group)
+    return group
+
+
+def ask_control(session: Session, group: AlertGroup) -> None:
+    """Mark a group whose control workload changed along; that stays, since its message may have said it."""
+    if not group.is_environment and repository.control_changed(session, group):
+        group.is_environment = True
+        live.publish(session, "alert", group.id, group.cluster_id)
+
+
+def controls_changed(session: Session, series: Series) -> None:
+    """Mark the groups for which this series, which has changed, is the control."""
+    for group in repository.groups_controlled(session, series):
+        ask_control(session, group)

@@ -1,0 +1,170 @@
+"""Tables of alerts: rules, what they raised, what belongs together, and what was done about it."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from iotide_server.kit.db import Base, Identified, Json
+
+
+class AlertRule(Identified, Base):
+    """Of which changes of which series somebody is told.
+
+    Attributes:
+        target_id, workload, metric: of the series it covers; None: any of the cluster.
+        least_shift_ratio: smaller changes are shown and no alert.
+        directions: `worse` or `both`.
+        channel_ids: of notifications; none: its alerts are shown only.
+        missing_runs: whether it alerts of scheduled series that stopped, too.
+        control_workload: where a series of it changed along, the environment is to be looked at first.
+        muted_until: nobody is told before.
+        created_at: of changes that were confirmed earlier it raises nothing.
+        removed_at: from then on it raises nothing; its alerts were closed.
+    """
+
+    __tablename__ = "alert_rule"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    name: Mapped[str]
+    target_id: Mapped[int | None] = mapped_column(ForeignKey("target.id"))
+    workload: Mapped[str | None]
+    metric: Mapped[str | None]
+    least_shift_ratio: Mapped[float]
+    directions: Mapped[str]
+    channel_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    missing_runs: Mapped[bool]
+    control_workload: Mapped[str | None]
+    muted_until: Mapped[datetime | None]
+    created_at: Mapped[datetime]
+    removed_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        CheckConstraint("directions IN ('worse', 'both')", name="directions"),
+        CheckConstraint("least_shift_ratio > 0", name="least_shift_ratio"),
+        Index(
+            "uq_alert_rule_cluster_id_name",
+            "cluster_id",
+            "name",
+            unique=True,
+            postgresql_where=text("removed_at IS NULL"),
+        ),
+    )
+
+
+class AlertGroup(Identified, Base):
+    """Alerts of one cluster that happened within two runs: one message tells of all of them.
+
+    Attributes:
+        at, window_from, window_until: of its first alert; what is within two runs of that belongs to it.
+        node_ids: that all of its series have in common; empty where they have none.
+        is_environment: a control workload changed along.
+        told_at: when its message was handed to the channels; None: not yet, or nobody is to be told.
+    """
+
+    __tablename__ = "alert_group"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    kind: Mapped[str]
+    at: Mapped[datetime]
+    window_from: Mapped[datetime]
+    window_until: Mapped[datetime]
+    node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    is_environment: Mapped[bool] = mapped_column(server_default="false")
+    created_at: Mapped[datetime]
+    told_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        CheckConstraint("kind IN ('change', 'missing')", name="kind"),
+        Index("ix_alert_group_cluster_id_at", "cluster_id", "at"),
+    )
+
+
+class Alert(Identified, Base):
+    """A change that a rule covers, a suspicion of one, or a scheduled series without points.
+
+    Attributes:
+        change_point_id: what it is about, once that is found; a change has one alert for ever.
+        silent_since: of a series that stopped: its last point; such a silence has one alert for ever.
+        schedule_id: that goes on without giving it points.
+        rule_id: that answers for it; None for a suspicion.
+        at: when the first point after it was measured; of a silence the time from which on it was late.
+        window_from, window_until: two points before that and two after it; alerts within are of one group.
+        state_before: what it was before an analysis ended it; where later points take that back, it is that again.
+        baseline_level: the median after it, which is normal since `baseline_at`.
+        confirmation_id: the campaign that was submitted to see whether a suspicion is right.
+    """
+
+    __tablename__ = "alert"
+
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
+    series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"))
+    kind: Mapped[str]
+    state: Mapped[str]
+    change_point_id: Mapped[int | None] = mapped_column(ForeignKey("change_point.id", ondelete="CASCADE"), unique=True)
+    silent_since: Mapped[datetime | None]
+    schedule_id: Mapped[int | None] = mapped_column(ForeignKey("schedule.id"))
+    rule_id: Mapped[int | None] = mapped_column(ForeignKey("alert_rule.id"))
+    group_id: Mapped[int | None] = mapped_column(ForeignKey("alert_group.id"))
+    at: Mapped[datetime]
+    window_from: Mapped[datetime]
+    window_until: Mapped[datetime]
+    raised_at: Mapped[datetime]
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    due_at: Mapped[datetime | None]
+    event_id: Mapped[int | None] = mapped_column(ForeignKey("event.id", ondelete="SET NULL"))
+    closed_because: Mapped[str | None]
+    state_before: Mapped[str | None]
+    baseline_level: Mapped[float | None]
+    baseline_at: Mapped[datetime | None]
+    confirmation_id: Mapped[int | None] = mapped_column(ForeignKey("campaign.id"))
+
+    __table_args__ = (
+        UniqueConstraint("series_id", "silent_since"),
+        CheckConstraint("kind IN ('change', 'missing')", name="kind"),
+        CheckConstraint(
+            "state IN ('suspect', 'untriaged', 'acknowledged', 'investigating', 'expected', 'noise', 'wont_fix',"
+            " 'fixed', 'verified', 'recovered', 'closed')",
+            name="state",
+        ),
+        CheckConstraint("(state = 'closed') = (closed_because IS NOT NULL)", name="closed"),
+        CheckConstraint("(kind = 'missing') = (silent_since IS NOT NULL)", name="silent_since"),
+        CheckConstraint("(baseline_at IS NULL) = (baseline_level IS NULL)", name="baseline"),
+        Index("ix_alert_cluster_id_id", "cluster_id", "id"),
+        Index("ix_alert_rule_id", "rule_id"),
+        Index("ix_alert_group_id", "group_id"),
+        Index("uq_alert_suspect", "series_id", unique=True, postgresql_where=text("state = 'suspect'")),
+    )
+
+
+class AlertAction(Identified, Base):
+    """What was done about an alert; never updated.
+
+    Attributes:
+        who: a person; None: it came by itself, of an analysis.
+        action: a `lifecycle.Move` or `lifecycle.News`, or what else became of it.
+        before, after: what it changed.
+    """
+
+    __tablename__ = "alert_action"
+
+    alert_id: Mapped[int] = mapped_column(ForeignKey("alert.id", ondelete="CASCADE"))
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
+    who: Mapped[str | None]
+    action: Mapped[str]
+    comment: Mapped[str]
+    before: Mapped[Json] = mapped_column(JSONB)
+    after: Mapped[Json] = mapped_column(JSONB)
+
+    __table_args__ = (Index("ix_alert_action_alert_id", "alert_id", "id"),)
+
+
+class SeriesMute(Base):
+    """Of this series nobody is told before then; its alerts are raised and shown."""
+
+    __tablename__ = "series_mute"
+
+    series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"), primary_key=True)
+    until: Mapped[datetime]
+    who: Mapped[str]

@@ -1,0 +1,177 @@
+"""The alerts of a series after its analysis: what is new, what recovered, what is no longer found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.alerts import groups, repository, scopes, suspicions
+from iotide_server.alerts.journal import Deed, close, note
+from iotide_server.alerts.lifecycle import AlertState, ClosedBecause, News, after_news
+from iotide_server.alerts.models import Alert, AlertRule
+from iotide_server.alerts.scopes import Subject
+from iotide_server.alerts.shifts import Direction, Shift, is_near
+from iotide_server.results.models import Series
+from iotide_server.trends.models import ChangePoint
+
+_TAKEN_BACK: Final = frozenset({AlertState.RECOVERED, AlertState.VERIFIED})
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A series whose alerts are brought up to date.
+
+    Attributes:
+        changes: all that an analysis ever found, in time order.
+        alerts: all that it ever had.
+    """
+
+    session: Session
+    series: Series
+    changes: Sequence[ChangePoint]
+    alerts: list[Alert]
+    now: datetime
+
+
+def raise_alerts(session: Session, series_id: int) -> None:
+    """Make the alerts of a series say what its last analysis says; harmless to do twice, also at once."""
+    series = repository.lock_series(session, series_id)
+    if series is None:
+        return
+    look = Look(
+        session,
+        series,
+        repository.changes(session, series_id),
+        list(repository.alerts_of(session, series_id)),
+        repository.transaction_time(session),
+    )
+    _follow_changes(look)
+    _follow_silences(look)
+    raised = _raise_newest(look)
+    suspicions.follow(session, series, look.alerts, look.changes, look.now)
+    if raised is not None:
+        groups.join(session, raised, series, look.now)
+    if look.changes:
+        groups.controls_changed(session, series)
+
+
+def rule_of(session: Session, series: Series) -> AlertRule | None:
+    """The rule that answers for a series: the narrowest that covers it."""
+    rules = {rule.id: rule for rule in repository.living_rules(session, series.cluster_id)}
+    chosen = scopes.narrowest(rules.values(), Subject(series.target_ids, series.workload, series.metric))
+    return None if chosen is None else rules[chosen.id]
+
+
+def shift_of(change: ChangePoint) -> Shift:
+    """The change as its alert judges it."""
+    return Shift(change.median_before, change.median_after)
+
+
+def _follow_changes(look: Look) -> None:
+    by_id = {change.id: change for change in look.changes}
+    told = [alert for alert in look.alerts if alert.change_point_id in by_id]
+    reopened = repository.reopened_at(look.session, [alert.id for alert in told])
+    for alert in told:
+        change = by_id[alert.change_point_id or 0]
+        if alert.at != change.at:
+            near = repository.window(look.session, alert.series_id, change.at)
+            alert.at, alert.window_from, alert.window_until = near.at, near.first_at, near.last_at
+        if change.gone_at is not None:
+            if after_news(AlertState(alert.state), News.GONE) is AlertState.CLOSED:
+                close(look.session, alert, ClosedBecause.CHANGE_GONE, look.now)
+            continue
+        if alert.closed_because == ClosedBecause.CHANGE_GONE:
+            _put_back(look, alert)
+        _follow_recovery(look, alert, change, reopened.get(alert.id))
+
+
+def _follow_recovery(look: Look, alert: Alert, change: ChangePoint, reopened_at: datetime | None) -> None:
+    """Recovered once a confirmed change takes it back; somebody who reopened it has seen those of before."""
+    is_taken_back = any(
+        one.gone_at is None
+        and one.confirmed_at is not None
+        and one.at > change.at
+        and (reopened_at is None or one.confirmed_at > reopened_at)
+        and shift_of(change).is_taken_back_by(shift_of(one))
+        for one in look.changes
+    )
+    state = AlertState(alert.state)
+    if is_taken_back and (after := after_news(state, News.RECOVERED)) is not state:
+        deed = Deed(News.RECOVERED, look.now)
+        note(look.session, alert, deed, state=after.value, state_before=alert.state)
+    elif not is_taken_back and state in _TAKEN_BACK and alert.state_before is not None:
+        _put_back(look, alert)
+
+
+def _put_back(look: Look, alert: Alert) -> None:
+    """It is again what it was before an analysis ended it."""
+    deed = Deed("back", look.now)
+    note(look.session, alert, deed, state=alert.state_before, closed_because=None, state_before=None)
+
+
+def _follow_silences(look: Look) -> None:
+    silent = [alert for alert in look.alerts if alert.silent_since is not None]
+    newest = repository.newest_point(look.session, look.series.id) if silent else None
+    for alert in silent:
+        state = AlertState(alert.state)
+        is_over = newest is not None and alert.silent_since is not None and newest.at > alert.silent_since
+        if is_over and (after := after_news(state, News.RECOVERED)) is not state:
+            note(look.session, alert, Deed(News.RECOVERED, look.now), state=after.value)
+
+
+def _raise_newest(look: Look) -> Alert | None:
+    """An alert of the newest confirmed change, if a rule asks for it.
+
+    Of several that were found at once, as in a history that was loaded, the others are no news.
+    """
+    confirmed = [one for one in look.changes if one.confirmed_at is not None and one.gone_at is None]
+    newest = confirmed[-1] if confirmed else None
+    if newest is None or any(alert.change_point_id == newest.id for alert in look.alerts):
+        return None
+    rule = rule_of(look.session, look.series)
+    if rule is None or not _is_asked_for(look, rule, newest):
+        return None
+    near = repository.window(look.session, look.series.id, newest.at)
+    suspicion = next((alert for alert in look.alerts if _became(alert, newest)), None)
+    alert = suspicion or Alert(
+        cluster_id=look.series.cluster_id, series_id=look.series.id, kind="change", state=AlertState.SUSPECT.value
+    )
+    alert.at, alert.window_from, alert.window_until = near.at, near.first_at, near.last_at
+    alert.raised_at = look.now
+    if suspicion is None:
+        look.session.add(alert)
+        look.alerts.append(alert)
+    state = after_news(AlertState.SUSPECT, News.CONFIRMED).value
+    deed = Deed(News.CONFIRMED, look.now)
+    note(look.session, alert, deed, state=state, change_point_id=newest.id, rule_id=rule.id)
+    return alert
+
+
+def _became(alert: Alert, change: ChangePoint) -> bool:
+    """Whether it is the suspicion that the change was confirmed after."""
+    return alert.state == AlertState.SUSPECT and (change.confirmed_at or alert.raised_at) >= alert.raised_at
+
+
+def _is_asked_for(look: Look, rule: AlertRule, change: ChangePoint) -> bool:
+    """Whether somebody wants to hear of the change.
+
+    Not of what was confirmed before there was the rule, nor of what leads to a level that was accepted; and that a
+    change for the better took another one back is told by that one's alert.
+    """
+    shift = shift_of(change)
+    if change.confirmed_at is None or change.confirmed_at < rule.created_at:
+        return False
+    if not scopes.asks_for(rule, shift, look.series.better):
+        return False
+    accepted = [alert for alert in look.alerts if alert.baseline_at is not None]
+    newest = max(accepted, key=lambda alert: alert.baseline_at or look.now, default=None)
+    if newest is not None and newest.baseline_level is not None and is_near(shift.after, newest.baseline_level):
+        return False
+    if shift.direction(look.series.better) is Direction.WORSE:
+        return True
+    told = {alert.change_point_id for alert in look.alerts if alert.state in _TAKEN_BACK}
+    return not any(
+        one.id in told and one.at < change.at and shift_of(one).is_taken_back_by(shift) for one in look.changes
+    )

@@ -1,0 +1,199 @@
+"""What people read of alerts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, select
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role, User
+from iotide_server.accounts.principal import Principal
+from iotide_server.alerts import models, repository
+from iotide_server.alerts.errors import AlertNotFoundError
+from iotide_server.alerts.lifecycle import AlertState, possible
+from iotide_server.alerts.models import AlertAction as ActionRow
+from iotide_server.alerts.schemas import (
+    Alert,
+    AlertAction,
+    AlertDetail,
+    AlertFilter,
+    AlertGroupRef,
+    AlertSeries,
+    RuleRef,
+)
+from iotide_server.alerts.shifts import Direction, Shift
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.kit.clock import written
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.results.models import Series
+from iotide_server.targets.models import Target
+from iotide_server.trends.models import ChangePoint, Event
+from iotide_server.trends.schemas import Event as ShownEvent
+from iotide_server.trends.schemas import SeriesChange
+from iotide_server.trends.words import change_words
+
+AnyRow = Row[*tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names by id, and until when series are muted."""
+
+    nodes: Mapping[int, str]
+    targets: Mapping[int, str]
+    muted: Mapping[int, datetime]
+
+
+def list_alerts(
+    session: Session, principal: Principal, wanted: AlertFilter, paging: PageRequest, now: datetime
+) -> Slice[Alert]:
+    """The alerts that the caller may see, the newest noticed first."""
+    statement = _filtered(principal.visible_clusters(), wanted).where(models.Alert.id < paging.before_id)
+    rows = session.execute(statement.order_by(models.Alert.id.desc()).limit(paging.limit + 1)).all()
+    page = paging.cut(rows, key=lambda row: int(row[0].id))
+    return Slice(shown(session, page.rows, now), page.next_cursor)
+
+
+def alert(session: Session, principal: Principal, alert_id: int, now: datetime) -> AlertDetail:
+    """One alert with its history and its group.
+
+    Raises:
+        AlertNotFoundError: there is none that the caller may see.
+    """
+    found = session.execute(_described().where(models.Alert.id == alert_id)).one_or_none()
+    missing = AlertNotFoundError(alert_id)
+    if found is None:
+        raise missing
+    principal.require(Role.VIEWER, found[0].cluster_id, missing)
+    actions = select(ActionRow).where(ActionRow.alert_id == alert_id).order_by(ActionRow.id)
+    return AlertDetail(
+        alert=shown(session, [found], now)[0],
+        actions=[AlertAction.of(row) for row in session.scalars(actions)],
+        group=[one for one in of_group(session, found[0].group_id, now) if one.id != alert_id],
+    )
+
+
+def of_group(session: Session, group_id: int | None, now: datetime) -> list[Alert]:
+    """The alerts of a group, the first one first."""
+    if group_id is None:
+        return []
+    statement = _described().where(models.Alert.group_id == group_id).order_by(models.Alert.id)
+    return shown(session, session.execute(statement).all(), now)
+
+
+def of_cluster(session: Session, cluster_id: int, states: Sequence[AlertState], now: datetime) -> list[Alert]:
+    """The alerts of a cluster in these states, the newest first."""
+    statement = _described().where(models.Alert.cluster_id == cluster_id, models.Alert.state.in_(states))
+    return shown(session, session.execute(statement.order_by(models.Alert.id.desc())).all(), now)
+
+
+def shown(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[Alert]:
+    """As the API shows the rows of `_described`."""
+    series = [row[1] for row in rows]
+    node_ids = {node_id for one in series for node_id in one.node_ids}
+    target_ids = {target_id for one in series for target_id in one.target_ids}
+    names = _Names(
+        dict(session.execute(select(Node.id, Node.name).where(Node.id.in_(node_ids))).all()),
+        dict(session.execute(select(Target.id, Target.name).where(Target.id.in_(target_ids))).all()),
+        repository.muted_until(session, [one.id for one in series], now),
+    )
+    return [_shown(row, names) for row in rows]
+
+
+def _described() -> Select[*tuple[Any, ...]]:
+    return (
+        select(
+            models.Alert,
+            Series,
+            ChangePoint,
+            models.AlertRule,
+            models.AlertGroup,
+            Event,
+            Cluster.name.label("cluster_name"),
+            User.name.label("owner"),
+        )
+        .join(Series, Series.id == models.Alert.series_id)
+        .join(Cluster, Cluster.id == models.Alert.cluster_id)
+        .outerjoin(ChangePoint, ChangePoint.id == models.Alert.change_point_id)
+        .outerjoin(models.AlertRule, models.AlertRule.id == models.Alert.rule_id)
+        .outerjoin(models.AlertGroup, models.AlertGroup.id == models.Alert.group_id)
+        .outerjoin(Event, Event.id == models.Alert.event_id)
+        .outerjoin(User, User.id == models.Alert.owner_id)
+    )
+
+
+def _filtered(visible: frozenset[int] | None, wanted: AlertFilter) -> Select[*tuple[Any, ...]]:
+    statement = _described()
+    if visible is not None:
+        statement = statement.where(models.Alert.cluster_id.in_(visible))
+    if wanted.state:
+        statement = statement.where(models.Alert.state.in_(wanted.state))
+    for column in ("kind", "cluster_id", "series_id", "group_id", "rule_id"):
+        value = getattr(wanted, column)
+        if value is not None:
+            statement = statement.where(getattr(models.Alert, column) == value)
+    if wanted.target_id is not None:
+        statement = statement.where(Series.target_ids.contains([wanted.target_id]))
+    if wanted.owner is not None:
+        statement = statement.where(User.name == wanted.owner)
+    return statement
+
+
+def _shown(row: AnyRow, names: _Names) -> Alert:
+    found, series, change, rule, group, event, cluster_name, owner = row
+    direction = direction_of(series, change)
+    state = AlertState(found.state)
+    return Alert(
+        id=found.id,
+        cluster_id=found.cluster_id,
+        cluster_name=cluster_name,
+        kind=found.kind,
+        state=state,
+        series=_series(series, names),
+        direction=direction,
+        words=_words(found, series, change),
+        at=found.at,
+        change=None if change is None else SeriesChange.of(change, series.better),
+        silent_since=found.silent_since,
+        schedule_id=found.schedule_id,
+        rule=None if rule is None else RuleRef.model_validate(rule),
+        group=None if group is None else AlertGroupRef.model_validate(group),
+        raised_at=found.raised_at,
+        owner=owner,
+        due_at=found.due_at,
+        event=None if event is None else ShownEvent.model_validate(event),
+        closed_because=found.closed_because,
+        baseline_at=found.baseline_at,
+        confirmation_id=found.confirmation_id,
+        moves=list(possible(state, is_improvement=direction is Direction.BETTER)),
+    )
+
+
+def direction_of(series: Series, change: ChangePoint | None) -> Direction | None:
+    """What the change of an alert is to those who use the system."""
+    return None if change is None else Shift(change.median_before, change.median_after).direction(series.better)
+
+
+def _series(series: Series, names: _Names) -> AlertSeries:
+    return AlertSeries(
+        id=series.id,
+        workload=series.workload,
+        metric=series.metric,
+        title=series.title,
+        unit=series.unit,
+        better=series.better,
+        labels=series.labels,
+        node_names=sorted(names.nodes[node_id] for node_id in series.node_ids),
+        target_names=sorted(names.targets[target_id] for target_id in series.target_ids),
+        muted_until=names.muted.get(series.id),
+    )
+
+
+def _words(found: models.Alert, series: Series, change: ChangePoint | None) -> str:
+    if change is not None:
+        return change_words(change.shift_ratio, change.points_before, change.points_after, series.better)
+    if found.silent_since is not None:
+        return f"no point since {written(found.silent_since)}, and its schedule goes on"
+    return "its newest points look as if it had changed; nothing is shown yet"

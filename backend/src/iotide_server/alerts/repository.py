@@ -1,0 +1,152 @@
+"""SQL of alerts, their rules and groups."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.alerts.lifecycle import OPEN, Move
+from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule, SeriesMute
+from iotide_server.results.models import Point, Series
+from iotide_server.trends.models import ChangePoint
+
+_WINDOW: Final = text(
+    """
+    SELECT coalesce((SELECT min(at) FROM (SELECT at FROM point WHERE series_id = :series_id AND at < :at
+                     ORDER BY at DESC LIMIT :runs) AS before), :at) AS first_at,
+           coalesce((SELECT max(at) FROM (SELECT at FROM point WHERE series_id = :series_id AND at > :at
+                     ORDER BY at LIMIT :runs) AS after), :at) AS last_at
+    """
+)
+_CONTROL_CHANGED: Final = text(
+    """
+    SELECT EXISTS (
+        SELECT FROM alert
+        JOIN series AS own ON own.id = alert.series_id
+        JOIN alert_rule AS rule ON rule.id = alert.rule_id
+        JOIN series AS control ON control.cluster_id = alert.cluster_id AND control.workload = rule.control_workload
+        JOIN change_point ON change_point.series_id = control.id
+        WHERE alert.group_id = :group_id AND own.workload <> rule.control_workload
+          AND control.node_ids && own.node_ids AND change_point.gone_at IS NULL
+          AND change_point.at BETWEEN :window_from AND :window_until
+    )
+    """
+)
+GROUPED_RUNS: Final = 2
+"""So near to each other changes are told together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A moment, and two points of its series before and after it."""
+
+    at: datetime
+    first_at: datetime
+    last_at: datetime
+
+
+def transaction_time(session: Session) -> datetime:
+    """When this transaction began, by the database's clock."""
+    return session.scalars(select(func.now())).one()
+
+
+def lock_series(session: Session, series_id: int) -> Series | None:
+    """The series, kept from others who analyse it or raise its alerts at the same time."""
+    return session.scalar(select(Series).where(Series.id == series_id).with_for_update(key_share=True))
+
+
+def changes(session: Session, series_id: int) -> Sequence[ChangePoint]:
+    """All changes of a series that an analysis ever found, in time order."""
+    statement = select(ChangePoint).where(ChangePoint.series_id == series_id).order_by(ChangePoint.at, ChangePoint.id)
+    return session.scalars(statement.execution_options(populate_existing=True)).all()
+
+
+def newest_point(session: Session, series_id: int) -> Point | None:
+    """The newest point of a series."""
+    statement = select(Point).where(Point.series_id == series_id).order_by(Point.at.desc(), Point.id.desc())
+    return session.scalars(statement.limit(1)).one_or_none()
+
+
+def window(session: Session, series_id: int, at: datetime) -> Window:
+    """Two points of the series before a moment, and two after it."""
+    values = {"series_id": series_id, "at": at, "runs": GROUPED_RUNS}
+    row = session.execute(_WINDOW, values).one()
+    return Window(at, row.first_at, row.last_at)
+
+
+def alerts_of(session: Session, series_id: int) -> Sequence[Alert]:
+    """All alerts of a series, the oldest first, kept from people who move them meanwhile."""
+    statement = select(Alert).where(Alert.series_id == series_id).order_by(Alert.id).with_for_update()
+    return session.scalars(statement.execution_options(populate_existing=True)).all()
+
+
+def living_rules(session: Session, cluster_id: int) -> Sequence[AlertRule]:
+    """The rules of a cluster that were not removed."""
+    statement = select(AlertRule).where(AlertRule.cluster_id == cluster_id, AlertRule.removed_at.is_(None))
+    return session.scalars(statement.order_by(AlertRule.id)).all()
+
+
+def reopened_at(session: Session, alert_ids: Collection[int]) -> Mapping[int, datetime]:
+    """When somebody reopened these alerts last, of those that somebody did."""
+    statement = (
+        select(AlertAction.alert_id, func.max(AlertAction.at))
+        .where(AlertAction.alert_id.in_(alert_ids), AlertAction.action == Move.REOPEN)
+        .group_by(AlertAction.alert_id)
+    )
+    return dict(session.execute(statement).all())
+
+
+def lock_groups(session: Session, cluster_id: int) -> None:
+    """Keep others from grouping alerts of the cluster until the end of the transaction."""
+    session.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended('alert_group', :cluster_id))"), {"cluster_id": cluster_id}
+    )
+
+
+def group_near(session: Session, cluster_id: int, kind: str, near: Window) -> AlertGroup | None:
+    """The group of which the first alert is within two runs, counted by either series."""
+    is_near = AlertGroup.at.between(near.first_at, near.last_at) | (
+        (AlertGroup.window_from <= near.at) & (AlertGroup.window_until >= near.at)
+    )
+    statement = select(AlertGroup).where(AlertGroup.cluster_id == cluster_id, AlertGroup.kind == kind, is_near)
+    nearest = func.abs(func.extract("epoch", AlertGroup.at - near.at))
+    return session.scalars(statement.order_by(nearest, AlertGroup.id).limit(1)).one_or_none()
+
+
+def control_changed(session: Session, group: AlertGroup) -> bool:
+    """Whether a workload that a rule of the group calls its control changed at the same time on one of its nodes."""
+    values = {"group_id": group.id, "window_from": group.window_from, "window_until": group.window_until}
+    return bool(session.scalar(_CONTROL_CHANGED, values))
+
+
+def groups_controlled(session: Session, series: Series) -> Sequence[AlertGroup]:
+    """The groups around a change of this series whose rules call its workload their control, and that do not know."""
+    statement = (
+        select(AlertGroup)
+        .join(Alert, Alert.group_id == AlertGroup.id)
+        .join(AlertRule, AlertRule.id == Alert.rule_id)
+        .join(ChangePoint, ChangePoint.at.between(AlertGroup.window_from, AlertGroup.window_until))
+        .where(
+            AlertGroup.cluster_id == series.cluster_id,
+            AlertGroup.is_environment.is_(False),
+            AlertRule.control_workload == series.workload,
+            ChangePoint.series_id == series.id,
+            ChangePoint.gone_at.is_(None),
+        )
+    )
+    return session.scalars(statement.distinct()).all()
+
+
+def open_alerts_of_rule(session: Session, rule_id: int) -> int:
+    """How many alerts of a rule would be closed with it."""
+    statement = select(func.count()).where(Alert.rule_id == rule_id, Alert.state.in_([*OPEN, "fixed"]))
+    return session.scalars(statement).one()
+
+
+def muted_until(session: Session, series_ids: Collection[int], now: datetime) -> Mapping[int, datetime]:
+    """Until when nobody is told of these series, of those that are muted."""
+    statement = select(SeriesMute).where(SeriesMute.series_id.in_(series_ids), SeriesMute.until > now)
+    return {mute.series_id: mute.until for mute in session.scalars(statement)}

@@ -1,0 +1,82 @@
+"""Routes of alerts."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.alerts import reading, rules, service
+from iotide_server.alerts.schemas import (
+    Alert,
+    AlertActionInput,
+    AlertDetail,
+    AlertFilter,
+    AlertRule,
+    AlertRuleInput,
+    MuteInput,
+    RemovedRule,
+)
+from iotide_server.kit.pagination import Page, Paging
+from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.results.schemas import OptionalId
+
+router = APIRouter(tags=["alerts"])
+
+
+@router.get("/alerts", summary="List alerts")
+def list_alerts(
+    principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[AlertFilter, Depends()]
+) -> Page[Alert]:
+    """The alerts that you may see, the newest noticed first; a suspect is one of which nobody is told."""
+    return reading.list_alerts(session, principal, wanted, paging, now).page(lambda shown: shown)
+
+
+@router.get("/alerts/{alert_id}", summary="Show an alert", responses=errors(404))
+def get_alert(principal: Viewer, session: Tx, now: Now, alert_id: Id) -> AlertDetail:
+    """With all that was done about it, and the others of its group."""
+    return reading.alert(session, principal, alert_id, now)
+
+
+@router.post("/alerts/{alert_id}/actions", summary="Act on an alert", responses=errors(404, 409))
+def act_on_alert(principal: Operator, session: Tx, now: Now, alert_id: Id, body: AlertActionInput) -> AlertDetail:
+    """Take it, judge it, accept the level after it or comment on it; `moves` of an alert names what it takes now."""
+    service.act(session, principal, alert_id, body, now)
+    return reading.alert(session, principal, alert_id, now)
+
+
+@router.put("/alerts/{alert_id}/mute", summary="Mute the series of an alert", responses=errors(404))
+def mute_alert(principal: Operator, session: Tx, now: Now, alert_id: Id, body: MuteInput) -> AlertDetail:
+    """Nobody is told of its series before then; its alerts are raised and shown all the same."""
+    service.mute_series(session, principal, alert_id, body.until, now)
+    return reading.alert(session, principal, alert_id, now)
+
+
+@router.get("/alert-rules", summary="List alert rules")
+def list_alert_rules(principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None) -> Page[AlertRule]:
+    """The rules that you may see, newest first."""
+    return rules.list_rules(session, principal, cluster_id, paging).page(lambda shown: shown)
+
+
+@router.post("/alert-rules", summary="Create an alert rule", status_code=201, responses=errors(404, 409))
+def create_alert_rule(principal: Operator, session: Tx, now: Now, body: AlertRuleInput) -> AlertRule:
+    """It raises alerts of changes that are confirmed from now on; of several that cover a series the narrowest does."""
+    return rules.rule(session, principal, rules.create(session, principal, body, now))
+
+
+@router.get("/alert-rules/{rule_id}", summary="Show an alert rule", responses=errors(404))
+def get_alert_rule(principal: Viewer, session: Tx, rule_id: Id) -> AlertRule:
+    """With how many alerts would be closed if it were removed."""
+    return rules.rule(session, principal, rule_id)
+
+
+@router.put("/alert-rules/{rule_id}", summary="Change an alert rule", responses=errors(404, 409))
+def change_alert_rule(principal: Operator, session: Tx, rule_id: Id, body: AlertRuleInput) -> AlertRule:
+    """All of it; alerts that it raised stay."""
+    rules.replace(session, principal, rule_id, body)
+    return rules.rule(session, principal, rule_id)
+
+
+@router.delete("/alert-rules/{rule_id}", summary="Remove an alert rule", responses=errors(404))
+def remove_alert_rule(principal: Operator, session: Tx, now: Now, rule_id: Id) -> RemovedRule:
+    """Its alerts that are still open are closed with it."""
+    return RemovedRule(closed_alerts=rules.remove(session, principal, rule_id, now))

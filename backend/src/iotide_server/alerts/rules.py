@@ -1,0 +1,158 @@
+"""Rules: who is told of which changes of which series."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.alerts import models, repository
+from iotide_server.alerts.errors import AlertRuleNameTakenError, AlertRuleNotFoundError
+from iotide_server.alerts.journal import close
+from iotide_server.alerts.lifecycle import AlertState, ClosedBecause, News, after_news
+from iotide_server.alerts.models import Alert
+from iotide_server.alerts.schemas import AlertRule, AlertRuleInput
+from iotide_server.alerts.scopes import Directions
+from iotide_server.clusters import service as clusters
+from iotide_server.clusters.models import Cluster
+from iotide_server.kit.db import Json
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.notifications.service import channels_for
+from iotide_server.targets import service as targets
+from iotide_server.targets.models import Target
+from iotide_server.targets.schemas import TargetRef
+
+_KEPT = ("workload", "metric", "least_shift_ratio", "channel_ids", "missing_runs", "control_workload", "muted_until")
+
+
+def list_rules(session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest) -> Slice[AlertRule]:
+    """The rules that the caller may see, newest first."""
+    statement = select(models.AlertRule).where(models.AlertRule.removed_at.is_(None))
+    visible = principal.visible_clusters()
+    if visible is not None:
+        statement = statement.where(models.AlertRule.cluster_id.in_(visible))
+    if cluster_id is not None:
+        statement = statement.where(models.AlertRule.cluster_id == cluster_id)
+    page = newest_first(session, statement, models.AlertRule.id, paging)
+    return Slice([_shown(session, row) for row in page.rows], page.next_cursor)
+
+
+def rule(session: Session, principal: Principal, rule_id: int) -> AlertRule:
+    """One rule, with how many alerts would be closed with it.
+
+    Raises:
+        AlertRuleNotFoundError: there is none that the caller may see, or it was removed.
+    """
+    return _shown(session, _visible(session, principal, rule_id, Role.VIEWER))
+
+
+def create(session: Session, principal: Principal, given: AlertRuleInput, now: datetime) -> int:
+    """A new rule, for changes that are confirmed from now on; its id.
+
+    Raises:
+        ClusterNotFoundError, TargetNotFoundError, ChannelNotFoundError: there is none that the caller may see.
+        AlertRuleNameTakenError: the name is in use.
+    """
+    made = models.AlertRule(created_at=now)
+    _write(session, principal, made, given)
+    session.add(made)
+    _flush(session, made)
+    _record(session, principal, "alert_rule_created", made, after=_summary(made))
+    return made.id
+
+
+def replace(session: Session, principal: Principal, rule_id: int, given: AlertRuleInput) -> None:
+    """All of a rule anew; what it raised already stays.
+
+    Raises:
+        AlertRuleNotFoundError: there is none that the caller may see, or it was removed.
+        IotideError: as `create`.
+    """
+    changed = _visible(session, principal, rule_id, Role.OPERATOR)
+    before = _summary(changed)
+    _write(session, principal, changed, given)
+    _flush(session, changed)
+    _record(session, principal, "alert_rule_changed", changed, before=before, after=_summary(changed))
+
+
+def remove(session: Session, principal: Principal, rule_id: int, now: datetime) -> int:
+    """It raises nothing more, and what it raised and is still open is closed; how many alerts that were.
+
+    Raises:
+        AlertRuleNotFoundError: there is none that the caller may see, or it was removed.
+    """
+    removed = _visible(session, principal, rule_id, Role.OPERATOR)
+    removed.removed_at = now
+    closed = 0
+    for alert in _alerts(session, rule_id):
+        if after_news(AlertState(alert.state), News.RULE_REMOVED) is AlertState.CLOSED:
+            close(session, alert, ClosedBecause.RULE_REMOVED, now, who=principal.name)
+            closed += 1
+    after: Json = {"closed_alerts": closed}
+    _record(session, principal, "alert_rule_removed", removed, before=_summary(removed), after=after)
+    return closed
+
+
+def _alerts(session: Session, rule_id: int) -> Sequence[Alert]:
+    return session.scalars(select(Alert).where(Alert.rule_id == rule_id).order_by(Alert.id).with_for_update()).all()
+
+
+def _visible(session: Session, principal: Principal, rule_id: int, role: Role) -> models.AlertRule:
+    missing = AlertRuleNotFoundError(rule_id)
+    statement = select(models.AlertRule).where(models.AlertRule.id == rule_id)
+    found = session.scalar(statement if role is Role.VIEWER else statement.with_for_update(key_share=True))
+    if found is None or found.removed_at is not None:
+        raise missing
+    principal.require(role, found.cluster_id, missing)
+    return found
+
+
+def _write(session: Session, principal: Principal, row: models.AlertRule, given: AlertRuleInput) -> None:
+    cluster = clusters.cluster_named(session, principal, given.cluster, Role.OPERATOR, field="cluster")
+    target_id = None
+    if given.target is not None:
+        (view,) = targets.targets_named(session, cluster.id, [given.target], field="target")
+        target_id = view.target.id
+    channels_for(session, cluster.id, given.channel_ids, field="channel_ids")
+    row.name, row.cluster_id, row.target_id = given.name, cluster.id, target_id
+    row.directions = given.directions.value
+    for field in _KEPT:
+        setattr(row, field, getattr(given, field))
+
+
+def _flush(session: Session, row: models.AlertRule) -> None:
+    try:
+        with session.begin_nested():
+            session.flush()
+    except IntegrityError as error:
+        raise AlertRuleNameTakenError(row.name) from error
+
+
+def _record(session: Session, principal: Principal, name: str, row: models.AlertRule, **changes: Json) -> None:
+    audit.record(session, principal, Action(name, "alert_rule", row.id, row.cluster_id, **changes))
+
+
+def _summary(row: models.AlertRule) -> Json:
+    muted = row.muted_until and row.muted_until.isoformat()
+    own = {field: getattr(row, field) for field in ("name", "target_id", "directions", *_KEPT)}
+    return own | {"muted_until": muted}
+
+
+def _shown(session: Session, row: models.AlertRule) -> AlertRule:
+    target = None if row.target_id is None else session.get_one(Target, row.target_id)
+    return AlertRule(
+        id=row.id,
+        cluster_id=row.cluster_id,
+        cluster_name=session.get_one(Cluster, row.cluster_id).name,
+        name=row.name,
+        target=None if target is None else TargetRef(id=target.id, name=target.name),
+        directions=Directions(row.directions),
+        created_at=row.created_at,
+        open_alerts=repository.open_alerts_of_rule(session, row.id),
+        **{field: getattr(row, field) for field in _KEPT},
+    )

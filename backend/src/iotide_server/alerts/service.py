@@ -1,0 +1,130 @@
+"""What people do about alerts."""
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts import service as accounts
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.alerts.errors import (
+    AlertNotFoundError,
+    DetailMissingError,
+    DetailUnexpectedError,
+    MoveRefusedError,
+    OwnerUnknownError,
+)
+from iotide_server.alerts.journal import Deed, note
+from iotide_server.alerts.lifecycle import AlertState, Move, moved, possible
+from iotide_server.alerts.models import Alert, SeriesMute
+from iotide_server.alerts.reading import direction_of
+from iotide_server.alerts.schemas import AlertActionInput
+from iotide_server.alerts.shifts import Direction
+from iotide_server.live import service as live
+from iotide_server.results.models import Series
+from iotide_server.trends.events import EventNotFoundError
+from iotide_server.trends.models import ChangePoint, Event
+
+
+def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActionInput, now: datetime) -> None:
+    """Move an alert on, or comment on it.
+
+    Raises:
+        AlertNotFoundError: there is none that the caller may see.
+        MoveRefusedError: its state does not lead there; the remedy names the actions that do.
+        DetailMissingError, DetailUnexpectedError: the action needs something else.
+        OwnerUnknownError: nobody of that name may see it.
+        EventNotFoundError: there is no such event in its cluster.
+    """
+    alert = _own(session, principal, alert_id)
+    series = session.get_one(Series, alert.series_id)
+    change = session.get(ChangePoint, alert.change_point_id) if alert.change_point_id is not None else None
+    is_improvement = direction_of(series, change) is Direction.BETTER
+    state = AlertState(alert.state)
+    after = moved(state, wanted.action, is_improvement=is_improvement)
+    if after is None:
+        raise MoveRefusedError(alert_id, state, wanted.action, possible(state, is_improvement=is_improvement))
+    _check_details(wanted)
+    changes: dict[str, object] = {"state": after.value}
+    match wanted.action:
+        case Move.ACKNOWLEDGE:
+            changes |= {"owner_id": _owner(session, principal, alert, wanted.owner), "due_at": wanted.due_at}
+        case Move.EXPECT:
+            changes |= {"event_id": _event(session, alert, wanted.event_id)}
+        case Move.ACCEPT_BASELINE:
+            if change is None:
+                raise MoveRefusedError(alert_id, state, wanted.action, (Move.COMMENT,))
+            changes |= {"baseline_level": change.median_after, "baseline_at": now}
+        case Move.REOPEN:
+            changes |= {"baseline_level": None, "baseline_at": None, "event_id": None}
+        case _:
+            pass
+    if after is not state:
+        changes["state_before"] = None
+    noted = note(session, alert, Deed(wanted.action, now, principal.name, wanted.comment), **changes)
+    action = Action("alert_" + wanted.action, "alert", alert.id, alert.cluster_id, noted.before, noted.after)
+    audit.record(session, principal, action)
+
+
+def mute_series(session: Session, principal: Principal, alert_id: int, until: datetime | None, now: datetime) -> None:
+    """Tell nobody of the alert's series before then; None: tell again. Alerts are raised and shown all the same.
+
+    Raises:
+        AlertNotFoundError: there is none that the caller may see.
+    """
+    alert = _own(session, principal, alert_id)
+    muted = session.get(SeriesMute, alert.series_id)
+    before = None if muted is None else muted.until.isoformat()
+    if until is None:
+        if muted is not None:
+            session.delete(muted)
+    else:
+        statement = insert(SeriesMute).values(series_id=alert.series_id, until=until, who=principal.name)
+        again = {"until": statement.excluded.until, "who": statement.excluded.who}
+        session.execute(statement.on_conflict_do_update(index_elements=[SeriesMute.series_id], set_=again))
+    after = None if until is None else until.isoformat()
+    noted = note(session, alert, Deed("mute", now, principal.name))
+    noted.before, noted.after = {"muted_until": before}, {"muted_until": after}
+    action = Action("series_muted", "series", alert.series_id, alert.cluster_id, noted.before, noted.after)
+    audit.record(session, principal, action)
+    live.publish(session, "series", alert.series_id, alert.cluster_id)
+
+
+def _own(session: Session, principal: Principal, alert_id: int) -> Alert:
+    missing = AlertNotFoundError(alert_id)
+    found = session.scalar(select(Alert).where(Alert.id == alert_id).with_for_update())
+    if found is None:
+        raise missing
+    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    return found
+
+
+def _check_details(wanted: AlertActionInput) -> None:
+    belongs = {"owner": Move.ACKNOWLEDGE, "due_at": Move.ACKNOWLEDGE, "event_id": Move.EXPECT}
+    for field, move in belongs.items():
+        if getattr(wanted, field) is not None and wanted.action is not move:
+            raise DetailUnexpectedError(field, wanted.action, move)
+    if wanted.action is Move.EXPECT and wanted.event_id is None:
+        raise DetailMissingError("event_id", wanted.action)
+    if wanted.action is Move.COMMENT and not wanted.comment:
+        raise DetailMissingError("comment", wanted.action)
+
+
+def _owner(session: Session, principal: Principal, alert: Alert, name: str | None) -> int | None:
+    if name is None:
+        return principal.user_id
+    user_id = accounts.member(session, name, alert.cluster_id)
+    if user_id is None:
+        raise OwnerUnknownError(name)
+    return user_id
+
+
+def _event(session: Session, alert: Alert, event_id: int | None) -> int | None:
+    event = session.get(Event, event_id) if event_id is not None else None
+    if event is None or event.cluster_id != alert.cluster_id:
+        raise EventNotFoundError(event_id or 0)
+    return event.id

@@ -1,0 +1,200 @@
+"""What becomes of a series' alerts when it is analysed again."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from factories.histories import history, levels
+from factories.measured import Measured
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule
+from iotide_server.alerts.raising import raise_alerts
+from iotide_server.results.models import Series
+from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.service import ALERTS
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+STEP = levels((20, 100.0), (8, 80.0))
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    return Measured(session, NOW)
+
+
+def rule(measured: Measured, **differing: object) -> AlertRule:
+    values = {
+        "cluster_id": measured.cluster.id,
+        "name": f"rule-{len(differing)}",
+        "least_shift_ratio": 0.03,
+        "directions": "worse",
+        "channel_ids": [],
+        "missing_runs": True,
+        "created_at": NOW - timedelta(days=1),
+    }
+    made = AlertRule(**(values | differing))
+    measured.session.add(made)
+    measured.session.flush()
+    return made
+
+
+def grow(measured: Measured, medians: list[float], first_day: int = 0) -> Series:
+    """The series with more points, analysed, and its alerts brought up to date, twice."""
+    series = history(measured, medians, first_day=first_day)
+    analyse_series(measured.session, series.id)
+    raise_alerts(measured.session, series.id)
+    raise_alerts(measured.session, series.id)
+    return series
+
+
+def alerts(session: Session) -> list[Alert]:
+    session.flush()
+    session.expire_all()
+    return list(session.scalars(select(Alert).order_by(Alert.id)))
+
+
+def actions(session: Session) -> list[str]:
+    return list(session.scalars(select(AlertAction.action).order_by(AlertAction.id)))
+
+
+def confirmed_step(measured: Measured) -> Series:
+    grow(measured, STEP)
+    return grow(measured, levels((1, 80.0)), first_day=28)
+
+
+def test_an_analysis_asks_for_the_alerts_of_its_series(session: Session, measured: Measured) -> None:
+    series = history(measured, [100.0])
+    analyse_series(session, series.id)
+    assert session.scalars(text("SELECT key FROM work WHERE kind = :kind"), {"kind": ALERTS}).all() == [series.id]
+
+
+def test_only_a_confirmed_change_raises_an_alert_and_only_one(session: Session, measured: Measured) -> None:
+    wanted = rule(measured)
+    grow(measured, STEP)
+    assert alerts(session) == []
+    grow(measured, levels((1, 80.0)), first_day=28)
+    (alert,) = alerts(session)
+    assert (alert.state, alert.kind, alert.rule_id) == ("untriaged", "change", wanted.id)
+    assert (alert.at, alert.window_from) == (NOW + timedelta(days=20), NOW + timedelta(days=18))
+    assert alert.group_id == session.scalars(select(AlertGroup.id)).one()
+    grow(measured, levels((1, 80.0)), first_day=29)
+    assert len(alerts(session)) == 1
+
+
+@pytest.mark.parametrize(
+    "differing",
+    [
+        {"workload": "fio"},
+        {"metric": "wait"},
+        {"least_shift_ratio": 0.5},
+        {"created_at": datetime(2100, 1, 1, tzinfo=UTC)},
+        {"removed_at": NOW},
+    ],
+    ids=lambda differing: next(iter(differing)),
+)
+def test_a_change_that_no_rule_asks_for_raises_nothing(
+    session: Session, measured: Measured, differing: dict[str, object]
+) -> None:
+    rule(measured, **differing)
+    confirmed_step(measured)
+    assert alerts(session) == []
+
+
+def test_a_change_that_moves_by_some_runs_keeps_its_alert_and_who_has_it_in_hand(
+    session: Session, measured: Measured
+) -> None:
+    rule(measured)
+    series = confirmed_step(measured)
+    (alert,) = alerts(session)
+    alert.state = "acknowledged"
+    session.execute(
+        text("UPDATE point SET median = 80 + id % 3 * 0.1 WHERE at >= :at"), {"at": NOW + timedelta(days=17)}
+    )
+    analyse_series(session, series.id)
+    raise_alerts(session, series.id)
+    (moved,) = alerts(session)
+    assert (moved.id, moved.state, moved.at) == (alert.id, "acknowledged", NOW + timedelta(days=17))
+
+
+def test_a_change_that_is_no_longer_found_closes_its_alert_and_opens_it_again_as_it_was(
+    session: Session, measured: Measured
+) -> None:
+    rule(measured)
+    series = confirmed_step(measured)
+    alerts(session)[0].state = "acknowledged"
+    session.execute(text("UPDATE change_point SET gone_at = now()"))
+    raise_alerts(session, series.id)
+    (alert,) = alerts(session)
+    assert (alert.state, alert.closed_because) == ("closed", "change_gone")
+    session.execute(text("UPDATE change_point SET gone_at = NULL"))
+    raise_alerts(session, series.id)
+    (alert,) = alerts(session)
+    assert (alert.state, alert.closed_because) == ("acknowledged", None)
+    assert actions(session)[-2:] == ["change_gone", "back"]
+
+
+@pytest.mark.parametrize(("before", "after"), [("untriaged", "recovered"), ("fixed", "verified"), ("noise", "noise")])
+def test_the_way_back_ends_an_alert_and_is_none_itself(
+    session: Session, measured: Measured, before: str, after: str
+) -> None:
+    rule(measured, directions="both")
+    confirmed_step(measured)
+    alerts(session)[0].state = before
+    grow(measured, levels((8, 100.0)), first_day=29)
+    grow(measured, levels((1, 100.0)), first_day=37)
+    found = alerts(session)
+    assert found[0].state == after
+    assert len(found) == (1 if before != "noise" else 2)
+
+
+def test_half_of_the_way_back_is_no_recovery(session: Session, measured: Measured) -> None:
+    rule(measured)
+    confirmed_step(measured)
+    grow(measured, levels((8, 90.0)), first_day=29)
+    grow(measured, levels((1, 90.0)), first_day=37)
+    assert [alert.state for alert in alerts(session)] == ["untriaged"]
+
+
+def test_a_way_to_an_accepted_level_raises_nothing_and_another_one_does(session: Session, measured: Measured) -> None:
+    rule(measured)
+    confirmed_step(measured)
+    alert = alerts(session)[0]
+    alert.state, alert.baseline_level, alert.baseline_at = "expected", 80.0, NOW
+    grow(measured, levels((8, 100.0)), first_day=29)
+    grow(measured, levels((8, 80.0)), first_day=37)
+    grow(measured, levels((1, 80.0)), first_day=45)
+    assert len(alerts(session)) == 1
+    grow(measured, levels((8, 60.0)), first_day=46)
+    grow(measured, levels((1, 60.0)), first_day=54)
+    assert [alert.state for alert in alerts(session)] == ["expected", "untriaged"]
+
+
+def test_of_a_history_that_was_loaded_at_once_the_newest_change_alone_is_told(
+    session: Session, measured: Measured
+) -> None:
+    rule(measured)
+    grow(measured, levels((20, 100.0), (20, 80.0), (20, 60.0)))
+    grow(measured, levels((1, 60.0)), first_day=60)
+    (alert,) = alerts(session)
+    assert alert.at == NOW + timedelta(days=40)
+
+
+def test_a_suspect_becomes_the_alert_of_its_change(session: Session, measured: Measured) -> None:
+    rule(measured)
+    grow(measured, levels((20, 100.0), (3, 80.0)))
+    (suspect,) = alerts(session)
+    assert (suspect.state, suspect.rule_id, suspect.group_id) == ("suspect", None, None)
+    grow(measured, levels((5, 80.0)), first_day=23)
+    assert [alert.state for alert in alerts(session)] == ["suspect"]
+    grow(measured, levels((1, 80.0)), first_day=28)
+    (alert,) = alerts(session)
+    assert (alert.id, alert.state) == (suspect.id, "untriaged")
+    assert actions(session) == ["suspected", "confirmed"]
+
+
+def test_a_suspect_whose_points_are_as_before_again_is_closed(session: Session, measured: Measured) -> None:
+    grow(measured, levels((20, 100.0), (2, 80.0)))
+    grow(measured, levels((3, 100.0)), first_day=22)
+    (alert,) = alerts(session)
+    assert (alert.state, alert.closed_because) == ("closed", "suspect_gone")
