@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -13,6 +14,7 @@ from iotide_server.clusters.models import Cluster, Node
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.workloads import service as workloads
 from iotide_wire import WIRE_VERSION
+from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.messages import HelloRequest
 
 GIB = 1024**3
@@ -28,6 +30,12 @@ class ToolsInstalled(Reader):
         if isinstance(want, CommandWant) and want.argv[0] in self.absent:
             return Unavailable(f"{want.argv[0]} is not installed; install it")
         return "1.0"
+
+
+@cache
+def announced(absent_tools: tuple[str, ...]) -> list[WorkloadAnnouncement]:
+    """All workloads as a node announces them; every node of every test does."""
+    return announcements(ToolsInstalled(*absent_tools), {})
 
 
 @dataclass
@@ -61,7 +69,7 @@ class ReadyCluster:
         self.session.add(node)
         self.session.flush()
         agents.hello(self.session, node.id, self.hello(name), self.now)
-        workloads.announce(self.session, node.id, announcements(ToolsInstalled(*self.absent_tools), {}))
+        workloads.announce(self.session, node.id, announced(self.absent_tools))
         return node
 
     def hello(self, name: str, *, boot: str = "boot-1234") -> HelloRequest:

@@ -10,11 +10,10 @@ from itertools import count, zip_longest
 
 from factories.announced import mount
 from factories.clock import MovedClock
-from factories.ready_cluster import ReadyCluster, ToolsInstalled
+from factories.ready_cluster import ReadyCluster, announced
 from redis import Redis
 from sqlalchemy import text
 
-from iotide_agent.workloads.registry import announcements
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellObserver, CellTarget
 from iotide_server.clusters import agents
 from iotide_server.clusters.models import Node
@@ -314,7 +313,7 @@ class SimulatedAgent:
             facts={},
             mounts=mounts,
             approved_directories=("/scratch", "/nfs", "/ost"),
-            workloads=tuple(announcements(ToolsInstalled(), {})),
+            workloads=tuple(announced(())),
             look=look,
             holds=tuple(HeldOrder(order_id=offer.order_id, fence=offer.fence) for offer in held),
         )
