@@ -5,7 +5,7 @@ import { given } from "./surroundings";
 
 export default defineConfig({
   testDir: ".",
-  outputDir: "../../frontend/test-results/traces",
+  outputDir: "../../frontend/test-results/failed",
   forbidOnly: true,
   workers: 1,
   timeout: 400_000,
@@ -13,7 +13,8 @@ export default defineConfig({
   reporter: [["list"]],
   use: {
     baseURL: given("IOTIDE_URL"),
-    trace: "retain-on-failure",
+    // A trace films every step of walks that succeed too, at more than the cost of the walk itself.
+    screenshot: "only-on-failure",
     launchOptions: {
       executablePath: given("IOTIDE_CHROMIUM"),
       args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
