@@ -6,6 +6,13 @@ import pytest
 from local_stack import LocalStack
 from rig import Rig, add_rig, running_stack
 
+LONGEST = {"test_browser.py", "test_storm.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, so that none of them is begun when all others are done."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[LocalStack]:
