@@ -4,6 +4,9 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
+export type Advice = Schemas["Advice"];
+export type AdviceEvidence = Schemas["AdviceEvidence"];
+export type AdviceReport = Schemas["AdviceReport"];
 export type Artefact = Schemas["Artefact"];
 export type Blackout = Schemas["Blackout"];
 export type Calendar = Schemas["Calendar"];

@@ -27,6 +27,8 @@ const LISTS = [
   "samples",
 ];
 
+const NO_ADVICE = { advice: [], not_known: [], looked_at: [], places: 0, cells: 0, is_cut: false };
+
 /** An admin is logged in, there is a cluster hpc1, and nothing else. */
 export const USUAL_ANSWERS = [
   http.get("*/api/v1/session", () =>
@@ -35,6 +37,7 @@ export const USUAL_ANSWERS = [
   http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "", launcher: "direct" }])),
   http.get("*/api/v1/drains", () => HttpResponse.json([])),
   http.get("*/api/v1/clusters/1/candidates", () => HttpResponse.json([])),
+  http.get("*/api/v1/:kind/:id/advice", () => HttpResponse.json(NO_ADVICE)),
   ...LISTS.map((name) => http.get(`*/api/v1/${name}`, () => listOf([]))),
 ];
 

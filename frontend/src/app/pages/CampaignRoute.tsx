@@ -2,12 +2,14 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { LoadedPage } from "@/components/LoadedPage";
 import { CampaignView } from "@/features/campaigns/CampaignView";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { ActiveRuns, RunsSection } from "@/features/runs/RunsSection";
 import { ClusterTitles } from "./ClusterTitles";
 
+const CampaignAdvice = lazy(() => import("@/features/advice/CampaignAdvice"));
 const route = getRouteApi("/shell/campaigns/$campaignId");
 
 export default function CampaignRoute() {
@@ -21,6 +23,11 @@ export default function CampaignRoute() {
         {(found) => (
           <CampaignView
             activeRuns={<ActiveRuns campaignId={campaignId} count={found.counts.active} />}
+            advice={
+              <Suspense>
+                <CampaignAdvice campaign={found} />
+              </Suspense>
+            }
             campaign={found}
             figure={figure}
             onFigure={(chosen) => void navigate({ search: { figure: chosen }, replace: true })}

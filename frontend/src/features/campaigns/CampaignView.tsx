@@ -33,10 +33,11 @@ interface CampaignViewProps {
   /** The runs that load now, with their bars. */
   readonly activeRuns: ReactNode;
   readonly runs: ReactNode;
+  readonly advice: ReactNode;
 }
 
 export function CampaignView(props: CampaignViewProps) {
-  const { campaign, tab, onTab, figure, onFigure, activeRuns, runs } = props;
+  const { campaign, tab, onTab, figure, onFigure, activeRuns, runs, advice } = props;
   return (
     <Page
       actions={<Actions campaign={campaign} />}
@@ -76,6 +77,7 @@ export function CampaignView(props: CampaignViewProps) {
             <Section title="Results">
               <ResultsTable campaign={campaign} />
             </Section>
+            {advice}
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="runs">{runs}</Tabs.Panel>

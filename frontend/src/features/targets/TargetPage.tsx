@@ -1,7 +1,8 @@
 /** One target: where it is mounted, what it is made of, what it stands on, and every fact. */
 
-import { List, Progress, Stack, Text, Title } from "@mantine/core";
+import { Progress, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import type { Target, TargetFacts, TargetPlace } from "@/api/types";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
@@ -16,9 +17,14 @@ import { useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { BackedBy } from "./BackedBy";
 import { targetFactsQuery, targetQuery } from "./queries";
-import { adviceOf, layersOf } from "./stack";
+import { layersOf } from "./stack";
 
-export function TargetPage({ targetId }: { targetId: number }) {
+interface TargetPageProps {
+  readonly targetId: number;
+  readonly advice: ReactNode;
+}
+
+export function TargetPage({ targetId, advice }: TargetPageProps) {
   const target = useQuery(targetQuery(targetId));
   const facts = useQuery(targetFactsQuery(targetId));
   return (
@@ -30,6 +36,7 @@ export function TargetPage({ targetId }: { targetId: number }) {
           trail={<Trail target={found} />}
         >
           <DrainNote drain={found.drain} />
+          {advice}
           <Loaded query={facts}>{(known) => <Known facts={known} target={found} />}</Loaded>
         </Page>
       )}
@@ -148,7 +155,6 @@ function Used({ label, free, total }: UsedProps) {
 function Made({ place }: { place: TargetPlace }) {
   const { mount } = place;
   if (!mount) return null;
-  const advice = adviceOf(mount);
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
@@ -167,13 +173,6 @@ function Made({ place }: { place: TargetPlace }) {
           </li>
         ))}
       </ol>
-      {advice.length > 0 && (
-        <List aria-label="Advice" size="sm">
-          {advice.map((sentence) => (
-            <List.Item key={sentence}>{sentence}</List.Item>
-          ))}
-        </List>
-      )}
     </Stack>
   );
 }

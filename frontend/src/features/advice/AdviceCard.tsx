@@ -1,0 +1,87 @@
+/** One advice: what is the matter, why, by which numbers, and what mends it. */
+
+import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import type { Advice, AdviceEvidence } from "@/api/types";
+import { Command } from "@/components/Command";
+import { TextLink } from "@/components/links";
+import { ScrollTable } from "@/components/ScrollTable";
+import { optionValue } from "@/lib/options";
+import { exactValue, formatValue } from "@/lib/units";
+import { nameSome } from "./subjects";
+
+const COLOURS = { high: "red", medium: "orange", low: "blue" } as const;
+const MOST_RUNS = 4;
+
+export function AdviceCard({ advice }: { advice: Advice }) {
+  return (
+    <Paper aria-label={advice.title} component="article" p="sm" withBorder>
+      <Stack gap="xs">
+        <Group gap="xs">
+          <Badge color={COLOURS[advice.severity]} tt="none" variant="light">
+            {advice.severity}
+          </Badge>
+          <Title order={3} size="h5" style={{ overflowWrap: "anywhere" }}>
+            {advice.title}
+          </Title>
+        </Group>
+        <Text c="dimmed" size="sm" title={advice.subjects.join(", ")}>
+          {nameSome(advice.subjects)}
+        </Text>
+        <Text size="sm">{advice.explanation}</Text>
+        <Text size="sm">
+          <b>Remedy:</b> {advice.remedy}
+        </Text>
+        {advice.commands.map((command) => (
+          <Command key={command} label={`Copy ${command}`} text={command} />
+        ))}
+        <details>
+          <summary>Evidence ({advice.evidence.length})</summary>
+          <Evidence evidence={advice.evidence} title={advice.title} />
+          <Text c="dimmed" size="xs">
+            The rule is from: {advice.source}
+          </Text>
+        </details>
+      </Stack>
+    </Paper>
+  );
+}
+
+function Evidence({ evidence, title }: { evidence: readonly AdviceEvidence[]; title: string }) {
+  return (
+    <ScrollTable head={["What", "Value", "From"]} label={`Evidence: ${title}`} maxHeight={320}>
+      {evidence.map((one) => (
+        <tr key={`${one.name} ${one.run_ids[0] ?? ""}`}>
+          <td className="iotide-wrap">{one.name}</td>
+          <td className="iotide-wrap">
+            <Value evidence={one} />
+          </td>
+          <td>
+            <Origin runIds={one.run_ids} />
+          </td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function Value({ evidence: { name, value, unit } }: { evidence: AdviceEvidence }) {
+  if (typeof value === "number" && unit)
+    return <span title={exactValue(value, unit)}>{formatValue(value, unit)}</span>;
+  return <span>{optionValue(name, value)}</span>;
+}
+
+/** Runs are linked; what no run saw is an agent's last word or computed from the rest. */
+function Origin({ runIds }: { runIds: readonly number[] }) {
+  if (runIds.length === 0) return <span>agent, or computed</span>;
+  const more = runIds.length - MOST_RUNS;
+  return (
+    <Group gap={4}>
+      {runIds.slice(0, MOST_RUNS).map((runId) => (
+        <TextLink key={runId} params={{ runId }} to="/runs/$runId">
+          run {runId}
+        </TextLink>
+      ))}
+      {more > 0 && <span>and {more} more</span>}
+    </Group>
+  );
+}

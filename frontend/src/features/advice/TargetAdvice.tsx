@@ -1,0 +1,8 @@
+/** What is advised on one target. */
+
+import { AdviceSection } from "./AdviceSection";
+import { targetAdviceQuery } from "./queries";
+
+export default function TargetAdvice({ targetId }: { targetId: number }) {
+  return <AdviceSection query={targetAdviceQuery(targetId)} />;
+}
