@@ -11,9 +11,10 @@ import ruptures
 from scipy.stats import theilslopes
 
 from iotide_server.statistics.course import LEAST_SHIFT, MOST_P, SEGMENT_RUNS, Analysis, Change, Course, Drift
+from iotide_server.statistics.noise import spread_change
 from iotide_server.statistics.ranks import Values, independent_ratio, memory, p_value
 
-DETECTOR: Final = "kernel-cpd-1"
+DETECTOR: Final = "kernel-cpd-2"
 """Name and version, stored with what it found; it goes up whenever it could find something else."""
 MOST_RUNS: Final = 2000
 FEWEST_RUNS: Final = 14
@@ -29,7 +30,8 @@ def analyse(values: Sequence[float]) -> Analysis:
     Candidates are the segments that kernel change point detection with a Gaussian kernel separates (Arlot, Celisse and
     Harchaoui 2019, J. Mach. Learn. Res. 20; ruptures' KernelCPD). The weakest is taken away, and its neighbours are
     joined, until each that is left has five runs on both sides, a shift of 3 % and p < 0.001. A straight line that
-    explains the runs better than the steps that are left, or than none, is a drift.
+    explains the runs better than the steps that are left, or than none, is a drift. The spread around the level has its
+    own guard, see `noise.spread_change`.
 
     Raises:
         ValueError: a value is not finite.
@@ -45,12 +47,14 @@ def analyse(values: Sequence[float]) -> Analysis:
     recalled = memory(_segments(series, candidates))
     changes = _guarded(series, candidates, recalled)
     drift = _drift(series, [change.index for change in changes], recalled)
+    noise = spread_change(series, [change.index for change in changes])
+    if noise is not None:
+        noise = replace(noise, index=noise.index + skipped)
     if drift is not None:
-        return Analysis(Course.DRIFT, len(values), drift=drift, memory=recalled)
+        return Analysis(Course.DRIFT, len(values), drift=drift, memory=recalled, noise=noise)
     course = Course.CHANGED if changes else Course.STEADY
-    return Analysis(
-        course, len(values), tuple(replace(change, index=change.index + skipped) for change in changes), memory=recalled
-    )
+    told = tuple(replace(change, index=change.index + skipped) for change in changes)
+    return Analysis(course, len(values), told, memory=recalled, noise=noise)
 
 
 def _candidates(series: Values) -> list[int]:

@@ -75,6 +75,25 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """A change of how far runs scatter around their level.
+
+    Attributes:
+        index: of the first run after it.
+        runs_before, runs_after: of the stretches on both sides, up to the change of spread before it and to the end.
+        spread_before, spread_after: 1.4826 x the median distance from the local level, of that level.
+        p_value: of both stretches scattering alike, for the split of all at which they differ most.
+    """
+
+    index: int
+    runs_before: int
+    runs_after: int
+    spread_before: float
+    spread_after: float
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What is known of a series' course.
 
@@ -82,6 +101,7 @@ class Analysis:
         changes: in time order, where the course is CHANGED.
         drift: where it is DRIFT.
         memory: lag-1 autocorrelation of the runs within segments, from 0.
+        noise: the last change of the spread, whatever the course is.
         missing_runs: so many more runs allow an answer, where the series is TOO_SHORT.
     """
 
@@ -90,6 +110,7 @@ class Analysis:
     changes: tuple[Change, ...] = ()
     drift: Drift | None = None
     memory: float = 0.0
+    noise: Noise | None = None
     missing_runs: int = 0
 
 

@@ -6,20 +6,23 @@ The worker alone imports it: what it computes with takes a second and 80 MB to l
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from math import isfinite
 
 from sqlalchemy.orm import Session
 
+from iotide_server.kit.db import Json
 from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, MOST_RUNS, analyse
-from iotide_server.statistics.course import Change
+from iotide_server.statistics.course import Analysis, Change
 from iotide_server.statistics.events import LOOKS_AFTER, event_effect
 from iotide_server.statistics.suspects import suspect
 from iotide_server.trends import event_repository, repository
 from iotide_server.trends.changes import match_changes
 from iotide_server.trends.models import ChangePoint, SeriesCourse
+from iotide_server.trends.noise import NoiseChange, noise_change
 from iotide_server.trends.service import ALERTS
 
 
@@ -37,16 +40,18 @@ def analyse_series(session: Session, series_id: int) -> None:
     found = analyse(values)
     last = found.changes[-1].index if found.changes else 0
     suspected = suspect(values[last:])
+    point_count, now = repository.count_points(session, series_id), repository.transaction_time(session)
     course = SeriesCourse(
         series_id=series_id,
         course=found.course,
-        point_count=repository.count_points(session, series_id),
+        point_count=point_count,
         missing_points=found.missing_runs,
         memory=found.memory,
         drift=None if found.drift is None else asdict(found.drift),
+        noise=_noise(session.get(SeriesCourse, series_id), found, points, point_count, now),
         suspect=None if suspected is None else asdict(suspected),
         detector=DETECTOR,
-        analysed_at=repository.transaction_time(session),
+        analysed_at=now,
     )
     session.merge(course)
     _keep_changes(session, course, found.changes, points)
@@ -54,6 +59,16 @@ def analyse_series(session: Session, series_id: int) -> None:
         _judge_events(session, series, points)
     want_work(session, ALERTS, series_id, course.analysed_at)
     live.publish(session, "series", series_id, series.cluster_id)
+
+
+def _noise(
+    before: SeriesCourse | None, found: Analysis, points: Sequence[Point], point_count: int, now: datetime
+) -> Json | None:
+    if found.noise is None:
+        return None
+    known = NoiseChange.model_validate(before.noise) if before is not None and before.noise is not None else None
+    made = noise_change(found.noise, [point.at for point in points], known, point_count, now)
+    return made.model_dump(mode="json")
 
 
 def _keep_changes(session: Session, course: SeriesCourse, changes: Sequence[Change], points: Sequence[Point]) -> None:

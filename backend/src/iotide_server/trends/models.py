@@ -18,6 +18,7 @@ class SeriesCourse(Base):
         missing_points: so many more allow an answer.
         memory: lag-1 autocorrelation of the points within segments, from 0.
         drift: shift_ratio, low and high, where that is its course.
+        noise: the last change of the spread around the level, as `iotide_server.trends.noise.NoiseChange`.
         suspect: centre, low, high and is_higher, while the newest points look as if it had changed.
         detector: name and version of what looked.
     """
@@ -30,6 +31,7 @@ class SeriesCourse(Base):
     missing_points: Mapped[int]
     memory: Mapped[float]
     drift: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    noise: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     suspect: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     detector: Mapped[str]
     analysed_at: Mapped[datetime]

@@ -15,7 +15,8 @@ from iotide_server.results.schemas import OptionalId, Series
 from iotide_server.statistics.course import Course, Effect
 from iotide_server.trends import models
 from iotide_server.trends.models import ChangePoint, EventEffect, SeriesCourse
-from iotide_server.trends.words import Direction, change_words, course_words, direction, event_words
+from iotide_server.trends.noise import NoiseChange
+from iotide_server.trends.words import Direction, change_words, course_words, direction, event_words, noise_words
 from iotide_wire.base import Name, WrittenTime
 
 
@@ -77,7 +78,7 @@ class SeriesChange(Output):
     words: Annotated[str, Field(examples=["12.0 % lower, worse: 40 points against 60 before"])]
     found_at: datetime
     confirmed_at: datetime | None
-    detector: Annotated[str, Field(examples=["kernel-cpd-1"])]
+    detector: Annotated[str, Field(examples=["kernel-cpd-2"])]
 
     @classmethod
     def of(cls, row: ChangePoint, better: str) -> "SeriesChange":
@@ -108,6 +109,43 @@ class Drift(Output):
     shift_ratio: float
     low: float
     high: float
+
+
+class Noise(Output):
+    """The last change of how far points scatter around their level, of that level; 1.4826 x the median distance.
+
+    It lies between `previous_at` and `at`; until `confirmed_at` only analyses of one number of points have found it.
+    """
+
+    at: datetime
+    previous_at: datetime
+    n_before: int
+    n_after: int
+    spread_before_ratio: float
+    spread_after_ratio: float
+    is_noisier: bool
+    p_value: float
+    words: Annotated[str, Field(examples=["2.4 times as noisy, 1.2 % -> 2.9 %: 40 points against 100 before"])]
+    found_at: datetime
+    confirmed_at: datetime | None
+
+    @classmethod
+    def of(cls, kept: NoiseChange) -> "Noise":
+        """As the API shows it."""
+        counts = kept.points_before, kept.points_after
+        return cls(
+            at=kept.at,
+            previous_at=kept.previous_at,
+            n_before=kept.points_before,
+            n_after=kept.points_after,
+            spread_before_ratio=kept.spread_before,
+            spread_after_ratio=kept.spread_after,
+            is_noisier=kept.is_noisier,
+            p_value=kept.p_value,
+            words=noise_words(kept.spread_before, kept.spread_after, *counts),
+            found_at=kept.found_at,
+            confirmed_at=kept.confirmed_at,
+        )
 
 
 class Suspect(Output):
@@ -201,6 +239,7 @@ class SeriesAnalysis(Output):
     missing_points: Annotated[int, Field(description="So many more allow an answer")]
     memory: float | None
     drift: Drift | None
+    noise: Noise | None
     suspect: Suspect | None
     changes: list[SeriesChange]
     events: list[SeriesEvent]
@@ -225,6 +264,7 @@ class SeriesAnalysis(Output):
                 missing_points=0,
                 memory=None,
                 drift=None,
+                noise=None,
                 suspect=None,
                 changes=[],
                 events=[],
@@ -248,6 +288,7 @@ class SeriesAnalysis(Output):
             missing_points=row.missing_points,
             memory=row.memory,
             drift=drift,
+            noise=None if row.noise is None else Noise.of(NoiseChange.model_validate(row.noise)),
             suspect=None if row.suspect is None else Suspect.model_validate(row.suspect),
             changes=[SeriesChange.of(change, series.better) for change in changes],
             events=[SeriesEvent.of(found, series.better) for found in events],

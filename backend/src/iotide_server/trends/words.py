@@ -64,6 +64,17 @@ def event_words(effect: Effect, shift_ratio: float | None, points_before: int, p
             return f"{points_after} points since then, and 4 are needed"
 
 
+def noise_words(spread_before: float, spread_after: float, points_before: int, points_after: int) -> str:
+    """A change of spread, for instance `2.4 times as noisy, 1.2 % -> 2.9 %: 40 points against 100 before`."""
+    counts = f"{points_after} points against {points_before} before"
+    spreads = f"{100 * spread_before:.1f} % -> {100 * spread_after:.1f} %"
+    if not spread_before or not spread_after:
+        return f"{'noisy' if spread_after else 'not noisy any more'}, {spreads}: {counts}"
+    if spread_after > spread_before:
+        return f"{spread_after / spread_before:.1f} times as noisy, {spreads}: {counts}"
+    return f"less noisy by a factor of {spread_before / spread_after:.1f}, {spreads}: {counts}"
+
+
 def late_words(last_at: datetime, missed_firings: int, schedule_name: str) -> str:
     """A scheduled series that has stopped."""
     return f"no point since {written(last_at)}: schedule {schedule_name} fired {missed_firings} times since then"

@@ -107,6 +107,22 @@ def test_a_drift_is_stored_with_its_interval(session: Session, measured: Measure
     assert changes(session) == []
 
 
+def test_a_series_that_became_noisier_is_told_and_confirmed_by_another_number_of_points(
+    session: Session, measured: Measured
+) -> None:
+    wider = [100 + 12 * (value - 100) for value in levels((30, 100.0))]
+    series = history(measured, levels((40, 100.0)) + wider)
+    for points, is_confirmed in ((70, False), (70, False), (71, True)):
+        if points > 70:
+            history(measured, levels((1, 100.0)), first_day=70)
+        analyse_series(session, series.id)
+        noise = course(session, series).noise
+        assert noise is not None
+        assert abs(datetime.fromisoformat(noise["at"]) - NOW - timedelta(days=40)) <= timedelta(days=3)
+        assert (noise["found_points"], noise["confirmed_at"] is not None) == (70, is_confirmed)
+    assert changes(session) == []
+
+
 def test_what_begins_at_nothing_has_no_ratio(session: Session, measured: Measured) -> None:
     series = history(measured, [0.0] * 20 + levels((20, 5.0)))
     analyse_series(session, series.id)
