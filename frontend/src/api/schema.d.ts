@@ -4513,6 +4513,48 @@ export interface components {
             unavailable_because: string | null;
         };
         /**
+         * Noise
+         * @description The last change of how far points scatter around their level, of that level; 1.4826 x the median distance.
+         *
+         *     It lies between `previous_at` and `at`; until `confirmed_at` only analyses of one number of points have found it.
+         */
+        Noise: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Previous At
+             * Format: date-time
+             */
+            previous_at: string;
+            /** N Before */
+            n_before: number;
+            /** N After */
+            n_after: number;
+            /** Spread Before Ratio */
+            spread_before_ratio: number;
+            /** Spread After Ratio */
+            spread_after_ratio: number;
+            /** Is Noisier */
+            is_noisier: boolean;
+            /** P Value */
+            p_value: number;
+            /**
+             * Words
+             * @example 2.4 times as noisy, 1.2 % -> 2.9 %: 40 points against 100 before
+             */
+            words: string;
+            /**
+             * Found At
+             * Format: date-time
+             */
+            found_at: string;
+            /** Confirmed At */
+            confirmed_at: string | null;
+        };
+        /**
          * Number
          * @description A constant.
          */
@@ -5935,6 +5977,7 @@ export interface components {
             /** Memory */
             memory: number | null;
             drift: components["schemas"]["Drift"] | null;
+            noise: components["schemas"]["Noise"] | null;
             suspect: components["schemas"]["Suspect"] | null;
             /** Changes */
             changes: components["schemas"]["SeriesChange"][];
@@ -6003,7 +6046,7 @@ export interface components {
             confirmed_at: string | null;
             /**
              * Detector
-             * @example kernel-cpd-1
+             * @example kernel-cpd-2
              */
             detector: string;
         };
@@ -24455,6 +24498,19 @@ export interface operations {
                      *         "low": 1,
                      *         "high": 1
                      *       },
+                     *       "noise": {
+                     *         "at": "2026-11-21T10:00:00Z",
+                     *         "previous_at": "2026-11-21T10:00:00Z",
+                     *         "n_before": 1,
+                     *         "n_after": 1,
+                     *         "spread_before_ratio": 1,
+                     *         "spread_after_ratio": 1,
+                     *         "is_noisier": true,
+                     *         "p_value": 1,
+                     *         "words": "2.4 times as noisy, 1.2 % -> 2.9 %: 40 points against 100 before",
+                     *         "found_at": "2026-11-21T10:00:00Z",
+                     *         "confirmed_at": "2026-11-21T10:00:00Z"
+                     *       },
                      *       "suspect": {
                      *         "centre": 1,
                      *         "low": 1,
@@ -24478,7 +24534,7 @@ export interface operations {
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
                      *           "confirmed_at": "2026-11-21T10:00:00Z",
-                     *           "detector": "kernel-cpd-1"
+                     *           "detector": "kernel-cpd-2"
                      *         }
                      *       ],
                      *       "events": [
@@ -24705,7 +24761,7 @@ export interface operations {
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-1"
+                     *             "detector": "kernel-cpd-2"
                      *           },
                      *           "events": [
                      *             {
@@ -26054,7 +26110,7 @@ export interface operations {
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-1"
+                     *             "detector": "kernel-cpd-2"
                      *           },
                      *           "silent_since": "2026-11-21T10:00:00Z",
                      *           "schedule_id": 1,
@@ -26264,7 +26320,7 @@ export interface operations {
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
                      *           "confirmed_at": "2026-11-21T10:00:00Z",
-                     *           "detector": "kernel-cpd-1"
+                     *           "detector": "kernel-cpd-2"
                      *         },
                      *         "silent_since": "2026-11-21T10:00:00Z",
                      *         "schedule_id": 1,
@@ -26358,7 +26414,7 @@ export interface operations {
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-1"
+                     *             "detector": "kernel-cpd-2"
                      *           },
                      *           "silent_since": "2026-11-21T10:00:00Z",
                      *           "schedule_id": 1,
@@ -26600,7 +26656,7 @@ export interface operations {
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
                      *           "confirmed_at": "2026-11-21T10:00:00Z",
-                     *           "detector": "kernel-cpd-1"
+                     *           "detector": "kernel-cpd-2"
                      *         },
                      *         "silent_since": "2026-11-21T10:00:00Z",
                      *         "schedule_id": 1,
@@ -26694,7 +26750,7 @@ export interface operations {
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-1"
+                     *             "detector": "kernel-cpd-2"
                      *           },
                      *           "silent_since": "2026-11-21T10:00:00Z",
                      *           "schedule_id": 1,
@@ -26992,7 +27048,7 @@ export interface operations {
                      *           "words": "12.0 % lower, worse: 40 points against 60 before",
                      *           "found_at": "2026-11-21T10:00:00Z",
                      *           "confirmed_at": "2026-11-21T10:00:00Z",
-                     *           "detector": "kernel-cpd-1"
+                     *           "detector": "kernel-cpd-2"
                      *         },
                      *         "silent_since": "2026-11-21T10:00:00Z",
                      *         "schedule_id": 1,
@@ -27086,7 +27142,7 @@ export interface operations {
                      *             "words": "12.0 % lower, worse: 40 points against 60 before",
                      *             "found_at": "2026-11-21T10:00:00Z",
                      *             "confirmed_at": "2026-11-21T10:00:00Z",
-                     *             "detector": "kernel-cpd-1"
+                     *             "detector": "kernel-cpd-2"
                      *           },
                      *           "silent_since": "2026-11-21T10:00:00Z",
                      *           "schedule_id": 1,

@@ -20,6 +20,7 @@ LEAST_RATIO: Final = 1.5
 LEAST_SPREAD: Final = 0.01
 """Of the level, on the wider side; below it nobody minds how noisy a series is."""
 MOST_P: Final = 0.005
+MOST_CANDIDATE_P: Final = 0.2
 WINDOW_RUNS: Final = 9
 
 
@@ -27,12 +28,14 @@ def spread_change(values: Values, changes: Sequence[int]) -> Noise | None:
     """The last change of the spread around the local level, of finite values in time order; None: none is shown.
 
     The local level is a running median of nine runs between changes of level, so that neither a step nor a drift is
-    taken for noise. The split at which the ranks of the distances from it differ most is searched for, and once more
-    on both sides of it, as long as p < 0.005 with a ratio of 1.5 of the spreads. p is that of the largest of many
-    statistics of Mann and Whitney (Miller and Siegmund 1982, Biometrics 38, 1011), made larger by the memory of the
-    distances as `ranks.p_value` does. Of a hundred steady series of 200 runs one at most is called noisier, also with
-    heavy tails, two modes, or a lag-1 autocorrelation of 0.6; a spread that doubled half way is found in half of them,
-    one that trebled in nine of ten.
+    taken for noise. Candidates are the splits at which the ranks of the distances from it differ most, once more on
+    both sides of each; the weakest is taken away until each has p < 0.005 and a ratio of 1.5 of the spreads. p is that
+    of the largest of many statistics of Mann and Whitney (Miller and Siegmund 1982, Biometrics 38, 1011), made larger
+    by the memory of the distances as `ranks.p_value` does.
+
+    Of a hundred steady series of 200 runs one at most is called noisier, also with heavy tails, two modes, or a lag-1
+    autocorrelation of 0.6. A spread that doubles half way is found in half of such series, one that trebles in nine of
+    ten.
 
     Args:
         changes: indices of the first runs after each change of level.
@@ -40,13 +43,10 @@ def spread_change(values: Values, changes: Sequence[int]) -> Noise | None:
     distances = _distances(values, changes)
     if distances is None:
         return None
-    splits: list[int] = []
-    _split(distances, 0, len(distances), splits)
-    if not splits:
-        return None
-    last = max(splits)
-    first = max((split for split in splits if split < last), default=0)
-    return _judged(distances, first, last, len(distances))
+    candidates = _candidates(distances, 0, len(distances))
+    recalled = memory([distances[start:end] for start, end in pairwise((0, *candidates, len(distances)))])
+    changes_of_spread = _guarded(distances, candidates, recalled)
+    return changes_of_spread[-1] if changes_of_spread else None
 
 
 def _distances(values: Values, changes: Sequence[int]) -> Values | None:
@@ -68,19 +68,31 @@ def _running_median(values: Values) -> Values:
     return of_each
 
 
-def _split(distances: Values, start: int, end: int, splits: list[int]) -> None:
-    part = distances[start:end]
-    if len(part) < 2 * FEWEST_RUNS:
-        return
-    split = start + _largest_split(part)
-    found = _judged(distances, start, split, end)
-    wider, narrower = max(found.spread_before, found.spread_after), min(found.spread_before, found.spread_after)
-    is_large = wider >= LEAST_RATIO * narrower and wider >= LEAST_SPREAD
-    if not is_large or found.p_value >= MOST_P:
-        return
-    splits.append(split)
-    _split(distances, start, split, splits)
-    _split(distances, split, end, splits)
+def _candidates(distances: Values, start: int, end: int) -> list[int]:
+    """Where it might have changed, in time order: of a wide stretch between narrow ones neither end is sure alone."""
+    if end - start < 2 * FEWEST_RUNS:
+        return []
+    split = start + FEWEST_RUNS + int(np.argmax(np.abs(_scores(distances[start:end]))))
+    if _judged(distances, start, split, end, recalled=0.0).p_value >= MOST_CANDIDATE_P:
+        return []
+    return [*_candidates(distances, start, split), split, *_candidates(distances, split, end)]
+
+
+def _guarded(distances: Values, candidates: Sequence[int], recalled: float) -> list[Noise]:
+    """The weakest is taken away, and its neighbours are joined, until each that is left is large and sure enough."""
+    splits = list(candidates)
+    while True:
+        ends = [0, *splits, len(distances)]
+        found = [_judged(distances, *around, recalled) for around in zip(ends, ends[1:], ends[2:], strict=False)]
+        weak = [noise for noise in found if not _is_guarded(noise)]
+        if not weak:
+            return found
+        splits.remove(max(weak, key=lambda noise: noise.p_value).index)
+
+
+def _is_guarded(noise: Noise) -> bool:
+    narrower, wider = sorted((noise.spread_before, noise.spread_after))
+    return wider >= max(LEAST_RATIO * narrower, LEAST_SPREAD) and noise.p_value < MOST_P
 
 
 def _scores(part: Values) -> Values:
@@ -94,17 +106,13 @@ def _scores(part: Values) -> Values:
     return scores
 
 
-def _largest_split(part: Values) -> int:
-    return FEWEST_RUNS + int(np.argmax(np.abs(_scores(part))))
-
-
-def _judged(distances: Values, start: int, split: int, end: int) -> Noise:
-    """The spreads on both sides, and the p of the largest score of all splits."""
+def _judged(distances: Values, start: int, split: int, end: int, recalled: float) -> Noise:
+    """The spreads on both sides, and the p of the score being the largest of all splits."""
     part, place = distances[start:end], split - start
-    recalled = memory([part[:place], part[place:]])
-    score = abs(_scores(part)[place - FEWEST_RUNS]) * sqrt(independent_ratio(recalled))
-    spreads = (robust_sigma(list(side), 0.0) for side in (part[:place], part[place:]))
-    return Noise(split, place, len(part) - place, *spreads, _p_of_largest(score, FEWEST_RUNS / len(part)))
+    score = abs(float(_scores(part)[place - FEWEST_RUNS])) * sqrt(independent_ratio(recalled))
+    before, after = (float(robust_sigma(list(side), 0.0)) for side in (part[:place], part[place:]))
+    p = _p_of_largest(score, FEWEST_RUNS / len(part))
+    return Noise(split, place, len(part) - place, before, after, p)
 
 
 def _p_of_largest(score: float, least_share: float) -> float:

@@ -36,6 +36,13 @@ function points(id: number) {
   return { series: found, ...point, cell_id: [100 + id], campaign_id: [9] };
 }
 
+const NOISE = {
+  at: "2026-11-10T10:00:00Z",
+  words: "2.4 times as noisy, 1.2 % -> 2.9 %: 15 points against 24 before",
+  p_value: 0.0004,
+  confirmed_at: "2026-11-20T10:00:00Z",
+};
+
 function analysis(id: number, changes: readonly unknown[] = []) {
   const words = changes.length > 0 ? "1 change in 39 points" : "no change shown in 39 points";
   return { series_id: id, course: "steady", words, n: 39, suspect: null, changes, events: [] };
@@ -117,17 +124,18 @@ it("says of each series what changed since when, and shows the runs of the first
   server.use(
     http.get("*/api/v1/series/3/analysis", () => HttpResponse.json(analysis(3, [CHANGE]))),
     http.get("*/api/v1/series/4/analysis", () =>
-      HttpResponse.json({ ...analysis(4), suspect: { is_higher: false } }),
+      HttpResponse.json({ ...analysis(4), suspect: { is_higher: false }, noise: NOISE }),
     ),
   );
   const { router, user } = openDashboard("/clusters/1/trend?view=table&series=%5B2%2C3%2C4%5D");
   const table = within(await screen.findByRole("table", { name: "What changed" }));
-  await waitFor(() => expect(table.getAllByRole("row")).toHaveLength(4));
-  const [, steady, changed, suspect] = table.getAllByRole("row");
+  await waitFor(() => expect(table.getAllByRole("row")).toHaveLength(5));
+  const [, steady, changed, suspect, noisier] = table.getAllByRole("row");
   expect(steady).toHaveTextContent("no change shown in 39 points");
   expect(changed).toHaveTextContent("20.0 % lower, worse: 9 points against 30 beforenot confirmed yet");
   expect(changed).toHaveTextContent(/100 MB\/s80 MB\/s< 0\.0001/);
   expect(suspect).toHaveTextContent("suspect: the newest points are lower");
+  expect(noisier).toHaveTextContent("2.4 times as noisy, 1.2 % -> 2.9 %: 15 points against 24 before");
   await user.click(within(changed as HTMLElement).getByRole("button"));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ cell: 103 }));
 });

@@ -49,27 +49,59 @@ interface SeriesRowsProps {
 }
 
 function SeriesRows({ name, unit, analysis, onChoose }: SeriesRowsProps) {
-  if (analysis.changes.length === 0)
-    return (
-      <tr>
-        <td className="iotide-name">{name}</td>
-        <td className="iotide-wrap" colSpan={5}>
-          {analysis.words}
-          {analysis.suspect && <Suspected isHigher={analysis.suspect.is_higher} />}
-        </td>
-      </tr>
-    );
-  return analysis.changes
-    .toReversed()
-    .map((change) => (
-      <ChangeRow change={change} key={change.id} name={name} onChoose={onChoose} unit={unit} />
-    ));
+  return (
+    <>
+      {analysis.changes.length === 0 && (
+        <tr>
+          <td className="iotide-name">{name}</td>
+          <td className="iotide-wrap" colSpan={5}>
+            {analysis.words}
+            {analysis.suspect && <Suspected isHigher={analysis.suspect.is_higher} />}
+          </td>
+        </tr>
+      )}
+      {analysis.noise && <NoiseRow name={name} noise={analysis.noise} />}
+      {analysis.changes.toReversed().map((change) => (
+        <ChangeRow change={change} key={change.id} name={name} onChoose={onChoose} unit={unit} />
+      ))}
+    </>
+  );
+}
+
+interface NoiseRowProps {
+  readonly name: string;
+  readonly noise: NonNullable<SeriesAnalysis["noise"]>;
+}
+
+function NoiseRow({ name, noise }: NoiseRowProps) {
+  return (
+    <tr>
+      <td className="iotide-name">{name}</td>
+      <td className="iotide-wrap">
+        {noise.words}
+        {noise.confirmed_at === null && <Unconfirmed />}
+      </td>
+      <td>
+        <When at={noise.at} />
+      </td>
+      <td colSpan={2} />
+      <td>{formatP(noise.p_value)}</td>
+    </tr>
+  );
 }
 
 function Suspected({ isHigher }: { isHigher: boolean }) {
   return (
     <Badge color="yellow" ml="xs" tt="none" variant="light">
       suspect: the newest points are {isHigher ? "higher" : "lower"}
+    </Badge>
+  );
+}
+
+function Unconfirmed() {
+  return (
+    <Badge color="yellow" ml="xs" tt="none" variant="light">
+      not confirmed yet
     </Badge>
   );
 }
@@ -87,11 +119,7 @@ function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
       <td className="iotide-name">{name}</td>
       <td className="iotide-wrap">
         {change.words}
-        {change.confirmed_at === null && (
-          <Badge color="yellow" ml="xs" tt="none" variant="light">
-            not confirmed yet
-          </Badge>
-        )}
+        {change.confirmed_at === null && <Unconfirmed />}
       </td>
       <td>
         <Anchor

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -76,7 +78,7 @@ def remembering(random: np.random.Generator, memory: float) -> NDArray[np.float6
 
 def test_of_steady_series_it_calls_few_noisier() -> None:
     random = np.random.default_rng(20261123)
-    kinds = [
+    kinds: list[Callable[[], NDArray[np.float64]]] = [
         lambda: remembering(random, 0.0),
         lambda: remembering(random, 0.6),
         lambda: random.standard_t(3, 200) / np.sqrt(3),
