@@ -3229,6 +3229,9 @@ export interface components {
             p_value: number | null;
             /** Is Discovery */
             is_discovery: boolean;
+            /** @description Where that side has two; then there is no one ratio */
+            modes_a: components["schemas"]["TwoModes"] | null;
+            modes_b: components["schemas"]["TwoModes"] | null;
         };
         /**
          * ComparedPair
@@ -6498,6 +6501,20 @@ export interface components {
             scopes: ("read" | "operate" | "admin")[];
             /** Expires At */
             expires_at?: string | null;
+        };
+        /**
+         * TwoModes
+         * @description The medians of the two modes of one side, with the number of their runs.
+         */
+        TwoModes: {
+            /** Low */
+            low: number;
+            /** Low Runs */
+            low_runs: number;
+            /** High */
+            high: number;
+            /** High Runs */
+            high_runs: number;
         };
         /**
          * Unit
@@ -25505,7 +25522,19 @@ export interface operations {
                      *               "low": 1,
                      *               "high": 1,
                      *               "p_value": 1,
-                     *               "is_discovery": true
+                     *               "is_discovery": true,
+                     *               "modes_a": {
+                     *                 "low": 1,
+                     *                 "low_runs": 1,
+                     *                 "high": 1,
+                     *                 "high_runs": 1
+                     *               },
+                     *               "modes_b": {
+                     *                 "low": 1,
+                     *                 "low_runs": 1,
+                     *                 "high": 1,
+                     *                 "high_runs": 1
+                     *               }
                      *             }
                      *           ]
                      *         }

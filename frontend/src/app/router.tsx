@@ -189,6 +189,19 @@ const changes = createRoute({
   component: lazyRouteComponent(() => import("./pages/ChangesRoute")),
 });
 
+const compare = createRoute({
+  getParentRoute: () => shell,
+  path: "compare",
+  validateSearch: z.object({
+    a: optional(idParam),
+    b: optional(idParam),
+    a_cell: optional(idParam),
+    b_cell: optional(idParam),
+    metric: text,
+  }),
+  component: lazyRouteComponent(() => import("./pages/CompareRoute")),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "settings",
@@ -207,6 +220,7 @@ const pages = shell.addChildren([
   queue,
   trends,
   changes,
+  compare,
   settings,
 ]);
 

@@ -4,6 +4,7 @@ const PATHS = {
   alert: "M12 8v5m0 3.5v.01M12 3 2.5 20h19L12 3Z",
   calendar: "M4 6h16v14H4zM4 10.5h16M8 3.5V8m8-4.5V8",
   check: "m5 12.5 4.5 4.5L19 7.5",
+  compare: "M5 20V9h4v11zM15 20V4h4v16zM3 20h18",
   copy: "M9 9h10v11H9zM15 9V4H5v11h4",
   dark: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5Z",
   light:

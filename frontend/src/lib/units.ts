@@ -178,6 +178,17 @@ export function exactValue(value: number, unit: Unit): string {
   return unit === "count" || unit === "ratio" ? number : `${number} ${unit.replaceAll("_", " ")}`;
 }
 
+/** A probability of a test: `0.0123`, `< 0.0001`. */
+export function formatP(p: number): string {
+  return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
+}
+
+/** A ratio of two numbers as how far the one is from the other: `+12.0 %`. */
+export function formatShift(ratio: number): string {
+  const percent = (ratio - 1) * 100;
+  return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(1)} %`;
+}
+
 /** A duration for a person: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 60) return formatValue(seconds, "seconds");

@@ -17,7 +17,8 @@ export interface ComparedRuns {
   readonly at: number;
   readonly median: number;
   readonly values: readonly number[];
-  readonly runIds: readonly number[];
+  /** Absent where runs are not known by number. */
+  readonly runIds?: readonly number[];
   /** Codes of quality flags; a flagged dot is hollow. */
   readonly flags: readonly string[];
 }
@@ -137,7 +138,7 @@ function dotsOf(
       x: (axis.kind === "category" ? centre(runs.at, index, count) : runs.at) + aside(place, runs, width),
       y: value / scale.divisor,
       symbol: runs.flags.length > 0 ? openSymbol(index) : traceSymbol(index),
-      text: [`run ${runs.runIds[place]}`, ...runs.flags].join(", "),
+      text: [runs.runIds ? `run ${runs.runIds[place]}` : "one run", ...runs.flags].join(", "),
     })),
   );
   return {

@@ -69,6 +69,16 @@ def test_cells_that_are_named_are_compared_and_what_is_unlike_stands_first(
     assert (pair["is_alike"], pair["a"]["ordinal"], pair["b"]["ordinal"]) == (False, 1, 2)
 
 
+def test_of_two_modes_both_are_given_and_no_ratio(client: TestClient, admin: Person, database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        ids = campaign(measured, {512: A}), campaign(measured, {512: [50.0, 51.0, 400.0, 401.0]})
+    (metric,) = comparison(client, admin, *ids)["pairs"][0]["metrics"]
+    assert (metric["verdict"], metric["ratio"], metric["median_ratio"]) == ("two_modes", None, None)
+    assert metric["modes_a"] is None
+    assert metric["modes_b"] == {"low": 50.5, "low_runs": 2, "high": 400.5, "high_runs": 2}
+
+
 def test_cells_without_a_counterpart_are_named(client: TestClient, admin: Person, database: Database) -> None:
     with database.transaction() as session:
         measured = Measured(session, NOW)

@@ -20,6 +20,7 @@ from iotide_server.trends.comparison_schemas import (
     ComparedPair,
     Difference,
     Side,
+    TwoModes,
 )
 from iotide_server.trends.pairing import pair_cells
 
@@ -145,6 +146,8 @@ def _compared(
             high=None if found.interval is None else found.interval.high,
             p_value=found.p_value,
             is_discovery=False,
+            modes_a=None if found.modes_a is None else TwoModes.model_validate(found.modes_a),
+            modes_b=None if found.modes_b is None else TwoModes.model_validate(found.modes_b),
         )
 
 

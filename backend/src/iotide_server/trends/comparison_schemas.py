@@ -60,6 +60,15 @@ class Difference(Output):
     b: Any
 
 
+class TwoModes(Output):
+    """The medians of the two modes of one side, with the number of their runs."""
+
+    low: float
+    low_runs: int
+    high: float
+    high_runs: int
+
+
 class ComparedMetric(Output):
     """One number of A and B, of so many independent runs each; ratios are B / A.
 
@@ -89,6 +98,8 @@ class ComparedMetric(Output):
     high: float | None
     p_value: float | None
     is_discovery: bool
+    modes_a: Annotated[TwoModes | None, Field(description="Where that side has two; then there is no one ratio")]
+    modes_b: TwoModes | None
 
 
 class ComparedPair(Output):

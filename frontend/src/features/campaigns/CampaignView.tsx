@@ -139,6 +139,9 @@ function Actions({ campaign }: { campaign: Campaign }) {
       >
         Duplicate
       </ButtonLink>
+      <ButtonLink search={{ b: campaign.id }} to="/compare" variant="default">
+        Compare
+      </ButtonLink>
       <Button component="a" href={`/api/v1/campaigns/${campaign.id}/samples.csv`} variant="default">
         CSV
       </Button>

@@ -11,7 +11,7 @@ import { ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { ShowMore } from "@/components/ShowMore";
 import { When } from "@/components/When";
-import { formatP } from "./ChangesSection";
+import { formatP } from "@/lib/units";
 import { changesQuery } from "./queries";
 
 const HEAD = ["Series", "", "What", "Since", "Before", "After", "p", "Events near it"];

@@ -6,7 +6,7 @@ import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
-import type { Unit } from "@/lib/units";
+import { formatP, type Unit } from "@/lib/units";
 import type { ChosenPoint, NamedPoints } from "./TrendChart";
 
 interface ChangesSectionProps {
@@ -140,8 +140,4 @@ function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
       <td>{formatP(change.p_value)}</td>
     </tr>
   );
-}
-
-export function formatP(p: number): string {
-  return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
 }

@@ -5,7 +5,7 @@ import { RemoveEventButton } from "@/components/events/RemoveEventButton";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
-import { formatP } from "./ChangesSection";
+import { formatP } from "@/lib/units";
 import type { NamedPoints } from "./TrendChart";
 
 interface EventsSectionProps {

@@ -1,0 +1,114 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it, vi } from "vitest";
+import { server } from "@/testing/server";
+import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+// plotly needs a canvas, which jsdom has not; figures are tested as data.
+vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
+
+const CAMPAIGNS = [12, 13].map((id) => ({
+  id,
+  name: `nightly ${id}`,
+  cluster_id: 1,
+  cluster_name: "hpc1",
+  state: "finished",
+}));
+const CELL = {
+  cell_id: 1,
+  ordinal: 1,
+  workload: "dd",
+  options: {},
+  node_names: ["node-1"],
+  target_names: ["disk"],
+  variant: "",
+};
+const VALUES = [100e6, 101e6, 99e6, 100e6];
+const SURE = {
+  metric: "write_rate",
+  title: "Throughput",
+  unit: "bytes_per_second",
+  better: "higher",
+  labels: {},
+  target_name: null,
+  values_a: VALUES,
+  values_b: VALUES.map((value) => 0.8 * value),
+  median_a: 100e6,
+  median_b: 80e6,
+  flags: [],
+  verdict: "lower",
+  words: "B 18.0 to 22.0 % lower",
+  median_ratio: 0.8,
+  ratio: 0.8,
+  low: 0.78,
+  high: 0.82,
+  p_value: 0.0286,
+  is_discovery: true,
+  modes_a: null,
+  modes_b: null,
+};
+const NONE = { ratio: null, low: null, high: null, p_value: null, is_discovery: false };
+const FEW = { ...SURE, ...NONE, values_a: [100e6, 101e6], values_b: [80e6, 81e6], verdict: "few_runs" };
+const ONE = { ...FEW, median_ratio: null, values_a: [100e6], values_b: [80e6], verdict: "one_run" };
+const MODES = {
+  ...SURE,
+  ...NONE,
+  median_ratio: null,
+  verdict: "two_modes",
+  modes_b: { low: 50e6, low_runs: 2, high: 400e6, high_runs: 2 },
+};
+const OF_METRICS = {
+  sure: SURE,
+  few: { ...FEW, words: "2 runs: too few for an interval; 2 more are needed" },
+  one: { ...ONE, words: "1 run: nothing can be said of a difference" },
+  modes: { ...MODES, words: "two modes (cache?): no single ratio stands for them" },
+};
+
+function compared(isAlike: boolean) {
+  const a = { campaign_id: 12, ...CELL };
+  const metrics = Object.entries(OF_METRICS).map(([metric, found]) => ({ ...found, metric, title: metric }));
+  const differences = isAlike ? [] : [{ name: "options.file_size_bytes", a: 1024, b: null }];
+  const pair = { a, b: { ...a, campaign_id: 13 }, differences, is_alike: isAlike, metrics };
+  return { pairs: [pair], only_a: [4], only_b: [] };
+}
+
+beforeEach(() => {
+  server.use(...USUAL_ANSWERS);
+  server.use(
+    http.get("*/api/v1/campaigns", () => listOf(CAMPAIGNS)),
+    http.get("*/api/v1/campaigns/:id", ({ params }) =>
+      HttpResponse.json(CAMPAIGNS.find(({ id }) => id === Number(params.id))),
+    ),
+    http.get("*/api/v1/campaigns/:id/cells", () => listOf([])),
+  );
+});
+
+it("shows of each number what so many runs allow and no more", async () => {
+  server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(compared(true))));
+  openDashboard("/compare?a=12&b=13");
+  await screen.findByRole("heading", { name: "Compare" });
+  const table = within(await screen.findByRole("table", { name: "Numbers of 1: dd" }));
+  const [, sure, few, one, modes] = table.getAllByRole("row");
+  expect(sure).toHaveTextContent(/−20\.0 %−22\.0 % to −18\.0 %worse B 18\.0 to 22\.0 % lower0\.0286/);
+  expect(few).toHaveTextContent(/2 runs, 100 MB\/s to 101 MB\/s.*−20\.0 %2 runs: too few for an interval/);
+  expect(one).toHaveTextContent("one100 MB/s 1 run80 MB/s 1 run1 run: nothing can be said");
+  expect(modes).toHaveTextContent(/50\.0 MB\/s \(2 runs\)400 MB\/s \(2 runs\)two modes/);
+  expect(screen.getByText(/Cell 4 of A has no clear counterpart/)).toBeInTheDocument();
+});
+
+it("puts what is unlike first, and judges nothing of cells that did not run the same", async () => {
+  server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(compared(false))));
+  openDashboard("/compare?a=12&b=13");
+  const differences = await screen.findByRole("table", { name: "Differences" });
+  expect(differences).toHaveTextContent("File size1 KiBnone");
+  const numbers = screen.getByRole("table", { name: "Numbers of 1: dd" });
+  expect(differences.compareDocumentPosition(numbers)).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
+  expect(within(numbers).queryByText("worse")).not.toBeInTheDocument();
+});
+
+it("keeps both sides in the address, which can be swapped", async () => {
+  server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(compared(true))));
+  const { router, user } = openDashboard("/compare?a=12&b=13&a_cell=2");
+  await user.click(await screen.findByRole("button", { name: "Swap A and B" }));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ a: 13, b: 12, b_cell: 2 }));
+});

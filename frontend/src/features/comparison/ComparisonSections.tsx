@@ -1,0 +1,133 @@
+/** What a comparison says: its figure, then pair by pair what is unlike first and each number after it. */
+
+import { Alert, NativeSelect, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { CampaignComparison, ComparedPair } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { useDescriber, useTitlesOf } from "@/components/optionTitles";
+import { Section } from "@/components/Page";
+import { useScheme } from "@/components/scheme";
+import { Plot } from "@/plots/Plot";
+import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
+import { drawnPairs, metricChoices, type NamedPair, runsFigure, shiftsOf } from "./figures";
+import { PairSection } from "./PairSection";
+import { type ComparedSides, comparisonQuery } from "./queries";
+
+interface ComparisonSectionsProps {
+  readonly sides: ComparedSides;
+  /** The number that is drawn. */
+  readonly metric: string | undefined;
+  readonly onMetric: (key: string) => void;
+}
+
+export function ComparisonSections({ sides, metric, onMetric }: ComparisonSectionsProps) {
+  const comparison = useQuery(comparisonQuery(sides));
+  return (
+    <Loaded lines={8} query={comparison}>
+      {(found) => <Compared found={found} metric={metric} onMetric={onMetric} />}
+    </Loaded>
+  );
+}
+
+interface ComparedProps extends Omit<ComparisonSectionsProps, "sides"> {
+  readonly found: CampaignComparison;
+}
+
+function Compared({ found: { pairs, only_a, only_b }, metric, onMetric }: ComparedProps) {
+  const named = useNamed(pairs);
+  const compared = pairs.reduce((sum, { metrics }) => sum + metrics.length, 0);
+  return (
+    <>
+      <Alone cells={only_a} side="A" />
+      <Alone cells={only_b} side="B" />
+      {compared === 0 ? (
+        <Text c="dimmed">Neither side has a number yet that the other has too.</Text>
+      ) : (
+        <FigureSection metric={metric} named={named} onMetric={onMetric} />
+      )}
+      {named.map(({ name, pair }) => (
+        <PairSection key={`${pair.a.cell_id} ${pair.b.cell_id}`} name={name} pair={pair} />
+      ))}
+    </>
+  );
+}
+
+/** Each pair by its number in A, and by what tells its cells from the others. */
+function useNamed(pairs: readonly ComparedPair[]): NamedPair[] {
+  const cells = useMemo(() => pairs.map(({ a }) => a), [pairs]);
+  const sayOf = useDescriber(cells);
+  return useMemo(
+    () => pairs.map((pair) => ({ name: nameOf(pair, pairs.length > 1 ? sayOf(pair.a) : ""), pair })),
+    [pairs, sayOf],
+  );
+}
+
+function nameOf({ a, b }: ComparedPair, told: string): string {
+  const number = a.ordinal === b.ordinal ? a.ordinal : `${a.ordinal}/${b.ordinal}`;
+  return `${number}: ${[a.workload, told].filter(Boolean).join(", ")}`;
+}
+
+function Alone({ side, cells }: { side: string; cells: readonly number[] }) {
+  if (cells.length === 0) return null;
+  return (
+    <Alert color="orange" variant="light">
+      {cells.length === 1 ? "Cell" : "Cells"} {cells.join(", ")} of {side}{" "}
+      {cells.length === 1 ? "has" : "have"} no clear counterpart. Name a cell of each above to compare them.
+    </Alert>
+  );
+}
+
+interface FigureSectionProps {
+  readonly named: readonly NamedPair[];
+  readonly metric: string | undefined;
+  readonly onMetric: (key: string) => void;
+}
+
+function FigureSection({ named, metric, onMetric }: FigureSectionProps) {
+  const scheme = useScheme();
+  const titleOf = useTitlesOf()(named[0]?.pair.a.workload ?? "");
+  const choices = metricChoices(
+    named.map(({ pair }) => pair),
+    titleOf,
+  );
+  const chosen = choices.find(({ key }) => key === metric) ?? choices[0];
+  const drawn = useMemo(() => drawnPairs(named, chosen?.key ?? ""), [named, chosen?.key]);
+  const title = chosen?.title ?? "";
+  const runs = useMemo(() => runsFigure(drawn, title, scheme), [drawn, title, scheme]);
+  const shifts = useMemo(() => shiftsOf(drawn), [drawn]);
+  const ratios = useMemo(() => shiftsFigure(shifts, scheme), [shifts, scheme]);
+  return (
+    <Section
+      actions={
+        <NativeSelect
+          aria-label="Number"
+          data={choices.map(({ key, title: label }) => ({ value: key, label }))}
+          onChange={(event) => onMetric(event.currentTarget.value)}
+          size="xs"
+          value={chosen?.key ?? ""}
+        />
+      }
+      title="Figure"
+    >
+      <Stack gap="xs">
+        <div className="iotide-panels">
+          <Plot figure={runs} height={360} label={`${title}, runs of A and B`} viewKey={title} />
+          {shifts.some(({ ratio }) => ratio !== null) && (
+            <Plot
+              figure={ratios}
+              height={Math.max(360, shiftsHeight(shifts))}
+              label={`${title}, B against A`}
+              viewKey={title}
+            />
+          )}
+        </div>
+        <Text c="dimmed" size="sm">
+          Each dot is a run, bars are at medians. On the right the ratio B / A of Hodges and Lehmann with its
+          exact 95 % interval; hollow and grey of fewer than four runs or unlike cells. Within the band a
+          difference is below the practical threshold of 5 %.
+        </Text>
+      </Stack>
+    </Section>
+  );
+}

@@ -1,0 +1,87 @@
+/** A comparison as figures: the runs of both sides side by side, and how far B is from A; pure. */
+
+import type { ComparedMetric, ComparedPair } from "@/api/types";
+import { describeValues, type TitleOf } from "@/lib/options";
+import { type ComparedRuns, comparisonFigure } from "@/plots/comparison";
+import { axisScale, type Figure, type Scheme } from "@/plots/figure";
+import type { Shift } from "@/plots/shifts";
+
+/** A pair with what it is called among the others. */
+export interface NamedPair {
+  readonly name: string;
+  readonly pair: ComparedPair;
+}
+
+/** A number that several pairs have. */
+export interface MetricChoice {
+  readonly key: string;
+  readonly title: string;
+}
+
+export const MOST_DRAWN_PAIRS = 24;
+
+/** What tells a number of a pair from its others; stands in the address. */
+export function metricKey({ metric, target_name, labels }: ComparedMetric): string {
+  const told = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return [metric, ...told, ...(target_name ? [target_name] : [])].join(" ");
+}
+
+export function titleOfMetric({ title, labels, target_name }: ComparedMetric, titleOf: TitleOf): string {
+  return [title, describeValues(labels, titleOf), target_name && `on ${target_name}`]
+    .filter(Boolean)
+    .join(", ");
+}
+
+/** Every number of any pair, in the order in which they come. */
+export function metricChoices(pairs: readonly ComparedPair[], titleOf: TitleOf): MetricChoice[] {
+  const titles = new Map<string, string>();
+  for (const metric of pairs.flatMap(({ metrics }) => metrics))
+    titles.set(metricKey(metric), titles.get(metricKey(metric)) ?? titleOfMetric(metric, titleOf));
+  return [...titles].map(([key, title]) => ({ key, title }));
+}
+
+interface Drawn {
+  readonly name: string;
+  readonly isAlike: boolean;
+  readonly metric: ComparedMetric;
+}
+
+/** The pairs that have the number, as many as stay readable. */
+export function drawnPairs(pairs: readonly NamedPair[], key: string): Drawn[] {
+  return pairs
+    .flatMap(({ name, pair }) => {
+      const metric = pair.metrics.find((one) => metricKey(one) === key);
+      return metric ? [{ name, isAlike: pair.is_alike, metric }] : [];
+    })
+    .slice(0, MOST_DRAWN_PAIRS);
+}
+
+export function runsFigure(drawn: readonly Drawn[], title: string, scheme: Scheme): Figure {
+  const values = drawn.flatMap(({ metric }) => [...metric.values_a, ...metric.values_b]);
+  const side = (of: (metric: ComparedMetric) => { median: number; values: readonly number[] }) =>
+    drawn.map(({ metric }, at): ComparedRuns => ({ at, flags: metric.flags, ...of(metric) }));
+  return comparisonFigure(
+    [
+      { name: "A", runs: side(({ median_a, values_a }) => ({ median: median_a, values: values_a })) },
+      { name: "B", runs: side(({ median_b, values_b }) => ({ median: median_b, values: values_b })) },
+    ],
+    {
+      metricTitle: title,
+      scale: axisScale(drawn[0]?.metric.unit ?? "count", values),
+      highest: Math.max(0, ...values),
+      axis: { kind: "category", title: "", ticks: drawn.map(({ name }, at) => ({ at, text: name })) },
+      scheme,
+    },
+  );
+}
+
+export function shiftsOf(drawn: readonly Drawn[]): Shift[] {
+  return drawn.map(({ name, isAlike, metric }) => ({
+    name,
+    ratio: metric.ratio ?? metric.median_ratio,
+    low: metric.low,
+    high: metric.high,
+    isWeak: metric.ratio === null || !isAlike,
+    words: metric.words,
+  }));
+}

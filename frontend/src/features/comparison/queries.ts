@@ -1,0 +1,24 @@
+/** Requests of comparisons. */
+
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api } from "@/api/client";
+
+export interface ComparedSides {
+  /** Campaigns. */
+  readonly a: number;
+  readonly b: number;
+  /** Numbers of single cells of theirs; undefined: all that belong together. */
+  readonly aCell: number | undefined;
+  readonly bCell: number | undefined;
+}
+
+/** Keyed as cells: each new result of either side may change it. */
+export function comparisonQuery({ a, b, aCell, bCell }: ComparedSides) {
+  return queryOptions({
+    queryKey: ["cell", "comparison", a, b, aCell, bCell],
+    queryFn: ({ signal }) => {
+      const query = { a, b, a_cell: aCell ?? null, b_cell: bCell ?? null };
+      return answer(api.GET("/api/v1/comparison", { params: { query }, signal }));
+    },
+  });
+}
