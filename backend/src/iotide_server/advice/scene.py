@@ -189,10 +189,10 @@ class Ratio:
 
     @property
     def words(self) -> str:
-        """Such as `4.2 (3.9 to 4.6)`."""
+        """Such as `4.21 (3.92 to 4.6)`."""
         if self.low is None or self.high is None:
-            return f"{self.median:.2g}"
-        return f"{self.median:.2g} ({self.low:.2g} to {self.high:.2g})"
+            return f"{self.median:.3g}"
+        return f"{self.median:.3g} ({self.low:.3g} to {self.high:.3g})"
 
 
 def ratio(a: Point, b: Point) -> Ratio:

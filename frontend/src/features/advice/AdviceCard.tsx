@@ -49,8 +49,9 @@ export function AdviceCard({ advice }: { advice: Advice }) {
 function Evidence({ evidence, title }: { evidence: readonly AdviceEvidence[]; title: string }) {
   return (
     <ScrollTable head={["What", "Value", "From"]} label={`Evidence: ${title}`} maxHeight={320}>
-      {evidence.map((one) => (
-        <tr key={`${one.name} ${one.run_ids[0] ?? ""}`}>
+      {evidence.map((one, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two numbers may have one name, and they never move
+        <tr key={row}>
           <td className="iotide-wrap">{one.name}</td>
           <td className="iotide-wrap">
             <Value evidence={one} />

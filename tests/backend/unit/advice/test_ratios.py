@@ -65,6 +65,23 @@ def test_a_claim_from_one_size_is_told_where_it_holds() -> None:
     assert "“3.9 to 10.2 times, by setting”" in advice.remedy
 
 
+def test_scatter_over_many_settings_is_no_spread_and_without_intervals_nothing_is_said() -> None:
+    scattered_ratios = [1 + 0.02 * ((7 * number) % 13 - 6) for number in range(60)]
+    (found,) = headline_ratios(two(*scattered_ratios))
+    assert isinstance(found, Fine)
+    (unknown,) = headline_ratios(two(*scattered_ratios, runs=1))
+    assert isinstance(unknown, Unknown)
+    assert "60 settings, of which some have less than four runs" in unknown.because
+    (claimed,) = headline_ratios(Scene((), two(*[2.0] * 39, 2.1).points, 2))
+    assert isinstance(claimed, Fine), "one of forty intervals may miss by chance"
+
+
+def test_of_many_settings_the_lowest_and_the_highest_are_told() -> None:
+    advice = advice_of(list(headline_ratios(two(*[2.0] * 20, 4.0))))
+    assert "and 9 between them" in advice.explanation
+    assert "file size 21 B: 4 (" in advice.explanation
+
+
 def writers(*totals: tuple[int, tuple[float, ...]]) -> Scene:
     points = [rate(cell(writers=count), *runs, metric="total_throughput") for count, runs in totals]
     return measured(*points)

@@ -5,17 +5,21 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity
+from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import Point, Ratio, Scene, listed, ratio
 from iotide_server.statistics.comparison import geometric_mean
 from iotide_wire.units import Unit, format_bytes
 
 CODE: Final = "headline_ratio"
 LEAST_SPREAD: Final = 1.25
-"""Largest over smallest ratio: from here on one number is wrong by a quarter for some of the sizes."""
+"""Largest over smallest ratio: from here on one number is wrong by a quarter for some of the sizes. Where there are
+intervals, the largest lower end over the smallest upper end, so that of many sizes no scatter makes it."""
 FEW_RUNS_SLACK: Final = 0.10
 """By so much a claim may differ from a ratio without interval."""
-_MOST_SETTINGS: Final = 12
+DISAGREEING_SHARE: Final = 0.1
+"""Of many settings so many may exclude a claim by chance; of fewer than ten none."""
+MOST_SETTINGS: Final = 12
+"""Are told one by one; of more without intervals the spread cannot be told from scatter."""
 
 _Settings = Mapping[str, Point]
 
@@ -70,9 +74,12 @@ def _pair(fast: _Settings, slow: _Settings, names: Sequence[str], claimed: float
     medians = [pair.ratio.median for pair in pairs]
     one, other = (listed(side.cell.targets) for side in (pairs[0].fast, pairs[0].slow))
     subject = f"{pairs[0].fast.place}, against {other}"
-    refuted = claimed is not None and not all(pair.allows(claimed) for pair in pairs)
-    if not refuted and max(medians) / min(medians) < LEAST_SPREAD:
-        return Fine(subject, f"{_range(medians)} times as fast at each of {len(pairs)} settings")
+    refuted = claimed is not None and _disagreeing(pairs, claimed) > DISAGREEING_SHARE * len(pairs)
+    if not refuted and len(pairs) > MOST_SETTINGS and not _has_intervals(pairs):
+        because = f"{_range(medians)} times as fast by {len(pairs)} settings, of which some have less than four runs"
+        return Unknown(CODE, subject, f"{because}: what is scatter and what is the settings' own cannot be told")
+    if not refuted and _spread(pairs) < LEAST_SPREAD:
+        return Fine(subject, f"{_range(medians)} times as fast by {len(pairs)} settings, which show no difference")
     return Advice(
         code=CODE,
         severity=Severity.HIGH if refuted else Severity.LOW,
@@ -89,15 +96,39 @@ def _pair(fast: _Settings, slow: _Settings, names: Sequence[str], claimed: float
     )
 
 
+def _disagreeing(pairs: Sequence[PairRatio], claimed: float) -> int:
+    return sum(not pair.allows(claimed) for pair in pairs)
+
+
+def _has_intervals(pairs: Sequence[PairRatio]) -> bool:
+    return all(pair.ratio.low is not None for pair in pairs)
+
+
+def _spread(pairs: Sequence[PairRatio]) -> float:
+    """How far the ratios are apart at least."""
+    lows = [pair.ratio.median if pair.ratio.low is None else pair.ratio.low for pair in pairs]
+    highs = [pair.ratio.median if pair.ratio.high is None else pair.ratio.high for pair in pairs]
+    return max(lows) / min(highs)
+
+
+def _told(pairs: Sequence[PairRatio]) -> Sequence[PairRatio]:
+    """All of few; of many the lowest and the highest ratios."""
+    if len(pairs) <= MOST_SETTINGS:
+        return pairs
+    ranked = sorted(pairs, key=lambda pair: pair.ratio.median)
+    return [*ranked[: MOST_SETTINGS // 2], *ranked[-MOST_SETTINGS // 2 :]]
+
+
 def _explained(pairs: Sequence[PairRatio], refuted: float | None) -> str:
-    ratios = "; ".join(f"{pair.setting}: {pair.ratio.words}" for pair in pairs[:_MOST_SETTINGS])
-    more = f"; and {len(pairs) - _MOST_SETTINGS} more" if len(pairs) > _MOST_SETTINGS else ""
+    ratios = "; ".join(f"{pair.setting}: {pair.ratio.words}" for pair in _told(pairs))
+    more = f"; and {len(pairs) - MOST_SETTINGS} between them" if len(pairs) > MOST_SETTINGS else ""
     words = [f"By setting: {ratios}{more}."]
     if refuted is not None:
         agreeing = [pair.setting for pair in pairs if pair.allows(refuted)]
-        where = f"at {', '.join(agreeing)} alone" if agreeing else "at none of them"
+        named = ", ".join(agreeing) if len(agreeing) <= MOST_SETTINGS else f"{len(agreeing)} of {len(pairs)} settings"
+        where = f"at {named} alone" if agreeing else "at none of them"
         words.append(f"{refuted:g} agrees {where}.")
-    if any(pair.ratio.low is None for pair in pairs):
+    if not _has_intervals(pairs):
         fewest = min(min(pair.fast.n, pair.slow.n) for pair in pairs)
         words.append(
             f"With {fewest} run{'s' * (fewest > 1)} a setting there is no interval: more repeats may move them."
@@ -108,7 +139,7 @@ def _explained(pairs: Sequence[PairRatio], refuted: float | None) -> str:
 
 
 def _evidence(pairs: Sequence[PairRatio]) -> Iterator[Evidence]:
-    for pair in pairs[:_MOST_SETTINGS]:
+    for pair in _told(pairs):
         for point in (pair.slow, pair.fast):
             yield point.evidence(f"{listed(point.cell.targets)}, {pair.setting}")
         yield Evidence(f"ratio, {pair.setting}", pair.ratio.median, Unit.RATIO)
