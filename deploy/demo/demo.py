@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ ROOT = Path(__file__).parents[2]
 PLAN = Path(__file__).with_name("demo.yaml")
 LOCK = "demo.lock"
 USUAL_PORT = 8470
+HISTORY_DAYS = 180
 
 console = Console()
 
@@ -38,18 +40,41 @@ class AlreadyRunningError(Exception):
     """A demo holds the directory."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to show.
+
+    Attributes:
+        port: of the dashboard.
+        history_days: of the made-up history; None: none.
+    """
+
+    port: int
+    history_days: int | None
+    stays: bool
+
+
 def main() -> int:
     """Run the demo; the exit status is 0 only where every run finished."""
     parser = argparse.ArgumentParser(description="A whole iotide on this machine, with a campaign to look at.")
     parser.add_argument("--exit", action="store_true", help="end when the campaign has ended, instead of at Ctrl-C")
     parser.add_argument("--state", type=Path, default=ROOT / ".demo", help="where it keeps everything (%(default)s)")
+    parser.add_argument(
+        "--history",
+        nargs="?",
+        type=int,
+        const=HISTORY_DAYS,
+        metavar="DAYS",
+        help=f"made-up clusters beside what is measured, with so many days of campaigns ({HISTORY_DAYS})",
+    )
     parser.add_argument("--port", type=int, help=f"of the dashboard ({USUAL_PORT}, or another where that is taken)")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     directory: Path = options.state.resolve()
     try:
         with fresh(directory), memory_directory() as memory:
-            return run_demo(directory, memory, options.port or choose_port(), stays=not options.exit)
+            wanted = Wanted(options.port or choose_port(), options.history, stays=not options.exit)
+            return run_demo(directory, memory, wanted)
     except AlreadyRunningError:
         return show_running(directory, stays=not options.exit)
     except StackError as error:
@@ -114,10 +139,10 @@ def show_running(directory: Path, *, stays: bool) -> int:
     return 0 if stays else 2
 
 
-def run_demo(directory: Path, memory: Path, port: int, *, stays: bool) -> int:
+def run_demo(directory: Path, memory: Path, wanted: Wanted) -> int:
     """Everything from the start of the server to the last line."""
     console.print("Starting PostgreSQL, Redis, API, scheduler, worker and one agent ...")
-    with LocalStack(directory, port=port) as stack:
+    with LocalStack(directory, port=wanted.port) as stack:
         cluster_id = stack.add_cluster("demo")
         agent = stack.add_agent(cluster_id, "demo-node", [directory / "disk", memory])
         stack.add_target(cluster_id, "disk", directory / "disk", [agent.node_id])
@@ -125,12 +150,28 @@ def run_demo(directory: Path, memory: Path, port: int, *, stays: bool) -> int:
         campaign = run_campaign(stack, write_plan(directory))
         show_results(stack, campaign)
         show_series(stack, cluster_id)
+        if wanted.history_days is not None:
+            load_history(directory, wanted.history_days)
         console.print(f"Dashboard: {stack.url}   sign in once with {stack.admin_link()}", soft_wrap=True)
         finished, failed = campaign["counts"]["finished"], campaign["counts"]["failed"]
         print(f"demo: {finished} runs finished, {failed} failed", flush=True)  # noqa: T201 - the line others read
-        if stays:
+        if wanted.stays:
             signal.pause()
         return 1 if failed or not finished else 0
+
+
+def load_history(directory: Path, days: int) -> None:
+    """Have the server make clusters with a history up.
+
+    Raises:
+        StackError: it did not; it has said why.
+    """
+    console.print(
+        f"Making up {days} days of history: [bold]iotide-server load-demo-history --seed 1 --days {days}[/bold]"
+    )
+    command = [BIN / "iotide-server", "load-demo-history", "--seed", "1", "--days", str(days)]
+    if subprocess.run([*map(str, command), "--state", str(directory / "server")], check=False).returncode:
+        raise StackError("the history could not be made up")
 
 
 def write_plan(directory: Path) -> Path:

@@ -14,6 +14,8 @@ import structlog
 import typer
 import uvicorn
 from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import Progress
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
@@ -21,6 +23,7 @@ from iotide_server.accounts import sessions
 from iotide_server.accounts.models import Role
 from iotide_server.clusters import enrolment
 from iotide_server.clusters import service as clusters
+from iotide_server.demo_history.forgetting import forget_history, made_up_clusters
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import default_state_directory
 from iotide_server.embedded.up import UpOptions, read_environment, run_services
@@ -173,6 +176,52 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
         _write_private(token_file, token)
         return
     typer.echo(access.enroll_command(token))
+
+
+@app.command()
+def load_demo_history(
+    *,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is random; the same seed makes the same numbers.")],
+    days: Annotated[int, typer.Option(help="How long the history is; 730 days take some minutes.")] = 730,
+    state: StateOption = None,
+) -> None:
+    """Make up clusters with years of campaigns, known changes and events, marked as such, to look at and to try out."""
+    # Its analysis needs numpy, a second and 80 MB more, which no other command needs.
+    from iotide_server.demo_history.loading import HistoryPlan, load_history  # noqa: PLC0415
+
+    settings = _settings_of(state)
+    database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=4))
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("loading", total=1.0)
+        loaded = load_history(
+            database,
+            HistoryPlan(seed, days),
+            system_clock,
+            lambda done: progress.update(task, completed=done),
+        )
+    database.engine.dispose()
+    typer.echo(
+        f"{loaded.campaign_count} campaigns and {loaded.series_count} series since {loaded.began_at:%Y-%m-%d}, made up"
+        " and marked as such; `iotide-server forget-demo-history` removes them."
+    )
+
+
+@app.command()
+def forget_demo_history(
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    state: StateOption = None,
+) -> None:
+    """Remove what load-demo-history made up, and nothing else."""
+    settings = _settings_of(state)
+    database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=1))
+    with database.transaction() as session:
+        names = ", ".join(cluster.name for cluster in made_up_clusters(session))
+    if not yes:
+        typer.confirm(f"Remove the clusters {names} with all their campaigns and results?", abort=True)
+    count = forget_history(database, system_clock())
+    database.engine.dispose()
+    typer.echo(f"{names}: {count} rows removed")
 
 
 @app.callback()

@@ -3099,6 +3099,11 @@ export interface components {
             /** @description Who starts its runs: its nodes' agents, or jobs of a batch system */
             launcher: components["schemas"]["Launcher"];
             /**
+             * Made Up
+             * @description Its nodes and results were made up to show a history; nothing runs on it
+             */
+            made_up: boolean;
+            /**
              * Created At
              * Format: date-time
              */
@@ -9184,6 +9189,7 @@ export interface operations {
                      *           "name": "blade-2026",
                      *           "description": "rack 4",
                      *           "launcher": "direct",
+                     *           "made_up": true,
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "drain": {
                      *             "kind": "all",
@@ -9336,6 +9342,7 @@ export interface operations {
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
                      *       "launcher": "direct",
+                     *       "made_up": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -9536,6 +9543,7 @@ export interface operations {
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
                      *       "launcher": "direct",
+                     *       "made_up": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -9707,6 +9715,7 @@ export interface operations {
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
                      *       "launcher": "direct",
+                     *       "made_up": true,
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -10685,6 +10694,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */

@@ -2,14 +2,16 @@
 
 import { ActionIcon, Group, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
+import { MadeUpProvider } from "@/components/MadeUp";
 import { useScheme } from "@/components/scheme";
 import { SessionProvider, usePrincipal } from "@/components/session";
 import { sessionQuery } from "@/features/accounts/queries";
+import { clustersQuery } from "@/features/clusters/queries";
 import { useLive } from "./useLive";
 
 const CommandPalette = lazy(() => import("./CommandPalette"));
@@ -25,8 +27,11 @@ const PLACES = [
   { to: "/settings", label: "Settings", icon: "settings", holds: [] },
 ] as const;
 
+const NONE = [] as const;
+
 export function Shell() {
   const { data: session } = useSuspenseQuery(sessionQuery);
+  const { data: clusters = NONE } = useQuery(clustersQuery);
   const [isPaletteOpen, palette] = useDisclosure();
   useHotkeys([["mod+K", palette.toggle]], []);
   return (
@@ -38,7 +43,9 @@ export function Shell() {
         <Header onPalette={palette.open} />
         <Menu />
         <main id="main" tabIndex={-1}>
-          <Outlet />
+          <MadeUpProvider clusters={clusters}>
+            <Outlet />
+          </MadeUpProvider>
         </main>
       </div>
       <Suspense>{isPaletteOpen && <CommandPalette onClose={palette.close} />}</Suspense>

@@ -220,6 +220,7 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     """Check a plan against the cluster as it is now.
 
     Raises:
+        ClusterMadeUpError: nothing runs on its cluster.
         IotideError: of one class for each thing that can be wrong, naming the field of the plan.
     """
     check_matrix(plan)
@@ -227,6 +228,16 @@ def resolve(session: Session, principal: Principal, plan: CampaignPlan) -> Plann
     if plan.exclusive is Exclusivity.NONE and plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
         raise QuietBesideRunsError(plan.quiet)
     cluster = clusters.cluster_named(session, principal, plan.cluster, Role.OPERATOR, field="cluster")
+    clusters.require_real(session, cluster.id)
+    return foresee(session, cluster, plan)
+
+
+def foresee(session: Session, cluster: Cluster, plan: CampaignPlan) -> PlannedCampaign:
+    """The plan's cells in its cluster, whoever asks.
+
+    Raises:
+        IotideError: as `resolve`.
+    """
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")
     _check_agents(cluster, observers)

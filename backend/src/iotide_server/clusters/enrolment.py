@@ -15,6 +15,7 @@ from iotide_server.accounts.principal import Principal, PrincipalKind
 from iotide_server.clusters import repository
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.errors import (
+    ClusterMadeUpError,
     ClusterNotFoundError,
     JoinTokenNotFoundError,
     JoinTokenRefusedError,
@@ -48,8 +49,11 @@ def create_join_token(
 
     Raises:
         ClusterNotFoundError: there is none that the caller may see.
+        ClusterMadeUpError: the cluster has no real nodes.
     """
-    _require_cluster(session, principal, cluster_id)
+    found = _require_cluster(session, principal, cluster_id)
+    if found.made_up:
+        raise ClusterMadeUpError(found.name, field="cluster_id")
     secret = new_secret()
     token = JoinToken(
         cluster_id=cluster_id,
@@ -140,7 +144,7 @@ def enroll(
 
 def acl_rows(session: Session) -> list[NodeAccess]:
     """Who may use Redis; the scheduler applies it again and again, so that a Redis that came back empty is filled."""
-    return [NodeAccess(node.id, node.redis_password_sha256) for node in repository.living_nodes(session)]
+    return [NodeAccess(node.id, node.redis_password_sha256) for node in repository.living_real_nodes(session)]
 
 
 def require_wire_version(wire_version: int) -> None:
@@ -153,8 +157,10 @@ def require_wire_version(wire_version: int) -> None:
         raise WireVersionUnsupportedError(wire_version, SPOKEN_VERSIONS)
 
 
-def _require_cluster(session: Session, principal: Principal, cluster_id: int) -> None:
+def _require_cluster(session: Session, principal: Principal, cluster_id: int) -> Cluster:
     missing = ClusterNotFoundError(cluster_id)
     principal.require(Role.ADMIN, cluster_id, missing)
-    if session.get(Cluster, cluster_id) is None:
+    found = session.get(Cluster, cluster_id)
+    if found is None:
         raise missing
+    return found

@@ -31,6 +31,20 @@ class ClusterNameTakenError(ConflictError):
         super().__init__(f"there is a cluster {name} already", field="name", value=name, remedy="choose another name")
 
 
+class ClusterMadeUpError(ConflictError):
+    """Nothing runs on what was made up."""
+
+    code = "cluster_made_up"
+
+    def __init__(self, name: str, *, field: str = "cluster") -> None:
+        super().__init__(
+            f"the cluster {name} and its history were made up, and nothing runs on it",
+            field=field,
+            value=name,
+            remedy="name a cluster of your own; `iotide-server forget-demo-history` removes all that was made up",
+        )
+
+
 class ClusterBusyError(ConflictError):
     """Runs are active that the present launcher has to end."""
 

@@ -32,6 +32,7 @@ class Cluster(Identified, Leasable, Base):
 
     Attributes:
         launcher: who starts its runs: `direct` its nodes' agents, else a job of that batch system.
+        made_up: its nodes and results were made up to show how a history looks; nothing ever runs on it.
     """
 
     __tablename__ = "cluster"
@@ -39,6 +40,7 @@ class Cluster(Identified, Leasable, Base):
     name: Mapped[str] = mapped_column(unique=True)
     description: Mapped[str] = mapped_column(server_default="")
     launcher: Mapped[str] = mapped_column(server_default="direct")
+    made_up: Mapped[bool] = mapped_column(server_default="false")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

@@ -136,9 +136,10 @@ def locked_node(session: Session, node_id: int) -> Node | None:
     return session.scalar(select(Node).where(Node.id == node_id).with_for_update())
 
 
-def living_nodes(session: Session) -> Collection[Node]:
-    """All nodes that are not retired."""
-    return session.scalars(select(Node).where(Node.retired_at.is_(None)).order_by(Node.id)).all()
+def living_real_nodes(session: Session) -> Collection[Node]:
+    """All nodes that are not retired and of which there are machines."""
+    real = select(Node).join(Cluster, Cluster.id == Node.cluster_id).where(Node.retired_at.is_(None), ~Cluster.made_up)
+    return session.scalars(real.order_by(Node.id)).all()
 
 
 def last_seen(session: Session, node_ids: Collection[int]) -> Mapping[int, datetime]:

@@ -97,7 +97,7 @@ def list_join_tokens(principal: Admin, session: Tx, now: Now, cluster_id: Id, pa
     tags=["nodes"],
     summary="Create a join token",
     status_code=201,
-    responses=errors(404),
+    responses=errors(404, 409),
 )
 def create_join_token(
     principal: Admin, session: Tx, now: Now, request: Request, cluster_id: Id, body: JoinTokenInput

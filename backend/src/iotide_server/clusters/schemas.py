@@ -44,6 +44,9 @@ class Cluster(Output):
     name: ClusterName
     description: Description
     launcher: ClusterLauncher
+    made_up: Annotated[
+        bool, Field(description="Its nodes and results were made up to show a history; nothing runs on it")
+    ]
     created_at: datetime
     drain: Annotated[Drain | None, Field(description="Nothing new starts in the whole cluster")]
 
@@ -56,6 +59,7 @@ class Cluster(Output):
             name=row.name,
             description=row.description,
             launcher=Launcher(row.launcher),
+            made_up=row.made_up,
             created_at=row.created_at,
             drain=None if view.drain is None else Drain.model_validate(view.drain),
         )

@@ -16,6 +16,7 @@ from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.enrolment import acl_rows
 from iotide_server.clusters.errors import (
     ClusterBusyError,
+    ClusterMadeUpError,
     ClusterNameTakenError,
     ClusterNotFoundError,
     NodeBusyError,
@@ -81,6 +82,20 @@ def cluster_named(session: Session, principal: Principal, name: str, role: Role,
         raise ClusterNotFoundError(name, known, field=field)
     principal.require(role, found.id)
     return found
+
+
+def require_real(session: Session, cluster_id: int, *, field: str = "cluster") -> None:
+    """Refuse to have anything run on what was made up.
+
+    Args:
+        field: what of the request leads there, for the error.
+
+    Raises:
+        ClusterMadeUpError: the cluster is made up.
+    """
+    found = session.get_one(Cluster, cluster_id)
+    if found.made_up:
+        raise ClusterMadeUpError(found.name, field=field)
 
 
 def create_cluster(

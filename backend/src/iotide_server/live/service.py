@@ -13,6 +13,7 @@ from iotide_server.live.models import Change
 CHANNEL: Final = "iotide_change"
 KEPT_FOR: Final = timedelta(hours=1)
 _MOST_REPEATED: Final = 1000
+_MUTED: Final = "publishes_nothing"
 
 
 def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None) -> None:
@@ -30,6 +31,8 @@ def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -
     Args:
         news: kind, subject id and cluster id of each.
     """
+    if _MUTED in session.info:
+        return
     kinds, subject_ids, cluster_ids = zip(*news, strict=True) if news else ((), (), ())
     session.execute(
         text(
@@ -45,6 +48,11 @@ def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -
             "channel": CHANNEL,
         },
     )
+
+
+def mute(session: Session) -> None:
+    """Publish nothing of this transaction: who writes very much tells it all at once in the end."""
+    session.info[_MUTED] = True
 
 
 def latest_id(session: Session) -> int:

@@ -10,6 +10,7 @@ from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import service as clusters
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.runs import repository
@@ -324,8 +325,10 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
         RunNotRetriableError: it is neither failed nor cancelled.
         RunStageOverError: its campaign is in another stage now.
         RunResourcesGoneError: a node or a target of it was retired, or a target taken off a node.
+        ClusterMadeUpError: its cluster is, and nothing runs there.
     """
     run = lock_changeable(session, principal, run_id)
+    clusters.require_real(session, run.cluster_id, field="run_id")
     if run.state not in {RunState.FAILED, RunState.CANCELLED}:
         raise RunNotRetriableError(run.id, run.state)
     if not repository.is_in_current_stage(session, run_id):

@@ -12,6 +12,7 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.planning import resolve
+from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -163,8 +164,10 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
     Raises:
         ScheduleNotFoundError: there is none that the caller may see, or it was removed.
         ScheduleEndedError: it has no firing left.
+        ClusterMadeUpError: its cluster is, and nothing runs there.
     """
     resumed = _own(session, principal, schedule_id)
+    clusters.require_real(session, resumed.cluster_id, field="schedule_id")
     if resumed.state == "active":
         return
     plan_next(resumed, calendar_of(resumed).after(now))
@@ -260,7 +263,7 @@ def _summary(row: models.Schedule) -> Json:
 
 
 def _shown(session: Session, rows: Sequence[models.Schedule]) -> list[Schedule]:
-    clusters = repository.names_of_clusters(session, {row.cluster_id for row in rows})
+    cluster_names = repository.names_of_clusters(session, {row.cluster_id for row in rows})
     owners = repository.names_of_owners(session, {row.owner_id for row in rows if row.owner_id is not None})
     last = repository.last_firings(session, [row.id for row in rows])
     return [
@@ -268,7 +271,7 @@ def _shown(session: Session, rows: Sequence[models.Schedule]) -> list[Schedule]:
             id=row.id,
             name=row.name,
             cluster_id=row.cluster_id,
-            cluster_name=clusters[row.cluster_id],
+            cluster_name=cluster_names[row.cluster_id],
             owner=owners.get(row.owner_id) if row.owner_id is not None else None,
             state=row.state,
             plan=CampaignPlan.model_validate(row.plan),

@@ -2,6 +2,7 @@
 
 import { NativeSelect } from "@mantine/core";
 import type { Cluster } from "@/api/types";
+import { MadeUpBadge } from "@/components/MadeUp";
 
 interface ClusterChoiceProps {
   readonly clusters: readonly Cluster[];
@@ -11,12 +12,15 @@ interface ClusterChoiceProps {
 
 export function ClusterChoice({ clusters, clusterId, onChoose }: ClusterChoiceProps) {
   return (
-    <NativeSelect
-      aria-label="Cluster"
-      data={optionsOf(clusters)}
-      onChange={(event) => onChoose(Number(event.currentTarget.value))}
-      value={String(clusterId)}
-    />
+    <>
+      <MadeUpBadge clusterId={clusterId} />
+      <NativeSelect
+        aria-label="Cluster"
+        data={optionsOf(clusters)}
+        onChange={(event) => onChoose(Number(event.currentTarget.value))}
+        value={String(clusterId)}
+      />
+    </>
   );
 }
 
@@ -39,5 +43,8 @@ export function ClusterFilter({ clusters, clusterId, onChoose }: ClusterFilterPr
 }
 
 function optionsOf(clusters: readonly Cluster[]) {
-  return clusters.map(({ id, name }) => ({ value: String(id), label: name }));
+  return clusters.map(({ id, name, made_up }) => ({
+    value: String(id),
+    label: made_up ? `${name} (made up)` : name,
+  }));
 }

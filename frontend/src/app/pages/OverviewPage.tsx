@@ -11,6 +11,7 @@ import { DrainNote } from "@/components/drain/DrainNote";
 import { drainsQuery } from "@/components/drain/queries";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
+import { MadeUpBadge } from "@/components/MadeUp";
 import { Page, Section } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { RunningCampaigns } from "@/features/campaigns/RunningCampaigns";
@@ -143,7 +144,11 @@ function ClusterSection({ cluster }: { cluster: Cluster }) {
           </ButtonLink>
         </>
       }
-      description={cluster.description}
+      description={
+        <>
+          <MadeUpBadge clusterId={cluster.id} /> {cluster.description}
+        </>
+      }
       title={`Cluster ${cluster.name}`}
     >
       <Stack>

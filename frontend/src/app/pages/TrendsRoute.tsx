@@ -4,6 +4,7 @@ import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
+import { MadeUpBadge } from "@/components/MadeUp";
 import { Page, Section } from "@/components/Page";
 import { clustersQuery } from "@/features/clusters/queries";
 import { NoCluster } from "./NoCluster";
@@ -20,7 +21,8 @@ export default function TrendsRoute() {
                 <div key={id}>
                   <TextLink fw={600} params={{ clusterId: id }} to="/clusters/$clusterId/trend">
                     {name}
-                  </TextLink>
+                  </TextLink>{" "}
+                  <MadeUpBadge clusterId={id} />
                   <Text c="dimmed" size="sm">
                     {description}
                   </Text>

@@ -3,6 +3,7 @@
 import { Box, Text } from "@mantine/core";
 import type { Campaign } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { MadeUpBadge } from "@/components/MadeUp";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
@@ -41,7 +42,9 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
           </Text>
         </Box>
       </td>
-      <td>{campaign.cluster_name}</td>
+      <td>
+        {campaign.cluster_name} <MadeUpBadge clusterId={campaign.cluster_id} />
+      </td>
       <td>{campaign.owner}</td>
       <td>
         <When at={campaign.created_at} />

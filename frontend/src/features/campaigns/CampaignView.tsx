@@ -7,6 +7,7 @@ import type { Campaign } from "@/api/types";
 import { Command } from "@/components/Command";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ButtonLink, TextLink } from "@/components/links";
+import { MadeUpBadge } from "@/components/MadeUp";
 import { Page, Section } from "@/components/Page";
 import { StateBadge } from "@/components/StateBadge";
 import { useMay } from "@/components/session";
@@ -97,7 +98,8 @@ function Trail({ campaign }: { campaign: Campaign }) {
       <TextLink to="/campaigns" underline="always">
         Campaigns
       </TextLink>{" "}
-      · {campaign.cluster_name} · submitted by {campaign.owner} <When at={campaign.created_at} />
+      · {campaign.cluster_name} <MadeUpBadge clusterId={campaign.cluster_id} /> · submitted by{" "}
+      {campaign.owner} <When at={campaign.created_at} />
       {campaign.schedule_id !== null && (
         <>
           {" "}

@@ -8,6 +8,7 @@ import { Definition } from "@/components/Definition";
 import { FactsTable } from "@/components/FactsTable";
 import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
+import { MadeUpBadge } from "@/components/MadeUp";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
 import { useMay } from "@/components/session";
@@ -81,7 +82,8 @@ function Trail({ run }: { run: RunDetail }) {
       <TextLink params={{ campaignId: run.campaign_id }} to="/campaigns/$campaignId" underline="always">
         {run.campaign_name}
       </TextLink>{" "}
-      · {run.workload} · repeat {run.repeat} · {run.node_names.join(", ")} on {run.target_names.join(", ")}
+      · {run.workload} · repeat {run.repeat} · {run.node_names.join(", ")} on {run.target_names.join(", ")}{" "}
+      <MadeUpBadge clusterId={run.cluster_id} />
     </>
   );
 }

@@ -10,6 +10,7 @@ import { FactsTable } from "@/components/FactsTable";
 import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
+import { MadeUpBadge } from "@/components/MadeUp";
 import { Page, Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -57,13 +58,14 @@ function Actions({ target }: { target: Target }) {
   );
 }
 
-function Trail({ target: { scope, retired_at: retiredAt } }: { target: Target }) {
+function Trail({ target: { cluster_id: clusterId, scope, retired_at: retiredAt } }: { target: Target }) {
   return (
     <>
       <TextLink to="/" underline="always">
         Overview
       </TextLink>{" "}
-      · {scope === "shared" ? "one file system shared by its nodes" : "private to each node"}
+      · {scope === "shared" ? "one file system shared by its nodes" : "private to each node"}{" "}
+      <MadeUpBadge clusterId={clusterId} />
       {retiredAt && (
         <>
           {" "}

@@ -5,6 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Cluster, NamedChange } from "@/api/types";
 import { DirectionBadge } from "@/components/DirectionBadge";
 import { Loaded } from "@/components/Loaded";
+import { MadeUpBadge } from "@/components/MadeUp";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -129,6 +130,7 @@ function ChangeRow({ found: { series, change, events }, clusterName }: ChangeRow
           clusterName={clusterName}
           series={series}
         />
+        <MadeUpBadge clusterId={series.cluster_id} />
       </td>
       <td>
         <DirectionBadge change={change} />

@@ -6,6 +6,7 @@ import type { Schedule } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink, TextLink } from "@/components/links";
+import { MadeUpBadge } from "@/components/MadeUp";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
@@ -73,7 +74,9 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
       <td className="iotide-wrap">
         <Last firing={schedule.last_firing} />
       </td>
-      <td>{schedule.cluster_name}</td>
+      <td>
+        {schedule.cluster_name} <MadeUpBadge clusterId={schedule.cluster_id} />
+      </td>
       <td>
         <Actions schedule={schedule} />
       </td>

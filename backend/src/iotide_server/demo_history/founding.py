@@ -1,0 +1,196 @@
+"""The made-up clusters themselves: nodes that say hello once and are no machines, targets, schedules that rest."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from importlib.resources import files
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns.planning import PlannedCampaign, foresee
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.demo_history.errors import HistoryLoadedError, HistoryNameTakenError
+from iotide_server.demo_history.sites import Mounted, Routine, Site
+from iotide_server.gateway import service as gateway
+from iotide_server.schedules.models import Schedule
+from iotide_server.targets.models import Target, TargetMount
+from iotide_wire import WIRE_VERSION
+from iotide_wire.catalogue import WorkloadAnnouncement
+from iotide_wire.facts import MountFacts
+from iotide_wire.messages import HelloRequest
+from iotide_wire.plan import CampaignPlan, WorkloadChoice
+
+INSTANCE: Final = "made-up-agent"
+BOOT: Final = "made-up-boot"
+_FREE_SHARE: Final = 0.6
+_LONGEST_SECONDS: Final = 4 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Founded:
+    """A made-up cluster as rows.
+
+    Attributes:
+        nodes, targets, schedules: ids by name; a schedule has its routine's.
+        planned: by name of the routine, what each of its campaigns is.
+    """
+
+    site: Site
+    cluster_id: int
+    nodes: dict[str, int]
+    targets: dict[str, int]
+    schedules: dict[str, int]
+    planned: dict[str, PlannedCampaign]
+
+
+def require_room(session: Session, sites: tuple[Site, ...]) -> None:
+    """Make sure that no history is there and no cluster in its way.
+
+    Raises:
+        HistoryLoadedError, HistoryNameTakenError: what is there.
+    """
+    loaded = session.scalars(select(Cluster.name).where(Cluster.made_up).order_by(Cluster.name)).all()
+    if loaded:
+        raise HistoryLoadedError(loaded)
+    taken = session.scalar(select(Cluster.name).where(Cluster.name.in_([site.name for site in sites])).limit(1))
+    if taken is not None:
+        raise HistoryNameTakenError(taken)
+
+
+def found(session: Session, principal: Principal, site: Site, seed: int, began_at: datetime) -> Founded:
+    """The cluster with all but its campaigns."""
+    words = f"Made up by iotide-server load-demo-history --seed {seed}: nothing of it was measured. {site.description}"
+    cluster = Cluster(name=site.name, description=words, made_up=True)
+    session.add(cluster)
+    session.flush()
+    nodes = {name: _add_node(session, cluster, name, role, began_at) for name, role in site.nodes.items()}
+    targets = {mounted.name: _add_target(session, cluster, mounted, nodes, began_at) for mounted in site.targets}
+    for name, node_id in nodes.items():
+        _say_hello(session, site, name, node_id, began_at)
+    planned = {routine.name: foresee(session, cluster, _plan(site, routine)) for routine in site.routines}
+    schedules = {
+        routine.name: _add_schedule(session, cluster, routine, planned[routine.name].plan, began_at)
+        for routine in site.routines
+    }
+    after = {"name": site.name, "seed": seed}
+    audit.record(session, principal, Action("demo_history_loaded", "cluster", cluster.id, cluster.id, after=after))
+    return Founded(site, cluster.id, nodes, targets, schedules, planned)
+
+
+def _say_hello(session: Session, site: Site, name: str, node_id: int, now: datetime) -> None:
+    """What the node's agent would say, if there were one."""
+    request = HelloRequest(
+        agent_instance=INSTANCE,
+        previous_instance=None,
+        boot_id=BOOT,
+        agent_version="made up",
+        wire_version=WIRE_VERSION,
+        sent_at=now,
+        facts={**site.facts, "host.name": name},
+        mounts=tuple(_mount(mounted) for mounted in site.targets if name in mounted.nodes),
+        approved_directories=tuple(mounted.path for mounted in site.targets if name in mounted.nodes),
+        workloads=_announced(),
+        holds=(),
+    )
+    gateway.hello(session, node_id, request, now)
+
+
+def _add_node(session: Session, cluster: Cluster, name: str, role: str, now: datetime) -> int:
+    # No secret has such a digest, so that nobody can speak for the node.
+    nobody = f"made-up-{cluster.id}-{name}"
+    node = Node(
+        cluster_id=cluster.id,
+        name=name,
+        role=role,
+        token_sha256=nobody,
+        redis_password_sha256=nobody,
+        created_at=now,
+    )
+    session.add(node)
+    session.flush()
+    return node.id
+
+
+def _add_target(session: Session, cluster: Cluster, mounted: Mounted, nodes: dict[str, int], now: datetime) -> int:
+    target = Target(cluster_id=cluster.id, name=mounted.name, path=mounted.path, scope=mounted.scope, created_at=now)
+    session.add(target)
+    session.flush()
+    session.add_all(
+        TargetMount(
+            target_id=target.id,
+            node_id=nodes[name],
+            path=mounted.path,
+            fstype=mounted.fstype,
+            source=mounted.source,
+            mount_point=mounted.path,
+            root="/",
+            mount_options=mounted.options,
+            total_bytes=mounted.total_bytes,
+            free_bytes=int(mounted.total_bytes * _FREE_SHARE),
+            seen_at=now,
+        )
+        for name in mounted.nodes
+    )
+    session.flush()
+    return target.id
+
+
+def _plan(site: Site, routine: Routine) -> CampaignPlan:
+    return CampaignPlan(
+        name=routine.name,
+        cluster=site.name,
+        nodes=list(dict.fromkeys(name for load in routine.loads for name in load.nodes)),
+        targets=list(dict.fromkeys(load.target for load in routine.loads)),
+        workloads=[
+            WorkloadChoice(
+                workload=load.workload, options=dict(load.options), nodes=list(load.nodes), targets=[load.target]
+            )
+            for load in routine.loads
+        ],
+        repeats=routine.repeats,
+        time_limit_seconds=_LONGEST_SECONDS,
+        note="made up",
+    )
+
+
+def _add_schedule(session: Session, cluster: Cluster, routine: Routine, plan: CampaignPlan, now: datetime) -> int:
+    """Paused, since nothing is ever to run by it: it says where the campaigns come from."""
+    schedule = Schedule(
+        cluster_id=cluster.id,
+        name=routine.name,
+        plan=plan.model_dump(mode="json"),
+        cron=f"0 {routine.hour} * * {'*' if routine.every_days == 1 else 'SUN'}",
+        time_zone="UTC",
+        random_offset_seconds=0.0,
+        missed="skip",
+        state="paused",
+        created_at=now - timedelta(days=1),
+    )
+    session.add(schedule)
+    session.flush()
+    return schedule.id
+
+
+def _mount(mounted: Mounted) -> MountFacts:
+    return MountFacts(
+        path=mounted.path,
+        mount_point=mounted.path,
+        fstype=mounted.fstype,
+        source=mounted.source,
+        mount_options=mounted.options,
+        total_bytes=mounted.total_bytes,
+        free_bytes=int(mounted.total_bytes * _FREE_SHARE),
+        approved=True,
+        facts=dict(mounted.facts),
+    )
+
+
+def _announced() -> tuple[WorkloadAnnouncement, ...]:
+    """As real agents announced them once: the catalogue learns nothing from here that it would not learn from one."""
+    recorded: list[Any] = json.loads(files(__package__).joinpath("announced.json").read_text())
+    return tuple(WorkloadAnnouncement.model_validate(one) for one in recorded)

@@ -1,0 +1,195 @@
+"""Makes a history up: night after night through the ordinary ingest, with two looks of the detector in the end."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from threading import Event
+from typing import Final
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import sessions
+from iotide_server.demo_history.errors import HistoryTooShortError
+from iotide_server.demo_history.founding import Founded, found, require_room
+from iotide_server.demo_history.nights import Nights
+from iotide_server.demo_history.sites import SITES, Routine, Site
+from iotide_server.demo_history.truth import first_day, truths_of
+from iotide_server.kit.clock import Clock
+from iotide_server.kit.db import Database
+from iotide_server.live import service as live
+from iotide_server.results.models import Series
+from iotide_server.trends import events
+from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.schemas import EventInput
+from iotide_server.trends.service import recompute_points
+
+DAYS: Final = 730
+FEWEST_DAYS: Final = 30
+MOST_DAYS: Final = 3650
+_MISSED: Final = 0.02
+"""Of the nights; nobody knows why."""
+_LOOK_DAYS: Final = 7
+"""So long before the end the first look: a change counts once two looks at different numbers of points agree."""
+_DAYS_AT_ONCE: Final = 7
+_TOLD_EVERY_SECONDS: Final = 0.5
+
+# Its due work is done here, in the same transaction, so that no worker does it once more.
+_DONE: Final = text(
+    """
+    UPDATE work SET done_version = version WHERE done_version < version AND (
+        (kind = 'points' AND key = ANY(:cell_ids))
+        OR (kind = 'analysis' AND key IN (SELECT id FROM series WHERE cluster_id = :cluster_id)))
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPlan:
+    """What to make up.
+
+    Attributes:
+        seed: of all that is random in it.
+        days: how long it is; it ends with the last night.
+        sites: the clusters.
+    """
+
+    seed: int
+    days: int = DAYS
+    sites: tuple[Site, ...] = SITES
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was made.
+
+    Attributes:
+        began_at: midnight before the first night.
+        analysis_seconds: of all analyses, one after the other.
+    """
+
+    began_at: datetime
+    campaign_count: int
+    series_count: int
+    analysis_seconds: float
+
+
+Progress = Callable[[float], None]
+"""Is told how much of all is done, 0 to 1."""
+
+
+def load_history(database: Database, plan: HistoryPlan, clock: Clock, tell: Progress = lambda *_: None) -> Loaded:
+    """Make the clusters and their history, a week in a transaction, and analyse each series twice.
+
+    Raises:
+        HistoryTooShortError: nothing could be seen in so few days, or there are too many.
+        HistoryLoadedError, HistoryNameTakenError: something is in its way; nothing was changed.
+    """
+    if not FEWEST_DAYS <= plan.days <= MOST_DAYS:
+        raise HistoryTooShortError(plan.days, FEWEST_DAYS, MOST_DAYS)
+    now = clock()
+    began_at = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=plan.days)
+    with database.transaction() as session:
+        live.mute(session)
+        require_room(session, plan.sites)
+        principal = sessions.console_principal(session, now)
+        founded = [found(session, principal, site, plan.seed, began_at) for site in plan.sites]
+    stop = Event()
+    made = [_Site(database, one, plan, began_at) for one in founded]
+    # While the database works for one cluster, Python does for another; they have no rows in common.
+    with ThreadPoolExecutor(len(made)) as pool:
+        loads = [pool.submit(site.load, stop) for site in made]
+        try:
+            while wait(loads, timeout=_TOLD_EVERY_SECONDS, return_when=FIRST_EXCEPTION).not_done:
+                if any(load.done() and load.exception() for load in loads):
+                    break
+                tell(sum(site.progress for site in made) / len(made))
+        finally:
+            stop.set()
+    for load in loads:
+        load.result()
+    with database.transaction() as session:
+        for site in made:
+            live.publish(session, "cluster", site.cluster_id, site.cluster_id)
+    return Loaded(
+        began_at,
+        campaign_count=sum(site.campaign_count for site in made),
+        series_count=sum(site.series_count for site in made),
+        analysis_seconds=sum(site.analysis_seconds for site in made),
+    )
+
+
+class _Site:
+    """One cluster on its way through the days."""
+
+    def __init__(self, database: Database, founded: Founded, plan: HistoryPlan, began_at: datetime) -> None:
+        self.name, self.cluster_id = founded.site.name, founded.cluster_id
+        self.campaign_count = self.series_count = 0
+        self.progress = self.analysis_seconds = 0.0
+        self._database = database
+        self._founded = founded
+        self._days = plan.days
+        self._began_at = began_at
+        self._truths = truths_of(plan.days)
+        self._nights = Nights(founded, self._truths, plan.seed)
+        self._random = Random(f"{plan.seed} {self.name} nights")  # noqa: S311 - which nights are missing, no secret
+
+    def load(self, stop: Event) -> None:
+        """All of it, or what is done by the end of the week in which it is to stop."""
+        look = self._days - _LOOK_DAYS
+        for first, last in ((0, look), (look, self._days)):
+            for day in range(first, last, _DAYS_AT_ONCE):
+                if stop.is_set():
+                    return
+                days = range(day, min(day + _DAYS_AT_ONCE, last))
+                self._spend(days)
+                self.progress = days.stop / self._days
+            self._analyse()
+
+    def _spend(self, days: range) -> None:
+        with self._database.transaction() as session:
+            live.mute(session)
+            cell_ids: list[int] = []
+            for day in days:
+                for routine in self._due(day):
+                    begun_at = self._began_at + timedelta(days=day, hours=routine.hour)
+                    cell_ids += self._nights.spend(session, routine, begun_at, day / self._days)
+                    self.campaign_count += 1
+            for cell_id in cell_ids:
+                recompute_points(session, cell_id)
+            self._tell(session, days)
+            session.execute(_DONE, {"cell_ids": cell_ids, "cluster_id": self.cluster_id})
+
+    def _due(self, day: int) -> list[Routine]:
+        opens, closes = self._founded.site.closed
+        is_missed = self._random.random() < _MISSED or closes > day / self._days >= opens
+        return (
+            [] if is_missed else [routine for routine in self._founded.site.routines if day % routine.every_days == 0]
+        )
+
+    def _tell(self, session: Session, days: range) -> None:
+        """What a person noted in these days."""
+        for truth in self._truths:
+            day = first_day(truth.since, self._days)
+            if truth.told is None or truth.scope.cluster != self.name or day not in days:
+                continue
+            at = self._began_at + timedelta(days=day)
+            event = EventInput(
+                cluster=self.name, text=truth.told, at=at, targets=[truth.scope.target] if truth.scope.target else []
+            )
+            events.tell(session, sessions.console_principal(session, at), event, at)
+
+    def _analyse(self) -> None:
+        with self._database.transaction() as session:
+            wanted = select(Series.id).where(Series.cluster_id == self.cluster_id).order_by(Series.id)
+            series_ids = session.scalars(wanted).all()
+        self.series_count = len(series_ids)
+        began = time.perf_counter()
+        for series_id in series_ids:
+            with self._database.transaction() as session:
+                live.mute(session)
+                analyse_series(session, series_id)
+        self.analysis_seconds += time.perf_counter() - began

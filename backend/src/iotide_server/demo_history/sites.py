@@ -1,0 +1,293 @@
+"""The clusters that are made up: their nodes, targets and routines, and at which level each number lies; data alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from iotide_wire.facts import FactValue
+
+GIB: Final = 1024**3
+TIB: Final = 1024**4
+
+Labels = Mapping[str, str | int | float | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number of a load, as its workload announces it.
+
+    Attributes:
+        level: around which it lies while nothing has changed, in its base unit.
+        variation: its coefficient of variation.
+        memory: its lag-1 autocorrelation.
+        is_time: seconds, which grow where rates shrink.
+    """
+
+    metric: str
+    level: float
+    labels: Labels
+    variation: float = 0.02
+    memory: float = 0.2
+    is_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a workload does on each of these nodes by itself, to one target.
+
+    Attributes:
+        seconds: of one run.
+    """
+
+    workload: str
+    nodes: tuple[str, ...]
+    target: str
+    figures: tuple[Figure, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A campaign that is submitted every so many days."""
+
+    name: str
+    every_days: int
+    hour: int
+    repeats: int
+    loads: tuple[Load, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mounted:
+    """A target and what nodes say of it.
+
+    Attributes:
+        facts: what the probe of its file system found.
+    """
+
+    name: str
+    path: str
+    scope: str
+    nodes: tuple[str, ...]
+    fstype: str
+    source: str
+    options: str
+    total_bytes: int
+    facts: Mapping[str, FactValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A cluster.
+
+    Attributes:
+        nodes: names with roles.
+        facts: what each node says of itself.
+        closed: of all days from when to when, as fractions, nothing is measured.
+    """
+
+    name: str
+    description: str
+    nodes: Mapping[str, str]
+    facts: Mapping[str, FactValue]
+    targets: tuple[Mounted, ...]
+    routines: tuple[Routine, ...]
+    closed: tuple[float, float] = (1.0, 1.0)
+
+
+def _dd(nodes: tuple[str, ...], target: str, write: float, read: float | None, file_size_bytes: int) -> Load:
+    rates = {"write": write} if read is None else {"write": write, "read": read}
+    labels: dict[str, str | int | float | bool] = {"file_size_bytes": file_size_bytes, "direct": False}
+    figures = tuple(
+        Figure("throughput", rate, {"operation": name, **labels}, variation=0.02 if name == "write" else 0.03)
+        for name, rate in rates.items()
+    )
+    options = {"file_size_bytes": file_size_bytes, "operations": list(rates)}
+    return Load("dd", nodes, target, figures, options, sum(file_size_bytes / rate for rate in rates.values()))
+
+
+def _fio(nodes: tuple[str, ...], target: str, pattern: str, iops: float, p99_seconds: float) -> Load:
+    labels: dict[str, str | int | float | bool] = {
+        "job": "iotide",
+        "operation": pattern.removeprefix("rand"),
+        "direct": True,
+    }
+    figures = (
+        Figure("iops", iops, labels, variation=0.02, memory=0.3),
+        Figure("latency", p99_seconds, {**labels, "percentile": "p99"}, variation=0.05, is_time=True),
+    )
+    options = {"rw": pattern, "block_size_bytes": 4096, "file_size_bytes": 8 * GIB, "runtime_seconds": 60.0}
+    return Load("fio", nodes, target, figures, options, 60.0)
+
+
+def _create(nodes: tuple[str, ...], target: str, files_per_second: float) -> Load:
+    figures = tuple(
+        Figure("operation_rate", ratio * files_per_second, {"operation": name}, variation=0.03)
+        for name, ratio in (("create", 1.0), ("stat", 3.1), ("delete", 1.3))
+    )
+    return Load("create", nodes, target, figures, {}, 40.0)
+
+
+def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> Load:
+    size, record = 32 * GIB, 1024**2
+    labels: dict[str, str | int | float | bool] = {
+        "file_size_bytes": size,
+        "record_size_bytes": record,
+        "direct": False,
+    }
+    figures = tuple(
+        Figure("throughput", rate, {"operation": name, **labels}, variation=0.03)
+        for name, rate in (("write", write), ("read", read))
+    )
+    options = {
+        "file_size_bytes": size,
+        "min_record_size_bytes": record,
+        "max_record_size_bytes": record,
+        "tests": ["write", "read"],
+    }
+    return Load("iozone", nodes, target, figures, options, size / write + size / read)
+
+
+def _mdtest(nodes: tuple[str, ...], target: str, files_per_second: float) -> Load:
+    figures = tuple(
+        Figure("operation_rate", ratio * files_per_second, {"operation": name, "item": "file"}, variation=0.04)
+        for name, ratio in (("create", 1.0), ("stat", 4.0), ("delete", 1.1))
+    )
+    return Load("mdtest", nodes, target, figures, {}, 60.0)
+
+
+_HPC_NODES: Final = ("c01", "c02", "c03", "c04")
+_HPC: Final = Site(
+    name="demo-hpc",
+    description="Lustre, NFS and local NVMe of a compute cluster.",
+    nodes=dict.fromkeys(_HPC_NODES, "compute"),
+    facts={
+        "kernel.release": "5.14.0-362.24.1.el9_3.x86_64",
+        "os.name": "Rocky Linux 9.3",
+        "cpu.count": 64,
+        "memory.total_bytes": 256 * GIB,
+    },
+    targets=(
+        Mounted(
+            *("scratch", "/lustre/scratch", "shared", _HPC_NODES, "lustre", "mgs@o2ib:/scratch"),
+            options="flock,rw",
+            total_bytes=800 * TIB,
+            facts={"lustre.version": "2.15.3", "lustre.ost_count": 24, "lustre.stripe_count": 4},
+        ),
+        Mounted(
+            *("home", "/home", "shared", _HPC_NODES, "nfs4", "nas1:/export/home"),
+            options="hard,rsize=1048576,rw,vers=4.2,wsize=1048576",
+            total_bytes=60 * TIB,
+            facts={"nfs.version": "4.2", "nfs.rsize_bytes": 1024**2, "nfs.wsize_bytes": 1024**2},
+        ),
+        Mounted(
+            *("nvme", "/local", "node", _HPC_NODES, "xfs", "/dev/nvme0n1p1"),
+            options="noatime,rw",
+            total_bytes=3 * TIB,
+            facts={"xfs.block_bytes": 4096, "disk.driver": "nvme"},
+        ),
+    ),
+    routines=(
+        Routine(
+            *("nightly", 1, 2, 1),
+            loads=(
+                _dd(("c01",), "scratch", 1.9e9, 2.3e9, 64 * GIB),
+                _create(("c01",), "scratch", 4_200.0),
+                _fio(("c01",), "nvme", "randread", 182_000.0, 410e-6),
+            ),
+        ),
+        Routine(
+            *("weekly", 7, 4, 2),
+            loads=(
+                _dd(_HPC_NODES, "nvme", 2.1e9, None, 512 * GIB),
+                _iozone(("c02",), "home", 540e6, 880e6),
+            ),
+        ),
+    ),
+)
+_STUDIO_NODES: Final = ("r1", "r2", "r3")
+_STUDIO: Final = Site(
+    name="demo-studio",
+    description="NFS and a local cache of render nodes.",
+    nodes=dict.fromkeys(_STUDIO_NODES, "compute"),
+    facts={
+        "kernel.release": "6.1.0-21-amd64",
+        "os.name": "Debian GNU/Linux 12",
+        "cpu.count": 32,
+        "memory.total_bytes": 128 * GIB,
+    },
+    targets=(
+        Mounted(
+            *("projects", "/projects", "shared", _STUDIO_NODES, "nfs", "filer:/vol/projects"),
+            options="hard,rsize=1048576,rw,vers=3,wsize=1048576",
+            total_bytes=200 * TIB,
+            facts={"nfs.version": "3", "nfs.rsize_bytes": 1024**2, "nfs.wsize_bytes": 1024**2},
+        ),
+        Mounted(
+            *("cache", "/cache", "node", _STUDIO_NODES, "ext4", "/dev/sdb1"),
+            options="noatime,rw",
+            total_bytes=2 * TIB,
+            facts={"ext.block_bytes": 4096, "disk.driver": "ahci"},
+        ),
+    ),
+    routines=(
+        Routine(
+            *("nightly", 1, 1, 1),
+            loads=(
+                _dd(("r1",), "projects", 620e6, 950e6, 256 * GIB),
+                _fio(("r1",), "projects", "randwrite", 9_400.0, 6.5e-3),
+                _dd(("r2",), "cache", 480e6, 530e6, 64 * GIB),
+            ),
+        ),
+        Routine(*("weekly", 7, 5, 2), loads=(_fio(_STUDIO_NODES, "cache", "randread", 71_000.0, 900e-6),)),
+    ),
+    closed=(0.20, 0.22),
+)
+_RAIDS: Final = ("raid-a", "raid-b", "raid-c")
+_ARCHIVE: Final = Site(
+    name="demo-archive",
+    description="GPFS and the three RAID sets of one of its servers.",
+    nodes={"g1": "compute", "s1": "storage"},
+    facts={
+        "kernel.release": "4.18.0-553.8.1.el8_10.x86_64",
+        "os.name": "Red Hat Enterprise Linux 8.10",
+        "cpu.count": 48,
+        "memory.total_bytes": 192 * GIB,
+    },
+    targets=(
+        Mounted(
+            *("gpfs", "/gpfs/archive", "shared", ("g1",), "gpfs", "archive"),
+            options="rw,noatime",
+            total_bytes=1500 * TIB,
+            facts={"gpfs.version": "5.1.8.2", "gpfs.block_bytes": 8 * 1024**2, "gpfs.data_replica_count": 1},
+        ),
+        *(
+            Mounted(
+                *(name, f"/raid/{name[-1]}", "node", ("s1",), "xfs", f"/dev/md{number}"),
+                options="noatime,rw,sunit=1024,swidth=8192",
+                total_bytes=90 * TIB,
+                facts={"md.level": "raid6", "md.disk_count": 10, "md.degraded_count": 0, "md.chunk_bytes": 512 * 1024},
+            )
+            for number, name in enumerate(_RAIDS)
+        ),
+    ),
+    routines=(
+        Routine(
+            *("nightly", 1, 3, 1),
+            loads=(
+                _dd(("g1",), "gpfs", 3.4e9, 2.6e9, 384 * GIB),
+                _dd(("s1",), "raid-a", 1.15e9, None, 384 * GIB),
+            ),
+        ),
+        Routine(
+            *("weekly", 7, 6, 2),
+            loads=(
+                *(_dd(("s1",), name, 1.15e9, None, 384 * GIB) for name in _RAIDS[1:]),
+                _mdtest(("g1",), "gpfs", 2_900.0),
+            ),
+        ),
+    ),
+)
+
+SITES: Final = (_HPC, _STUDIO, _ARCHIVE)

@@ -1,0 +1,247 @@
+"""What really happened in the history that is made up: the table that generates it and that detectors are judged by."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from iotide_server.demo_history.sites import SITES, Figure, Load
+from iotide_wire.facts import FactValue
+
+
+class Kind(StrEnum):
+    """What a truth is.
+
+    LEVEL: another level, from a day on or for some time. SPELL: too few nights for a level, in which the runs say
+    DEGRADED. NO_EFFECT: facts change and numbers do not. NOISIER: the same level, with more noise. MODES: some runs lie
+    at another level altogether. ODD: one of several equals lies apart all the time. STOPS: its runs fail from then on.
+    """
+
+    LEVEL = "level"
+    SPELL = "spell"
+    DRIFT = "drift"
+    NO_EFFECT = "no_effect"
+    NOISIER = "noisier"
+    MODES = "modes"
+    ODD = "odd"
+    STOPS = "stops"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Of what it is true; None: of all.
+
+    Attributes:
+        operation: the label of that name.
+    """
+
+    cluster: str
+    node: str | None = None
+    target: str | None = None
+    workload: str | None = None
+    operation: str | None = None
+
+    def has(self, cluster: str, node: str, target: str) -> bool:
+        """Whether this place lies in it."""
+        return cluster == self.cluster and self.node in {None, node} and self.target in {None, target}
+
+    def has_figure(self, load: Load, figure: Figure) -> bool:
+        """Whether this number does, where the place does."""
+        return self.workload in {None, load.workload} and self.operation in {None, figure.labels["operation"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """One thing that happened.
+
+    Attributes:
+        since, until: from when to when, as fractions of all days.
+        ratio: of the rate to what it was; of NOISIER that of the noise.
+        share: of MODES, how many runs.
+        facts: what nodes say of it meanwhile, where they do: each with its value.
+        facts_at: the place whose nodes say so, where it is another.
+        told: what a person said of it.
+    """
+
+    kind: Kind
+    scope: Scope
+    words: str
+    since: float = 0.0
+    until: float = 1.0
+    ratio: float = 1.0
+    share: float = 0.0
+    facts: Mapping[str, FactValue] = field(default_factory=dict)
+    facts_at: Scope | None = None
+    told: str | None = None
+
+    def is_true(self, at: float) -> bool:
+        """Whether it was at that fraction of all days."""
+        return self.since <= at < self.until
+
+    def tells(self, cluster: str, node: str, target: str) -> bool:
+        """Whether its facts are said there."""
+        return (self.facts_at or self.scope).has(cluster, node, target)
+
+
+_NIGHTS_OF_A_SPELL: Final = 4
+"""Fewer than a change of level has at least."""
+
+TRUTHS: Final = (
+    Truth(
+        Kind.LEVEL,
+        Scope("demo-hpc", target="nvme", workload="fio"),
+        "a kernel update slowed random reads of NVMe down",
+        since=0.55,
+        ratio=0.80,
+        facts={"kernel.release": "5.14.0-427.13.1.el9_4.x86_64", "os.name": "Rocky Linux 9.4"},
+        facts_at=Scope("demo-hpc"),
+    ),
+    Truth(
+        Kind.NO_EFFECT,
+        Scope("demo-hpc", target="scratch"),
+        "an update of the Lustre client changed nothing",
+        since=0.30,
+        facts={"lustre.version": "2.15.5"},
+    ),
+    Truth(
+        Kind.LEVEL,
+        Scope("demo-hpc", target="scratch", workload="dd"),
+        "two OSTs were away, and came back",
+        since=0.40,
+        until=0.62,
+        ratio=0.82,
+        told="OST0007 and OST0013 taken out of service",
+    ),
+    Truth(
+        Kind.DRIFT,
+        Scope("demo-hpc", target="scratch", workload="create"),
+        "directories filled up, and files were made ever more slowly",
+        ratio=0.70,
+    ),
+    Truth(
+        Kind.ODD,
+        Scope("demo-hpc", node="c03", target="nvme", workload="dd"),
+        "the NVMe of c03 writes more slowly than those of its peers",
+        ratio=0.88,
+    ),
+    Truth(
+        Kind.STOPS,
+        Scope("demo-hpc", target="home", workload="iozone"),
+        "/home is no longer mounted there, and nobody noticed",
+        since=0.85,
+    ),
+    Truth(
+        Kind.LEVEL,
+        Scope("demo-studio", target="projects", workload="dd", operation="read"),
+        "a remount with a quarter of the rsize",
+        since=0.45,
+        ratio=0.75,
+        facts={"nfs.rsize_bytes": 256 * 1024, "mount.options": "hard,rsize=262144,rw,vers=3,wsize=1048576"},
+        facts_at=Scope("demo-studio", target="projects"),
+    ),
+    Truth(
+        Kind.NOISIER,
+        Scope("demo-studio", target="projects", workload="fio"),
+        "somebody else began to use the filer at night",
+        since=0.60,
+        ratio=3.0,
+    ),
+    Truth(
+        Kind.MODES,
+        Scope("demo-studio", target="cache", workload="dd", operation="read"),
+        "one read in five came from the cache of the controller",
+        ratio=1.8,
+        share=0.2,
+    ),
+    *(
+        Truth(
+            Kind.SPELL,
+            Scope("demo-archive", target="raid-a"),
+            "a rebuild of four nights",
+            since=since,
+            ratio=0.65,
+            facts={"md.degraded_count": 1},
+        )
+        for since in (0.35, 0.70)
+    ),
+    Truth(
+        Kind.ODD,
+        Scope("demo-archive", target="raid-b"),
+        "one of three equal RAID sets is slower",
+        ratio=0.85,
+    ),
+    Truth(
+        Kind.LEVEL,
+        Scope("demo-archive", target="gpfs", workload="dd", operation="read"),
+        "a new release of GPFS reads ahead better",
+        since=0.50,
+        ratio=1.30,
+        facts={"gpfs.version": "5.1.9.4"},
+        facts_at=Scope("demo-archive", target="gpfs"),
+    ),
+    Truth(
+        Kind.LEVEL,
+        Scope("demo-archive", target="gpfs", workload="dd", operation="write"),
+        "writes became slower, and nobody knows why",
+        since=0.78,
+        ratio=0.80,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownChange:
+    """A change of level that a detector should find in one series.
+
+    Attributes:
+        at: the first night after it; ratio: of the number to what it was before.
+    """
+
+    cluster: str
+    node: str
+    target: str
+    workload: str
+    metric: str
+    operation: str
+    at: datetime
+    ratio: float
+
+
+def truths_of(days: int) -> tuple[Truth, ...]:
+    """The table for a history of so many days, in which spells have their end."""
+    return tuple(
+        replace(truth, until=truth.since + _NIGHTS_OF_A_SPELL / days) if truth.kind is Kind.SPELL else truth
+        for truth in TRUTHS
+    )
+
+
+def known_changes(began_at: datetime, days: int) -> Iterator[KnownChange]:
+    """Every change of level in every series of a history that began then."""
+    for truth in TRUTHS:
+        if truth.kind is not Kind.LEVEL:
+            continue
+        turns = [(truth.since, truth.ratio)]
+        if truth.until < 1:
+            turns.append((truth.until, 1 / truth.ratio))
+        for cluster, node, load, figure in _figures():
+            if truth.scope.has(cluster, node, load.target) and truth.scope.has_figure(load, figure):
+                for since, ratio in turns:
+                    yield KnownChange(
+                        *(cluster, node, load.target, load.workload, figure.metric, str(figure.labels["operation"])),
+                        at=began_at + timedelta(days=first_day(since, days)),
+                        ratio=1 / ratio if figure.is_time else ratio,
+                    )
+
+
+def first_day(since: float, days: int) -> int:
+    """The first of so many days, from 0, of which something is true that begins at this fraction of them."""
+    return next((day for day in range(days) if day / days >= since), days)
+
+
+def _figures() -> Iterator[tuple[str, str, Load, Figure]]:
+    for site in SITES:
+        for load in (load for routine in site.routines for load in routine.loads):
+            for node in load.nodes:
+                for figure in load.figures:
+                    yield site.name, node, load, figure

@@ -1,0 +1,185 @@
+"""A small history, loaded once for all of these tests, beside a cluster of somebody's own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pytest
+from factories.announced import NOW
+from factories.clock import MovedClock
+from factories.clusters import make_cluster, make_node
+from factories.known_truth import score
+from factories.people import Person, person
+from factories.rows import count
+from fastapi.testclient import TestClient
+from pydantic import SecretStr
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import Role
+from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.demo_history.errors import (
+    HistoryLoadedError,
+    HistoryNameTakenError,
+    HistoryTooShortError,
+    NoHistoryError,
+)
+from iotide_server.demo_history.forgetting import forget_history
+from iotide_server.demo_history.founding import require_room
+from iotide_server.demo_history.loading import HistoryPlan, load_history
+from iotide_server.demo_history.sites import SITES
+from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.kit.db import Base, Database, open_engine
+from iotide_server.kit.migrations import migrate
+from iotide_server.main import create_app
+from iotide_server.runs.models import Run
+from iotide_server.settings import Settings
+
+ARCHIVE = SITES[2]
+PLAN = HistoryPlan(seed=1, days=60, sites=(ARCHIVE,))
+KEPT = {"audit_entry", "change"}
+"""What was done is never forgotten, and news for browsers are forgotten after an hour anyway."""
+
+
+@dataclass(frozen=True)
+class History:
+    """A database with a history and with a real cluster, and its API.
+
+    Attributes:
+        rows_before: of each table before the history came.
+    """
+
+    database: Database
+    client: TestClient
+    admin: Person
+    began_at: datetime
+    rows_before: dict[str, int]
+
+    def get(self, path: str, **query: int) -> Any:  # noqa: ANN401 - JSON
+        answer = self.client.get(f"/api/v1{path}", headers=self.admin.headers, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def post(self, path: str, body: object = None) -> tuple[int, str]:
+        """Status and code of the refusal."""
+        answer = self.client.post(f"/api/v1{path}", json=body, headers=self.admin.headers)
+        return answer.status_code, answer.json().get("error", {}).get("code", "")
+
+    @property
+    def cluster(self) -> dict[str, Any]:
+        clusters: list[dict[str, Any]] = self.get("/clusters")["items"]
+        return next(cluster for cluster in clusters if cluster["name"] == ARCHIVE.name)
+
+
+def rows(database: Database) -> dict[str, int]:
+    return {table: count(database, table) for table in Base.metadata.tables if table not in KEPT}
+
+
+@pytest.fixture(scope="module")
+def history(postgres_server: PrivatePostgres) -> Iterator[History]:
+    postgres_server.create_database("demo_history")
+    url = postgres_server.url_of("demo_history")
+    database = Database(open_engine(url))
+    migrate(database.engine)
+    with database.transaction() as session:
+        admin = person(session, "ada", Role.ADMIN, now=NOW)
+        make_node(session, make_cluster(session))
+    before = rows(database)
+    clock = MovedClock()
+    loaded = load_history(database, PLAN, clock)
+    settings = Settings(database_url=SecretStr(url), redis_url=SecretStr("redis://127.0.0.1:1/0"))
+    with TestClient(create_app(settings, clock), raise_server_exceptions=False) as client:
+        yield History(database, client, admin, loaded.began_at, before)
+    database.engine.dispose()
+
+
+def test_a_made_up_cluster_says_so_and_a_real_one_does_not(history: History) -> None:
+    told = {cluster["name"]: cluster["made_up"] for cluster in history.get("/clusters")["items"]}
+    assert told == {"demo-archive": True, "blade": False}
+    assert "--seed 1: nothing of it was measured" in history.cluster["description"]
+
+
+def test_each_known_change_is_found_as_large_as_it_was_and_no_other(history: History) -> None:
+    with history.database.transaction() as session:
+        judged = score(session, PLAN.sites, history.began_at, PLAN.days)
+    assert (judged.missed, judged.unknown) == ([], [])
+    assert {known.operation for known, _ in judged.found} == {"read", "write"}
+    assert all(found.ratio == pytest.approx(known.ratio, rel=0.05) for known, found in judged.found)
+
+
+def test_an_event_that_runs_saw_is_linked_to_the_change_that_came_with_it(history: History) -> None:
+    series = history.get("/series", cluster_id=history.cluster["id"], limit=500)["items"]
+    reads = next(one for one in series if one["labels"].get("operation") == "read")
+    analysis = history.get(f"/series/{reads['id']}/analysis")
+    [effect] = [event for event in analysis["events"] if "gpfs.version" in event["event"]["text"]]
+    assert effect["event"]["text"] == "gpfs.version: 5.1.8.2 -> 5.1.9.4"
+    assert (effect["effect"], effect["shift_ratio"]) == ("shifted", pytest.approx(0.3, abs=0.05))
+
+
+def test_no_worker_does_once_more_what_was_done_and_no_news_floods_browsers(history: History) -> None:
+    with history.database.transaction() as session:
+        work = Base.metadata.tables["work"]
+        due = select(work.c.kind).where(work.c.done_version < work.c.version).distinct()
+        assert set(session.scalars(due)) <= {"alerts"}
+    assert count(history.database, "change") < 10
+
+
+def test_a_second_history_is_refused_and_changes_nothing(history: History) -> None:
+    before = rows(history.database)
+    with pytest.raises(HistoryLoadedError) as refused:
+        load_history(history.database, PLAN, MovedClock())
+    assert "forget-demo-history" in str(refused.value.remedy)
+    assert rows(history.database) == before
+
+
+def test_nothing_runs_on_a_made_up_cluster(history: History) -> None:
+    cluster_id = history.cluster["id"]
+    plan = {
+        "name": "mine",
+        "cluster": ARCHIVE.name,
+        "nodes": ["g1"],
+        "targets": ["gpfs"],
+        "workloads": [{"workload": "dd"}],
+    }
+    schedule = next(one for one in history.get("/schedules")["items"] if one["cluster_id"] == cluster_id)
+    with history.database.transaction() as session:
+        run_id = session.scalars(select(Run.id).limit(1)).one()
+    nightly = {"name": "mine", "plan": plan, "cron": "30 2 * * *", "time_zone": "UTC"}
+    refused = (409, "cluster_made_up")
+    assert history.post("/campaigns", plan) == refused
+    assert history.post("/campaigns/preview", plan) == refused
+    assert history.post("/schedules", nightly) == refused
+    assert schedule["state"] == "paused"
+    assert history.post(f"/schedules/{schedule['id']}/resume") == refused
+    assert history.post(f"/schedules/{schedule['id']}/run") == refused
+    assert history.post(f"/runs/{run_id}/retry") == refused
+
+
+def test_no_agent_gets_into_a_made_up_cluster_or_speaks_for_a_node_of_it(history: History) -> None:
+    tokens = f"/clusters/{history.cluster['id']}/join-tokens"
+    assert history.post(tokens, {"uses": 1}) == (409, "cluster_made_up")
+    with history.database.transaction() as session:
+        made_up = session.scalars(select(Node).join(Cluster).where(Cluster.made_up)).all()
+        assert not {node.id for node in made_up} & {access.node_id for access in acl_rows(session)}
+    # A token is looked up by its SHA-256 in hexadecimal digits, and these are none.
+    assert all(node.token_sha256.startswith("made-up-") for node in made_up)
+
+
+def test_forgetting_removes_all_of_it_and_nothing_else(history: History) -> None:
+    assert forget_history(history.database, NOW) > 1000
+    assert rows(history.database) == history.rows_before
+    with pytest.raises(NoHistoryError):
+        forget_history(history.database, NOW)
+
+
+def test_a_cluster_of_somebody_in_the_way_is_named(session: Session) -> None:
+    make_cluster(session, ARCHIVE.name)
+    with pytest.raises(HistoryNameTakenError, match="demo-archive"):
+        require_room(session, SITES)
+
+
+def test_a_history_in_which_nothing_could_be_seen_is_refused(database: Database) -> None:
+    with pytest.raises(HistoryTooShortError, match="29 days"):
+        load_history(database, HistoryPlan(seed=1, days=29), MovedClock())

@@ -1,0 +1,103 @@
+"""What a detector found in a made-up history, beside what is known to have happened there."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.demo_history.sites import Site
+from iotide_server.demo_history.truth import KnownChange, known_changes
+from iotide_server.results.models import Point, Series
+from iotide_server.targets.models import Target
+from iotide_server.trends.models import ChangePoint
+
+TOLERANCE_POINTS = 3
+"""As `./dev bench detector` judges."""
+LEAST_POINTS = 5
+"""On both sides; a shorter level is no change."""
+
+Key = tuple[str, str, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A change that is told.
+
+    Attributes:
+        key: cluster, node, target, workload, metric and operation of its series.
+    """
+
+    key: Key
+    at: datetime
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a detector did.
+
+    Attributes:
+        found: each known change with the one that was found for it.
+        unknown: what was found and did not happen.
+    """
+
+    found: list[tuple[KnownChange, Found]]
+    missed: list[KnownChange]
+    unknown: list[Found]
+
+
+def score(session: Session, sites: tuple[Site, ...], began_at: datetime, days: int) -> Score:
+    """Hold confirmed changes against the table, within three points of where they were."""
+    series = _series(session)
+    times: dict[Key, list[datetime]] = {
+        key: list(session.scalars(select(Point.at).where(Point.series_id == series_id).order_by(Point.at)))
+        for key, series_id in series.items()
+    }
+    told = _told(session, series)
+    found: list[tuple[KnownChange, Found]] = []
+    missed: list[KnownChange] = []
+    for known in known_changes(began_at, days):
+        key = (known.cluster, known.node, known.target, known.workload, known.metric, known.operation)
+        place = bisect_left(times.get(key, []), known.at)
+        if known.cluster not in {site.name for site in sites} or not _is_long(len(times[key]), place):
+            continue
+        near = [change for change in told[key] if abs(bisect_left(times[key], change.at) - place) <= TOLERANCE_POINTS]
+        if near:
+            told[key].remove(near[0])
+            found.append((known, near[0]))
+        else:
+            missed.append(known)
+    return Score(found, missed, [change for changes in told.values() for change in changes])
+
+
+def _is_long(points: int, place: int) -> bool:
+    return min(place, points - place) >= LEAST_POINTS
+
+
+def _series(session: Session) -> dict[Key, int]:
+    rows = session.execute(
+        select(Series, Cluster.name, Node.name, Target.name)
+        .join(Cluster, Cluster.id == Series.cluster_id)
+        .join(Node, Node.id == Series.node_ids[1])
+        .join(Target, Target.id == Series.target_ids[1])
+        .where(Cluster.made_up)
+    )
+    return {
+        (cluster, node, target, series.workload, series.metric, str(series.labels["operation"])): series.id
+        for series, cluster, node, target in rows
+    }
+
+
+def _told(session: Session, series: dict[Key, int]) -> dict[Key, list[Found]]:
+    keys = {series_id: key for key, series_id in series.items()}
+    told: dict[Key, list[Found]] = defaultdict(list)
+    confirmed = select(ChangePoint).where(ChangePoint.gone_at.is_(None), ChangePoint.confirmed_at.is_not(None))
+    for row in session.scalars(confirmed.order_by(ChangePoint.at)):
+        if row.series_id in keys:
+            key = keys[row.series_id]
+            told[key].append(Found(key, row.at, 1 + (row.shift_ratio or 0.0)))
+    return told
