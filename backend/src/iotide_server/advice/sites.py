@@ -22,15 +22,17 @@ class Mounted:
 
 
 def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
-    """The facts of a run by node: those of a gang's nodes have `NODE/` before their names."""
-    if len(nodes) == 1:
-        return {nodes[0]: environment}
+    """The facts of a run by node: those of a gang's nodes have `NODE/` before their names, also where one of them sends.
+
+    Args:
+        nodes: that load the targets.
+    """
     by_node: defaultdict[str, Facts] = defaultdict(dict)
     for name, value in environment.items():
         node, separator, fact = name.partition("/")
         if separator and node in nodes:
             by_node[node][fact] = value
-    return dict(by_node)
+    return {nodes[0]: environment} if len(nodes) == 1 and not by_node else dict(by_node)
 
 
 def sites_of(cells: Sequence[Cell], mounted: Mapping[tuple[str, str], Mounted]) -> list[Site]:

@@ -30,6 +30,8 @@ def test_the_facts_of_a_gang_are_taken_apart_by_node() -> None:
         "n1": {"memory.total_bytes": 1},
         "n2": {"memory.total_bytes": 2, "backing.raid.md.level": "raid5"},
     }
+    assert facts_by_node(environment, ["n1"]) == {"n1": {"memory.total_bytes": 1}}, "the other one only sends"
+    assert facts_by_node({"memory.total_bytes": 1}, ["n1"]) == {"n1": {"memory.total_bytes": 1}}
 
 
 def ran(targets: tuple[str, ...], run_id: int, **facts: FactValue) -> Cell:
