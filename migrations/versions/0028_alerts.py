@@ -42,7 +42,6 @@ def upgrade() -> None:
         sa.Column("metric", sa.String(), nullable=True),
         sa.Column("least_shift_ratio", sa.Float(), nullable=False),
         sa.Column("directions", sa.String(), nullable=False),
-        sa.Column("channel_ids", postgresql.ARRAY(sa.BigInteger()), nullable=False),
         sa.Column("missing_runs", sa.Boolean(), nullable=False),
         sa.Column("control_workload", sa.String(), nullable=True),
         sa.Column("muted_until", sa.DateTime(timezone=True), nullable=True),
@@ -61,6 +60,17 @@ def upgrade() -> None:
         unique=True,
         postgresql_where=sa.text("removed_at IS NULL"),
     )
+    op.create_table(
+        "alert_rule_channel",
+        sa.Column("rule_id", sa.BigInteger(), nullable=False),
+        sa.Column("channel_id", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["channel_id"], ["channel.id"], name=op.f("fk_alert_rule_channel_channel_id")),
+        sa.ForeignKeyConstraint(
+            ["rule_id"], ["alert_rule.id"], name=op.f("fk_alert_rule_channel_rule_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("rule_id", "channel_id", name=op.f("pk_alert_rule_channel")),
+    )
+    op.create_index("ix_alert_rule_channel_channel_id", "alert_rule_channel", ["channel_id"])
     op.create_table(
         "series_mute",
         sa.Column("series_id", sa.BigInteger(), nullable=False),
@@ -147,6 +157,7 @@ def downgrade() -> None:
     op.drop_table("alert_action")
     op.drop_table("alert")
     op.drop_table("series_mute")
+    op.drop_table("alert_rule_channel")
     op.drop_table("alert_rule")
     op.drop_table("alert_group")
     op.execute("DELETE FROM work WHERE kind IN ('alerts', 'alert_group', 'oversight')")

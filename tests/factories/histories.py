@@ -1,12 +1,14 @@
 """Series that grew for months, as rows."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from factories.measured import Measured, finish, sample
-from sqlalchemy import select
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
 
 from iotide_server.results.models import Point, Series
+from iotide_server.trends.models import ChangePoint
 
 
 def history(measured: Measured, medians: Sequence[float], *, first_day: int = 0) -> Series:
@@ -39,3 +41,27 @@ def history(measured: Measured, medians: Sequence[float], *, first_day: int = 0)
 def levels(*parts: tuple[int, float]) -> list[float]:
     """So many medians at each level, a little apart."""
     return [level * (1 + 0.004 * ((number * 7) % 5 - 2)) for count, level in parts for number in range(count)]
+
+
+def confirmed_change(session: Session, series: Series, at: datetime, before: float, after: float) -> ChangePoint:
+    """The series' level changed then, as if two analyses had found it."""
+    cell_id = session.scalars(text("SELECT min(cell_id) FROM point WHERE series_id = :id"), {"id": series.id}).one()
+    made = ChangePoint(
+        series_id=series.id,
+        at=at,
+        previous_at=at - timedelta(days=1),
+        cell_id=cell_id,
+        points_before=20,
+        points_after=8,
+        median_before=before,
+        median_after=after,
+        shift_ratio=after / before - 1,
+        p_value=1e-4,
+        found_at=at,
+        found_points=28,
+        confirmed_at=at + timedelta(days=9),
+        detector="kernel-cpd-1",
+    )
+    session.add(made)
+    session.flush()
+    return made

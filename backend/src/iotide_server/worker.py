@@ -5,17 +5,30 @@ from typing import Final
 
 from celery.signals import worker_ready
 
+from iotide_server.alerts.digest import tell_channel
+from iotide_server.alerts.groups import ALERT_GROUP
+from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import raise_alerts
+from iotide_server.alerts.telling import tell_group
 from iotide_server.embedded.readiness import announce_ready
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
 from iotide_server.kit.work import Handler, do_work
+from iotide_server.notifications.digests import DIGEST
 from iotide_server.results.service import POINTS
+from iotide_server.schedules.firing import OVERSIGHT
 from iotide_server.settings import Settings
 from iotide_server.trends.analysis import analyse_series
 from iotide_server.trends.service import ALERTS, ANALYSIS, recompute_points
 
-HANDLERS: Final[Mapping[str, Handler]] = {POINTS: recompute_points, ANALYSIS: analyse_series, ALERTS: raise_alerts}
+HANDLERS: Final[Mapping[str, Handler]] = {
+    POINTS: recompute_points,
+    ANALYSIS: analyse_series,
+    ALERTS: raise_alerts,
+    ALERT_GROUP: tell_group,
+    OVERSIGHT: watch_cluster,
+    DIGEST: tell_channel,
+}
 """What is done for each kind of work."""
 
 _THREADS: Final = 4

@@ -8,8 +8,11 @@ from sqlalchemy.orm import Session
 from iotide_server.alerts import repository
 from iotide_server.alerts.models import Alert, AlertGroup
 from iotide_server.alerts.repository import Window
-from iotide_server.live import service as live
+from iotide_server.kit.work import want_work
 from iotide_server.results.models import Series
+
+ALERT_GROUP: Final = "alert_group"
+"""Kind of the work that tells a group; its key is the group."""
 
 TOLD_AFTER: Final = timedelta(seconds=30)
 """A group waits so long for the rest of it: series of one campaign are analysed one after another."""
@@ -38,6 +41,7 @@ def join(session: Session, alert: Alert, series: Series, now: datetime) -> Alert
     alert.group_id = group.id
     session.flush()
     ask_control(session, group)
+    want_work(session, ALERT_GROUP, group.id, now + TOLD_AFTER)
     return group
 
 
@@ -45,7 +49,6 @@ def ask_control(session: Session, group: AlertGroup) -> None:
     """Mark a group whose control workload changed along; that stays, since its message may have said it."""
     if not group.is_environment and repository.control_changed(session, group):
         group.is_environment = True
-        live.publish(session, "alert", group.id, group.cluster_id)
 
 
 def controls_changed(session: Session, series: Series) -> None:

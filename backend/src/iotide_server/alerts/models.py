@@ -16,7 +16,6 @@ class AlertRule(Identified, Base):
         target_id, workload, metric: of the series it covers; None: any of the cluster.
         least_shift_ratio: smaller changes are shown and no alert.
         directions: `worse` or `both`.
-        channel_ids: of notifications; none: its alerts are shown only.
         missing_runs: whether it alerts of scheduled series that stopped, too.
         control_workload: where a series of it changed along, the environment is to be looked at first.
         muted_until: nobody is told before.
@@ -33,7 +32,6 @@ class AlertRule(Identified, Base):
     metric: Mapped[str | None]
     least_shift_ratio: Mapped[float]
     directions: Mapped[str]
-    channel_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     missing_runs: Mapped[bool]
     control_workload: Mapped[str | None]
     muted_until: Mapped[datetime | None]
@@ -51,6 +49,17 @@ class AlertRule(Identified, Base):
             postgresql_where=text("removed_at IS NULL"),
         ),
     )
+
+
+class AlertRuleChannel(Base):
+    """A channel through which the alerts of a rule are told; without any they are shown only."""
+
+    __tablename__ = "alert_rule_channel"
+
+    rule_id: Mapped[int] = mapped_column(ForeignKey("alert_rule.id", ondelete="CASCADE"), primary_key=True)
+    channel_id: Mapped[int] = mapped_column(ForeignKey("channel.id"), primary_key=True)
+
+    __table_args__ = (Index("ix_alert_rule_channel_channel_id", "channel_id"),)
 
 
 class AlertGroup(Identified, Base):

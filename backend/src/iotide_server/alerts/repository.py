@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import func, select, text
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts.lifecycle import OPEN, Move
-from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule, SeriesMute
+from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule, AlertRuleChannel, SeriesMute
 from iotide_server.results.models import Point, Series
 from iotide_server.trends.models import ChangePoint
 
@@ -150,3 +150,22 @@ def muted_until(session: Session, series_ids: Collection[int], now: datetime) ->
     """Until when nobody is told of these series, of those that are muted."""
     statement = select(SeriesMute).where(SeriesMute.series_id.in_(series_ids), SeriesMute.until > now)
     return {mute.series_id: mute.until for mute in session.scalars(statement)}
+
+
+def channels_of(session: Session, rule_ids: Collection[int]) -> list[int]:
+    """The channels that any of these rules tells through, sorted."""
+    statement = select(AlertRuleChannel.channel_id).where(AlertRuleChannel.rule_id.in_(rule_ids)).distinct()
+    return sorted(session.scalars(statement))
+
+
+def set_channels(session: Session, rule_id: int, channel_ids: Collection[int]) -> None:
+    """The rule tells through exactly these channels."""
+    session.execute(delete(AlertRuleChannel).where(AlertRuleChannel.rule_id == rule_id))
+    session.add_all(AlertRuleChannel(rule_id=rule_id, channel_id=channel_id) for channel_id in set(channel_ids))
+    session.flush()
+
+
+def silence_known(session: Session, series_id: int, silent_since: datetime) -> bool:
+    """Whether there is or was an alert of this silence."""
+    statement = select(Alert.id).where(Alert.series_id == series_id, Alert.silent_since == silent_since)
+    return session.scalar(statement) is not None

@@ -27,7 +27,7 @@ from iotide_server.targets import service as targets
 from iotide_server.targets.models import Target
 from iotide_server.targets.schemas import TargetRef
 
-_KEPT = ("workload", "metric", "least_shift_ratio", "channel_ids", "missing_runs", "control_workload", "muted_until")
+_KEPT = ("workload", "metric", "least_shift_ratio", "missing_runs", "control_workload", "muted_until")
 
 
 def list_rules(session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest) -> Slice[AlertRule]:
@@ -62,7 +62,8 @@ def create(session: Session, principal: Principal, given: AlertRuleInput, now: d
     _write(session, principal, made, given)
     session.add(made)
     _flush(session, made)
-    _record(session, principal, "alert_rule_created", made, after=_summary(made))
+    repository.set_channels(session, made.id, given.channel_ids)
+    _record(session, principal, "alert_rule_created", made, after=_summary(session, made))
     return made.id
 
 
@@ -74,10 +75,11 @@ def replace(session: Session, principal: Principal, rule_id: int, given: AlertRu
         IotideError: as `create`.
     """
     changed = _visible(session, principal, rule_id, Role.OPERATOR)
-    before = _summary(changed)
+    before = _summary(session, changed)
     _write(session, principal, changed, given)
     _flush(session, changed)
-    _record(session, principal, "alert_rule_changed", changed, before=before, after=_summary(changed))
+    repository.set_channels(session, rule_id, given.channel_ids)
+    _record(session, principal, "alert_rule_changed", changed, before=before, after=_summary(session, changed))
 
 
 def remove(session: Session, principal: Principal, rule_id: int, now: datetime) -> int:
@@ -93,8 +95,9 @@ def remove(session: Session, principal: Principal, rule_id: int, now: datetime) 
         if after_news(AlertState(alert.state), News.RULE_REMOVED) is AlertState.CLOSED:
             close(session, alert, ClosedBecause.RULE_REMOVED, now, who=principal.name)
             closed += 1
-    after: Json = {"closed_alerts": closed}
-    _record(session, principal, "alert_rule_removed", removed, before=_summary(removed), after=after)
+    before, after = _summary(session, removed), {"closed_alerts": closed}
+    repository.set_channels(session, rule_id, ())
+    _record(session, principal, "alert_rule_removed", removed, before=before, after=after)
     return closed
 
 
@@ -137,10 +140,10 @@ def _record(session: Session, principal: Principal, name: str, row: models.Alert
     audit.record(session, principal, Action(name, "alert_rule", row.id, row.cluster_id, **changes))
 
 
-def _summary(row: models.AlertRule) -> Json:
+def _summary(session: Session, row: models.AlertRule) -> Json:
     muted = row.muted_until and row.muted_until.isoformat()
     own = {field: getattr(row, field) for field in ("name", "target_id", "directions", *_KEPT)}
-    return own | {"muted_until": muted}
+    return own | {"muted_until": muted, "channel_ids": repository.channels_of(session, [row.id])}
 
 
 def _shown(session: Session, row: models.AlertRule) -> AlertRule:
@@ -152,6 +155,7 @@ def _shown(session: Session, row: models.AlertRule) -> AlertRule:
         name=row.name,
         target=None if target is None else TargetRef(id=target.id, name=target.name),
         directions=Directions(row.directions),
+        channel_ids=repository.channels_of(session, [row.id]),
         created_at=row.created_at,
         open_alerts=repository.open_alerts_of_rule(session, row.id),
         **{field: getattr(row, field) for field in _KEPT},

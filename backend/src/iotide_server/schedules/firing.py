@@ -1,6 +1,7 @@
 """Firings: what is due becomes a campaign in its owner's name, each in a transaction of its own."""
 
 from datetime import datetime
+from typing import Final
 
 import structlog
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns import service as campaigns
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import IotideError
+from iotide_server.kit.work import want_work
 from iotide_server.kit.zones import zone_named
 from iotide_server.live import service as live
 from iotide_server.schedules import repository
@@ -19,6 +21,9 @@ from iotide_server.schedules.calendar import LATE_AFTER, Calendar
 from iotide_server.schedules.models import Firing, Schedule
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import MissedFirings
+
+OVERSIGHT: Final = "oversight"
+"""Kind of the work that looks for series which their schedules give no points any more; its key is the cluster."""
 
 _log = structlog.get_logger(__name__)
 
@@ -67,6 +72,7 @@ def _fire_one(database: Database, now: datetime) -> bool:
                 problem=firing.problem,
             )
         plan_next(schedule, passed.following)
+        want_work(session, OVERSIGHT, schedule.cluster_id, now)
         live.publish(session, "schedule", schedule.id, schedule.cluster_id)
         return True
 

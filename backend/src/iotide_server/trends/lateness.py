@@ -12,8 +12,8 @@ from iotide_server.trends.words import late_words
 
 
 @dataclass(frozen=True, slots=True)
-class LateSeries:
-    """A series whose schedule gives it no points any more."""
+class ScheduledSeries:
+    """A series that a schedule gives points, or should."""
 
     expected: ExpectedSeries
     lateness: Lateness
@@ -24,13 +24,20 @@ class LateSeries:
         return late_words(self.lateness.last_at, self.lateness.missed_firings, self.expected.schedule_name)
 
 
-def late_series(session: Session, now: datetime, cluster_ids: frozenset[int] | None = None) -> Iterator[LateSeries]:
-    """The series in these clusters (None: everywhere) that are late now, by series; one that gets a point is none.
+def scheduled_series(
+    session: Session, now: datetime, cluster_ids: frozenset[int] | None = None
+) -> Iterator[ScheduledSeries]:
+    """The series in these clusters (None: everywhere) that an active schedule measures, by series, late or not.
 
     Args:
         now: by the database's clock or ours; a tolerance of an hour does not mind.
     """
     for expected in expected_series(session, cluster_ids):
-        found = lateness(expected.times, expected.firings, now)
-        if found.is_late:
-            yield LateSeries(expected, found)
+        yield ScheduledSeries(expected, lateness(expected.times, expected.firings, now))
+
+
+def late_series(
+    session: Session, now: datetime, cluster_ids: frozenset[int] | None = None
+) -> Iterator[ScheduledSeries]:
+    """Those that are late now; one that gets a point is none."""
+    return (one for one in scheduled_series(session, now, cluster_ids) if one.lateness.is_late)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from factories.histories import history, levels
+from factories.histories import confirmed_change, history, levels
 from factories.measured import Measured
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -29,7 +29,6 @@ def rule(measured: Measured, **differing: object) -> AlertRule:
         "name": f"rule-{len(differing)}",
         "least_shift_ratio": 0.03,
         "directions": "worse",
-        "channel_ids": [],
         "missing_runs": True,
         "created_at": NOW - timedelta(days=1),
     }
@@ -58,9 +57,18 @@ def actions(session: Session) -> list[str]:
     return list(session.scalars(select(AlertAction.action).order_by(AlertAction.id)))
 
 
-def confirmed_step(measured: Measured) -> Series:
-    grow(measured, STEP)
-    return grow(measured, levels((1, 80.0)), first_day=28)
+def change(measured: Measured, series: Series, day: int, before: float, after: float) -> None:
+    """The series' level changed on that day, as two analyses say."""
+    confirmed_change(measured.session, series, NOW + timedelta(days=day), before, after)
+    raise_alerts(measured.session, series.id)
+    raise_alerts(measured.session, series.id)
+
+
+def step(measured: Measured) -> Series:
+    """From 100 to 80 on the twentieth day."""
+    series = history(measured, STEP)
+    change(measured, series, 20, 100.0, 80.0)
+    return series
 
 
 def test_an_analysis_asks_for_the_alerts_of_its_series(session: Session, measured: Measured) -> None:
@@ -97,7 +105,7 @@ def test_a_change_that_no_rule_asks_for_raises_nothing(
     session: Session, measured: Measured, differing: dict[str, object]
 ) -> None:
     rule(measured, **differing)
-    confirmed_step(measured)
+    step(measured)
     assert alerts(session) == []
 
 
@@ -105,7 +113,8 @@ def test_a_change_that_moves_by_some_runs_keeps_its_alert_and_who_has_it_in_hand
     session: Session, measured: Measured
 ) -> None:
     rule(measured)
-    series = confirmed_step(measured)
+    grow(measured, STEP)
+    series = grow(measured, levels((1, 80.0)), first_day=28)
     (alert,) = alerts(session)
     alert.state = "acknowledged"
     session.execute(
@@ -121,7 +130,7 @@ def test_a_change_that_is_no_longer_found_closes_its_alert_and_opens_it_again_as
     session: Session, measured: Measured
 ) -> None:
     rule(measured)
-    series = confirmed_step(measured)
+    series = step(measured)
     alerts(session)[0].state = "acknowledged"
     session.execute(text("UPDATE change_point SET gone_at = now()"))
     raise_alerts(session, series.id)
@@ -139,10 +148,9 @@ def test_the_way_back_ends_an_alert_and_is_none_itself(
     session: Session, measured: Measured, before: str, after: str
 ) -> None:
     rule(measured, directions="both")
-    confirmed_step(measured)
+    series = step(measured)
     alerts(session)[0].state = before
-    grow(measured, levels((8, 100.0)), first_day=29)
-    grow(measured, levels((1, 100.0)), first_day=37)
+    change(measured, series, 29, 80.0, 100.0)
     found = alerts(session)
     assert found[0].state == after
     assert len(found) == (1 if before != "noise" else 2)
@@ -150,23 +158,20 @@ def test_the_way_back_ends_an_alert_and_is_none_itself(
 
 def test_half_of_the_way_back_is_no_recovery(session: Session, measured: Measured) -> None:
     rule(measured)
-    confirmed_step(measured)
-    grow(measured, levels((8, 90.0)), first_day=29)
-    grow(measured, levels((1, 90.0)), first_day=37)
+    series = step(measured)
+    change(measured, series, 29, 80.0, 90.0)
     assert [alert.state for alert in alerts(session)] == ["untriaged"]
 
 
 def test_a_way_to_an_accepted_level_raises_nothing_and_another_one_does(session: Session, measured: Measured) -> None:
     rule(measured)
-    confirmed_step(measured)
+    series = step(measured)
     alert = alerts(session)[0]
     alert.state, alert.baseline_level, alert.baseline_at = "expected", 80.0, NOW
-    grow(measured, levels((8, 100.0)), first_day=29)
-    grow(measured, levels((8, 80.0)), first_day=37)
-    grow(measured, levels((1, 80.0)), first_day=45)
+    change(measured, series, 29, 80.0, 100.0)
+    change(measured, series, 37, 100.0, 81.0)
     assert len(alerts(session)) == 1
-    grow(measured, levels((8, 60.0)), first_day=46)
-    grow(measured, levels((1, 60.0)), first_day=54)
+    change(measured, series, 46, 81.0, 60.0)
     assert [alert.state for alert in alerts(session)] == ["expected", "untriaged"]
 
 

@@ -1,0 +1,78 @@
+"""The weekly digest of a cluster: what changed, what waits for somebody, what stopped, what scatters most."""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.alerts import reading, repository
+from iotide_server.alerts.lifecycle import OPEN
+from iotide_server.alerts.messages import NoisySeries, ToldChange, Week, digest_message
+from iotide_server.clusters.models import Cluster
+from iotide_server.notifications.digests import DueDigest, tell_digests
+from iotide_server.notifications.service import Message
+from iotide_server.results.models import Series
+from iotide_server.trends.models import ChangePoint
+from iotide_server.trends.words import change_words
+
+_NOISIEST: Final = text(
+    """
+    SELECT series.id AS series_id, series.title, series.workload,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY point.robust_spread_ratio) AS spread_ratio
+    FROM series JOIN point ON point.series_id = series.id
+    WHERE series.cluster_id = :cluster_id AND point.at >= :since AND point.at < :until
+      AND point.robust_spread_ratio > :least
+    GROUP BY series.id ORDER BY spread_ratio DESC, series.id LIMIT 5
+    """
+)
+_NOISY: Final = 0.05
+"""Less scatter is no news; as the limit of the flag CV."""
+
+
+def tell_channel(session: Session, channel_id: int) -> datetime | None:
+    """Tell a channel the digests that are due; when to be called again."""
+    return tell_digests(session, channel_id, repository.transaction_time(session), compose)
+
+
+def compose(session: Session, due: DueDigest) -> Message | None:
+    """The digest of one cluster; None where there is nothing to tell of its week."""
+    alerts = reading.of_cluster(session, due.cluster_id, sorted(OPEN), due.until)
+    values = {"cluster_id": due.cluster_id, "since": due.since, "until": due.until, "least": _NOISY}
+    week = Week(
+        cluster_id=due.cluster_id,
+        cluster_name=session.get_one(Cluster, due.cluster_id).name,
+        since=due.since,
+        until=due.until,
+        changes=_changes(session, due),
+        waiting=[alert for alert in alerts if alert.kind == "change"],
+        stopped=[alert for alert in alerts if alert.kind == "missing"],
+        noisiest=[NoisySeries(**row._mapping) for row in session.execute(_NOISIEST, values)],  # noqa: SLF001 - its name
+    )
+    return None if week.is_empty else digest_message(week)
+
+
+def _changes(session: Session, due: DueDigest) -> list[ToldChange]:
+    statement = (
+        select(ChangePoint, Series)
+        .join(Series, Series.id == ChangePoint.series_id)
+        .where(
+            Series.cluster_id == due.cluster_id,
+            ChangePoint.confirmed_at >= due.since,
+            ChangePoint.confirmed_at < due.until,
+            ChangePoint.gone_at.is_(None),
+        )
+        .order_by(ChangePoint.confirmed_at, ChangePoint.id)
+    )
+    return [
+        ToldChange(
+            id=change.id,
+            series_id=series.id,
+            title=series.title,
+            workload=series.workload,
+            labels=series.labels,
+            at=change.at,
+            words=change_words(change.shift_ratio, change.points_before, change.points_after, series.better),
+        )
+        for change, series in session.execute(statement)
+    ]

@@ -1,0 +1,152 @@
+"""What people are told of alerts, as messages; pure."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from iotide_server.alerts.schemas import Alert, AlertSeries
+from iotide_server.kit.clock import written
+from iotide_server.notifications.service import Message
+from iotide_server.results.schemas import Labels
+
+_MOST_LINES = 20
+_MOST_IN_DATA = 100
+_ENVIRONMENT = "A control workload changed along: look at the node, its network and its clock first."
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySeries:
+    """A series whose points scatter much; the ratio is the median of their robust spreads."""
+
+    series_id: int
+    title: str
+    workload: str
+    spread_ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToldChange:
+    """A change as a line of a digest."""
+
+    id: int
+    series_id: int
+    title: str
+    workload: str
+    labels: Labels
+    at: datetime
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """What a digest tells of a cluster.
+
+    Attributes:
+        changes: confirmed in that week.
+        waiting: alerts that somebody has to do something about now, those of series that stopped apart.
+    """
+
+    cluster_id: int
+    cluster_name: str
+    since: datetime
+    until: datetime
+    changes: Sequence[ToldChange]
+    waiting: Sequence[Alert]
+    stopped: Sequence[Alert]
+    noisiest: Sequence[NoisySeries]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to tell."""
+        return not (self.changes or self.waiting or self.stopped or self.noisiest)
+
+
+def group_message(group_id: int, alerts: Sequence[Alert], *, is_environment: bool) -> Message:
+    """One message of all alerts of a group, of which there is one at least."""
+    first = alerts[0]
+    lines = [_line(alert) for alert in alerts[:_MOST_LINES]]
+    if len(alerts) > _MOST_LINES:
+        lines.append(f"... and {len(alerts) - _MOST_LINES} more")
+    if is_environment:
+        lines.insert(0, _ENVIRONMENT)
+    return Message(
+        kind="alert",
+        cluster_id=first.cluster_id,
+        subject=f"{first.cluster_name}: {'environment: ' if is_environment else ''}{_subject(alerts)}",
+        text="\n".join(lines),
+        path=f"/alerts/{first.id}" if len(alerts) == 1 else f"/alerts?group_id={group_id}",
+        data={
+            "group_id": group_id,
+            "cluster": first.cluster_name,
+            "is_environment": is_environment,
+            "alert_count": len(alerts),
+            "alerts": [alert.model_dump(mode="json") for alert in alerts[:_MOST_IN_DATA]],
+        },
+    )
+
+
+def digest_message(week: Week) -> Message:
+    """The weekly digest of a cluster."""
+    parts = [
+        _part("Changes confirmed", [_change_line(change) for change in week.changes]),
+        _part("Alerts to be dealt with", [_line(alert) for alert in week.waiting]),
+        _part("Series that have stopped", [_line(alert) for alert in week.stopped]),
+        _part(
+            "Noisiest series",
+            [f"{one.title} of {one.workload}: points scatter by {_percent(one.spread_ratio)}" for one in week.noisiest],
+        ),
+    ]
+    counts = {"changes": len(week.changes), "open_alerts": len(week.waiting), "stopped": len(week.stopped)}
+    subject = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    return Message(
+        kind="digest",
+        cluster_id=week.cluster_id,
+        subject=f"{week.cluster_name}, week until {written(week.until)}: {subject}",
+        text="\n\n".join(part for part in parts if part),
+        path=f"/alerts?cluster_id={week.cluster_id}",
+        data={
+            "cluster": week.cluster_name,
+            "since": week.since.isoformat(),
+            "until": week.until.isoformat(),
+            "changes": [asdict(change) | {"at": change.at.isoformat()} for change in week.changes[:_MOST_IN_DATA]],
+            "open_alerts": [alert.model_dump(mode="json") for alert in week.waiting[:_MOST_IN_DATA]],
+            "stopped": [alert.model_dump(mode="json") for alert in week.stopped[:_MOST_IN_DATA]],
+            "noisiest": [asdict(one) for one in week.noisiest],
+        },
+    )
+
+
+def _subject(alerts: Sequence[Alert]) -> str:
+    first = alerts[0]
+    if first.kind == "missing":
+        return f"{_series(first.series)} has stopped" if len(alerts) == 1 else f"{len(alerts)} series have stopped"
+    return f"{_series(first.series)} {first.words.split(':')[0]}" if len(alerts) == 1 else f"{len(alerts)} changes"
+
+
+def _line(alert: Alert) -> str:
+    where = f"on {', '.join(alert.series.node_names)}, {', '.join(alert.series.target_names)}"
+    when = "" if alert.change is None else f"; after {written(alert.change.previous_at)}"
+    return f"{_series(alert.series)} {where}: {alert.words}{when} (alert {alert.id})"
+
+
+def _change_line(change: ToldChange) -> str:
+    return f"{change.title} of {change.workload}{_labels(change.labels)}: {change.words}"
+
+
+def _series(series: AlertSeries) -> str:
+    return f"{series.title} of {series.workload}{_labels(series.labels)}"
+
+
+def _labels(labels: Labels) -> str:
+    return f" ({', '.join(f'{name} {value}' for name, value in sorted(labels.items()))})" if labels else ""
+
+
+def _part(title: str, lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    more = [f"... and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    return "\n".join([f"{title}:", *lines[:_MOST_LINES], *more])
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * ratio:.1f} %"

@@ -1,0 +1,217 @@
+"""Groups and their one message, series that stopped, digests."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from factories.histories import confirmed_change, history, levels
+from factories.measured import Measured
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.alerts.digest import compose
+from iotide_server.alerts.models import Alert, AlertGroup, AlertRule, AlertRuleChannel, SeriesMute
+from iotide_server.alerts.oversight import watch_cluster
+from iotide_server.alerts.raising import raise_alerts
+from iotide_server.alerts.telling import tell_group
+from iotide_server.notifications.digests import DueDigest
+from iotide_server.notifications.models import Channel, Delivery
+from iotide_server.results.models import Series
+from iotide_server.schedules.models import Firing, Schedule
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def measured(session: Session) -> Measured:
+    return Measured(session, NOW)
+
+
+@pytest.fixture
+def series(measured: Measured) -> Series:
+    return history(measured, levels((12, 100.0)))
+
+
+@pytest.fixture
+def rule(measured: Measured) -> AlertRule:
+    """Tells one channel of everything that gets worse."""
+    session = measured.session
+    channel = Channel(cluster_id=measured.cluster.id, name="ops", kind="slack", settings={})
+    made = AlertRule(
+        cluster_id=measured.cluster.id,
+        name="all",
+        least_shift_ratio=0.03,
+        directions="worse",
+        missing_runs=True,
+        control_workload="control",
+        created_at=NOW,
+    )
+    session.add_all([channel, made])
+    session.flush()
+    session.add(AlertRuleChannel(rule_id=made.id, channel_id=channel.id))
+    session.flush()
+    return made
+
+
+def another(series: Series, session: Session, **differing: object) -> Series:
+    """A series beside it, with points on the same days."""
+    columns = {column.name: getattr(series, column.name) for column in Series.__table__.columns if column.name != "id"}
+    made = Series(**(columns | {"key_sha256": f"{differing}", "metric": "wait"} | differing))
+    session.add(made)
+    session.flush()
+    session.execute(
+        text(
+            "INSERT INTO point (series_id, cell_id, campaign_id, at, median, low, high, run_count)"
+            " SELECT :made, cell_id, campaign_id, at, median, low, high, run_count FROM point WHERE series_id = :series"
+        ),
+        {"made": made.id, "series": series.id},
+    )
+    return made
+
+
+def change(session: Session, series: Series, day: int) -> None:
+    """The series got worse on that day."""
+    confirmed_change(session, series, NOW + timedelta(days=day), 100.0, 80.0)
+    raise_alerts(session, series.id)
+
+
+def groups(session: Session) -> list[AlertGroup]:
+    session.flush()
+    session.expire_all()
+    return list(session.scalars(select(AlertGroup).order_by(AlertGroup.id)))
+
+
+def told(session: Session) -> list[str]:
+    return list(session.scalars(select(Delivery.subject).order_by(Delivery.id)))
+
+
+@pytest.mark.usefixtures("rule")
+def test_what_changed_within_two_runs_is_one_group_and_told_once_in_one_message(
+    session: Session, series: Series
+) -> None:
+    change(session, series, 5)
+    change(session, another(series, session, labels={"operation": "read"}, better="higher"), 7)
+    (group,) = groups(session)
+    assert group.node_ids == series.node_ids
+    (due,) = session.execute(text("SELECT key, due_at - now() AS wait FROM work WHERE kind = 'alert_group'"))
+    assert (due.key, due.wait) == (group.id, timedelta(seconds=30))
+    tell_group(session, group.id)
+    tell_group(session, group.id)
+    assert told(session) == ["blade: 2 changes"]
+    message = session.scalars(select(Delivery)).one()
+    assert "Write rate of dd (operation write) on node1, scratch: 20.0 % lower, worse" in message.text
+    assert [alert["state"] for alert in message.data["alerts"]] == ["untriaged", "untriaged"]
+    assert groups(session)[0].told_at is not None
+    change(session, another(series, session, labels={"operation": "late"}, better="higher"), 6)
+    tell_group(session, group.id)
+    assert len(told(session)) == 1
+
+
+@pytest.mark.usefixtures("rule")
+def test_what_changed_three_runs_later_is_another_group(session: Session, series: Series) -> None:
+    change(session, series, 5)
+    change(session, another(series, session, better="higher"), 8)
+    assert len(groups(session)) == 2
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.usefixtures("rule")
+def test_a_control_workload_that_changed_along_says_that_it_was_the_environment(
+    session: Session, series: Series, *, is_first: bool
+) -> None:
+    control = another(series, session, workload="control", better="neither")
+    moved = [control, series] if is_first else [series, control]
+    for one in moved:
+        change(session, one, 5)
+    (group,) = groups(session)
+    tell_group(session, group.id)
+    assert told(session) == ["blade: environment: Write rate of dd (operation write) 20.0 % lower, worse"]
+
+
+@pytest.mark.usefixtures("rule")
+def test_a_control_that_changed_at_another_time_says_nothing(session: Session, series: Series) -> None:
+    change(session, another(series, session, workload="control", better="neither"), 9)
+    change(session, series, 5)
+    assert [group.is_environment for group in groups(session)] == [False]
+
+
+@pytest.mark.parametrize("muted", ["series", "rule", "noise"])
+def test_nobody_is_told_of_what_is_muted_or_judged_already(
+    session: Session, series: Series, rule: AlertRule, muted: str
+) -> None:
+    change(session, series, 5)
+    if muted == "series":
+        session.add(SeriesMute(series_id=series.id, until=LATER, who="ada"))
+    elif muted == "rule":
+        rule.muted_until = LATER
+    else:
+        session.execute(text("UPDATE alert SET state = 'noise'"))
+    session.flush()
+    session.expire_all()
+    tell_group(session, groups(session)[0].id)
+    assert told(session) == []
+    assert len(session.scalars(select(Alert)).all()) == 1
+
+
+def scheduled(measured: Measured, series: Series, silent_days: int) -> None:
+    """A schedule gave the series its points, and fires for nothing since then."""
+    session = measured.session
+    schedule = Schedule(
+        cluster_id=measured.cluster.id,
+        name="nightly",
+        plan={},
+        cron="0 10 * * *",
+        time_zone="UTC",
+        random_offset_seconds=0,
+        missed="skip",
+        state="active",
+        planned_at=LATER,
+        due_at=LATER,
+    )
+    session.add(schedule)
+    session.flush()
+    cells = session.execute(
+        text("SELECT campaign_id, at FROM point WHERE series_id = :id ORDER BY at"), {"id": series.id}
+    )
+    fired = [(row.at, row.campaign_id) for row in cells]
+    fired += [(fired[-1][0] + timedelta(days=day), measured.cell().campaign_id) for day in range(1, silent_days + 1)]
+    session.add_all(
+        Firing(schedule_id=schedule.id, planned_at=at, fired_at=at, campaign_id=campaign_id)
+        for at, campaign_id in fired
+    )
+    session.flush()
+
+
+@pytest.mark.usefixtures("rule")
+def test_a_scheduled_series_that_stopped_is_told_once_and_recovers_with_its_next_point(
+    session: Session, measured: Measured, series: Series
+) -> None:
+    session.execute(text("UPDATE point SET at = at - interval '100 days'"))
+    scheduled(measured, series, silent_days=3)
+    for _ in range(2):
+        watch_cluster(session, measured.cluster.id)
+    (alert,) = session.scalars(select(Alert)).all()
+    assert (alert.kind, alert.state, alert.series_id) == ("missing", "untriaged", series.id)
+    tell_group(session, groups(session)[0].id)
+    assert told(session) == ["blade: Write rate of dd (operation write) has stopped"]
+    history(measured, [100.0], first_day=1)
+    raise_alerts(session, series.id)
+    assert alert.state == "recovered"
+
+
+@pytest.mark.usefixtures("rule")
+def test_a_digest_tells_of_its_week_what_changed_and_what_waits(
+    session: Session, measured: Measured, series: Series
+) -> None:
+    change(session, series, 5)
+    session.execute(text("UPDATE point SET robust_spread_ratio = 0.2"))
+    since = NOW + timedelta(days=10)
+    due = DueDigest(1, measured.cluster.id, since, since + timedelta(days=7), "key")
+    message = compose(session, due)
+    assert message is not None
+    assert message.subject.endswith("1 changes, 1 open alerts, 0 stopped")
+    assert "Noisiest series:\nWrite rate of dd: points scatter by 20.0 %" in message.text
+    session.execute(text("UPDATE alert SET state = 'noise'"))
+    session.expire_all()
+    before = DueDigest(1, measured.cluster.id, NOW - timedelta(days=9), NOW - timedelta(days=2), "key")
+    assert compose(session, before) is None
