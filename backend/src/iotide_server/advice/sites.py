@@ -22,7 +22,7 @@ class Mounted:
 
 
 def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
-    """The facts of a run by node: those of a gang's nodes have `NODE/` before their names, also where one of them sends.
+    """The facts of a run by node: those of a gang's nodes have `NODE/` before their names, also if one of them sends.
 
     Args:
         nodes: that load the targets.
