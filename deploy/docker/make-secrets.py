@@ -1,4 +1,4 @@
-"""Makes the passwords of docker-compose.yml once, as files in a volume; later starts find and keep them.
+"""Makes the passwords and keys of docker-compose.yml once, as files in a volume; later starts find and keep them.
 
 Usage: make-secrets.py DIRECTORY
 """
@@ -21,7 +21,10 @@ user health on nopass nocommands +ping
 
 
 def main(directory: Path) -> None:
-    """Write what is not there yet; the last file written marks the set as complete."""
+    """Write what is not there yet; the last file written marks the set of passwords as complete."""
+    vault_key = directory / "iotide_vault_key"
+    if not vault_key.exists():  # also in a volume of a release that had none
+        _write(vault_key, secrets.token_urlsafe(32))
     complete = directory / "complete"
     if complete.exists():
         return
@@ -35,11 +38,16 @@ def main(directory: Path) -> None:
         "complete": "",
     }
     for name, content in files.items():
-        path = directory / name
-        path.write_text(content)
-        # The volume is mounted into the server's own containers alone; PostgreSQL, Redis and the server run there as
-        # different users, so the file mode cannot tell them apart.
-        path.chmod(0o444)
+        _write(directory / name, content)
+
+
+def _write(path: Path, content: str) -> None:
+    draft = path.with_suffix(".new")
+    draft.write_text(content)
+    # The volume is mounted into the server's own containers alone; PostgreSQL, Redis and the server run there as
+    # different users, so the file mode cannot tell them apart.
+    draft.chmod(0o444)
+    draft.replace(path)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,10 @@ from iotide_server.kit.web import install_error_handlers
 from iotide_server.live.feed import Feed
 from iotide_server.live.health import router as health
 from iotide_server.live.routes import router as live
+from iotide_server.notifications.addresses import Reach
+from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.routes import router as notifications
+from iotide_server.notifications.sending import Courier
 from iotide_server.results.campaign_routes import router as campaign_results
 from iotide_server.results.routes import router as results
 from iotide_server.runs.routes import router as runs
@@ -45,7 +49,7 @@ from iotide_server.workloads.routes import router as workloads
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
     *(health, accounts, clusters, targets, workloads),
-    *(campaigns, campaign_results, schedules, runs, results, trends, advice, alerts, live, gateway),
+    *(campaigns, campaign_results, schedules, runs, results, trends, advice, alerts, notifications, live, gateway),
 )
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {
@@ -92,6 +96,9 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.feed = feed
     app.state.agent_access = access
     app.state.public_url = settings.public_url
+    app.state.vault = settings.vault
+    app.state.reach = Reach(loopback=settings.notify_loopback)
+    app.state.office = Office(settings.vault, Courier(app.state.reach), settings.public_url, clock)
     install_error_handlers(app)
     for router in SLICES:
         app.include_router(router, prefix=API)

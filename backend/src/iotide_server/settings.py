@@ -1,13 +1,20 @@
 """What an installation sets, read from `IOTIDE_...` variables; the programs alone read it and pass values down."""
 
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from iotide_server.kit.vault import Vault
 
 API_PORT: Final = 8470
 """Where the API listens unless it is told otherwise."""
+
+
+def _check_key(keys: SecretStr) -> SecretStr:
+    Vault(keys.get_secret_value())
+    return keys
 
 
 class Settings(BaseSettings):
@@ -23,6 +30,8 @@ class Settings(BaseSettings):
         fair_share_hours: so far do the runs of an owner who used all nodes of a cluster all the time stand back behind
             those of others, and in proportion where less was used; 0: the order of submission alone counts.
         fair_share_half_life_hours: what was used so long ago counts half.
+        vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
+        notify_loopback: notifications may go to services on the server's own machine, such as a mail relay.
         frontend_directory: the built browser application; None: the one in the package or the repository.
     """
 
@@ -36,9 +45,16 @@ class Settings(BaseSettings):
     ca_certificate: Path | None = None
     fair_share_hours: float = Field(default=24.0, ge=0)
     fair_share_half_life_hours: float = Field(default=24.0, gt=0)
+    vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
+    notify_loopback: bool = False
     frontend_directory: Path | None = None
 
     @property
     def redis_acl_url(self) -> str:
         """The access by which the nodes' users get into Redis."""
         return (self.redis_admin_url or self.redis_url).get_secret_value()
+
+    @property
+    def vault(self) -> Vault | None:
+        """What keeps secrets that have to be sent again."""
+        return None if self.vault_key is None else Vault(self.vault_key.get_secret_value())

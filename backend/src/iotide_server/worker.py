@@ -1,6 +1,8 @@
 """The server's Celery worker: does the work that rows name, for instance the points after a result."""
 
 from collections.abc import Mapping
+from datetime import timedelta
+from threading import BoundedSemaphore
 from typing import Final
 
 from celery.signals import worker_ready
@@ -11,10 +13,15 @@ from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.alerts.telling import tell_group
 from iotide_server.embedded.readiness import announce_ready
+from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.queue import SERVER_QUEUE, WORK_TASK, celery_app
-from iotide_server.kit.work import Handler, do_work
+from iotide_server.kit.work import Handler, do_work, put_off, run_errand
+from iotide_server.notifications.addresses import Reach
+from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.digests import DIGEST
+from iotide_server.notifications.sending import Courier
+from iotide_server.notifications.service import DELIVERY
 from iotide_server.results.service import POINTS
 from iotide_server.schedules.firing import OVERSIGHT
 from iotide_server.settings import Settings
@@ -32,15 +39,31 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 """What is done for each kind of work."""
 
 _THREADS: Final = 4
+_THREADS_OUT: Final = 2
+"""So many threads at most wait for receivers of messages; the others always compute."""
+
+_TAKEN_UP_AFTER: Final = timedelta(seconds=1)
+"""What finds all of them out is named again so soon."""
 
 
 def run(settings: Settings) -> None:
     """Work until a signal says to stop; what is under way is ended first."""
     database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=_THREADS))
     app = celery_app(settings.redis_url.get_secret_value())
+    courier = Courier(Reach(loopback=settings.notify_loopback))
+    office = Office(settings.vault, courier, settings.public_url, system_clock)
+    may_go_out = BoundedSemaphore(_THREADS_OUT)
 
     def work(kind: str, key: int) -> None:
-        do_work(database, HANDLERS, kind, key)
+        if kind != DELIVERY:
+            do_work(database, HANDLERS, kind, key)
+        elif may_go_out.acquire(blocking=False):
+            try:
+                run_errand(database, office.errand, kind, key, system_clock())
+            finally:
+                may_go_out.release()
+        else:
+            put_off(database, kind, key, system_clock() + _TAKEN_UP_AFTER)
 
     app.task(work, name=WORK_TASK)
     worker_ready.connect(_announce_ready)

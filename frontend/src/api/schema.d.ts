@@ -1696,6 +1696,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List channels
+         * @description The channels of the clusters in which you are operator, and those of all clusters, newest first.
+         */
+        get: operations["list_channels"];
+        put?: never;
+        /**
+         * Create a channel
+         * @description For administrators of the cluster, or of all clusters where it tells of all.
+         */
+        post: operations["create_channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{channel_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a channel
+         * @description Of its secrets, only whether they are set.
+         */
+        get: operations["get_channel"];
+        /**
+         * Change a channel
+         * @description All of it but its scope; secrets that are null stay.
+         */
+        put: operations["change_channel"];
+        post?: never;
+        /**
+         * Remove a channel
+         * @description With what it was told; not while an alert rule sends to it.
+         */
+        delete: operations["remove_channel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{channel_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a channel was told
+         * @description Newest first, of the last 90 days, with each attempt and what came of it.
+         */
+        get: operations["list_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{channel_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a channel
+         * @description Sends a message at once, quiet hours or not, and answers with what came of it; takes up to half a minute.
+         */
+        post: operations["test_channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -2338,35 +2430,6 @@ export interface components {
             sha256: string;
             /** Size Bytes */
             size_bytes: number;
-        };
-        /**
-         * Attempt
-         * @description One try of a run.
-         *
-         *     `go_at` is the moment at which all its nodes were told to start their loads; `start_skew_seconds` by how much the
-         *     last of them really started after the first, by their own clocks, null for a single node.
-         */
-        Attempt: {
-            /** Ordinal */
-            ordinal: number;
-            state: components["schemas"]["AttemptState"];
-            /**
-             * Opened At
-             * Format: date-time
-             */
-            opened_at: string;
-            /** Go At */
-            go_at: string | null;
-            /** Start Skew Seconds */
-            start_skew_seconds: number | null;
-            /** Ended At */
-            ended_at: string | null;
-            /** Reason */
-            reason: string | null;
-            /** @description Null where the nodes' agents start it */
-            batch_job: components["schemas"]["BatchJob"] | null;
-            /** Orders */
-            orders: components["schemas"]["RunOrder"][];
         };
         /**
          * AttemptState
@@ -3067,6 +3130,105 @@ export interface components {
             variation: components["schemas"]["Variation"] | null;
         };
         /**
+         * Channel
+         * @description A way to people or to a program of theirs.
+         *
+         *     `failed_at` and `failure` say when an attempt last failed and why, `delivered_at` when one last succeeded.
+         */
+        Channel: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example storage-team
+             */
+            name: string;
+            /**
+             * Cluster Id
+             * @description It tells of this cluster alone; null: of all
+             */
+            cluster_id: number | null;
+            /** Cluster Name */
+            cluster_name: string | null;
+            /** Receiver */
+            receiver: components["schemas"]["Email"] | components["schemas"]["Webhook"] | components["schemas"]["Chat"];
+            quiet_hours: components["schemas"]["Window"] | null;
+            digest: components["schemas"]["Digest"] | null;
+            /** Digest Due At */
+            digest_due_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Delivered At */
+            delivered_at: string | null;
+            /** Failed At */
+            failed_at: string | null;
+            /**
+             * Failure
+             * @example HTTP 503: down for maintenance
+             */
+            failure: string | null;
+        };
+        /**
+         * ChannelChange
+         * @description A channel with all that can be changed of it.
+         */
+        ChannelChange: {
+            /**
+             * Name
+             * @example storage-team
+             */
+            name: string;
+            /**
+             * Receiver
+             * @description Where it goes
+             */
+            receiver: components["schemas"]["EmailInput"] | components["schemas"]["WebhookInput"] | components["schemas"]["SlackInput"] | components["schemas"]["MattermostInput"];
+            /** @description Only tests are sent in them */
+            quiet_hours?: components["schemas"]["Window"] | null;
+            /** @description Null: no weekly digest */
+            digest?: components["schemas"]["Digest"] | null;
+        };
+        /**
+         * ChannelInput
+         * @description A new channel; it tells of one cluster, or of all where `cluster_id` is null.
+         */
+        ChannelInput: {
+            /**
+             * Name
+             * @example storage-team
+             */
+            name: string;
+            /**
+             * Receiver
+             * @description Where it goes
+             */
+            receiver: components["schemas"]["EmailInput"] | components["schemas"]["WebhookInput"] | components["schemas"]["SlackInput"] | components["schemas"]["MattermostInput"];
+            /** @description Only tests are sent in them */
+            quiet_hours?: components["schemas"]["Window"] | null;
+            /** @description Null: no weekly digest */
+            digest?: components["schemas"]["Digest"] | null;
+            /** Cluster Id */
+            cluster_id?: number | null;
+        };
+        /**
+         * Chat
+         * @description An incoming webhook of a chat; of its address, which is a secret, only the host is told.
+         */
+        Chat: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "mattermost" | "slack";
+            /** Host */
+            host: string;
+            /** Has Url */
+            has_url: boolean;
+        };
+        /**
          * ClaimRequest
          * @description Asks for the order behind a wake-up; repeating it with the same instance and boot gives the same answer.
          */
@@ -3372,6 +3534,49 @@ export interface components {
             statement_sha256: string;
         };
         /**
+         * Delivery
+         * @description One message through one channel; `due_at` is of the next attempt, null where there is none.
+         */
+        Delivery: {
+            /** Id */
+            id: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "alert" | "digest" | "test";
+            /** Cluster Id */
+            cluster_id: number | null;
+            /** Subject */
+            subject: string;
+            /** Text */
+            text: string;
+            /**
+             * Path
+             * @description Where the dashboard shows what it is about
+             * @example /alerts/12
+             */
+            path: string;
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Due At */
+            due_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Attempts */
+            attempts: components["schemas"]["iotide_server__notifications__schemas__Attempt"][];
+        };
+        /**
+         * DeliveryState
+         * @description What became of a message.
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "delivered" | "failed";
+        /**
          * Difference
          * @description Something that the two sides were not alike in; null where a side has none.
          */
@@ -3385,6 +3590,27 @@ export interface components {
             a: unknown;
             /** B */
             b: unknown;
+        };
+        /**
+         * Digest
+         * @description When the weekly digest comes, by the clocks of a place.
+         */
+        Digest: {
+            /**
+             * Weekday
+             * @enum {string}
+             */
+            weekday: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+            /**
+             * Hour
+             * @example 8
+             */
+            hour: number;
+            /**
+             * Time Zone
+             * @example Europe/Zurich
+             */
+            time_zone: string;
         };
         /**
          * Direction
@@ -3485,6 +3711,65 @@ export interface components {
          * @enum {string}
          */
         Effect: "too_few_before" | "pending" | "none_shown" | "shifted";
+        /**
+         * Email
+         * @description E-mail through a mail server.
+         */
+        Email: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "email";
+            /** Host */
+            host: string;
+            /** Port */
+            port: number;
+            tls: components["schemas"]["MailTls"];
+            /** User */
+            user: string | null;
+            /** Has Password */
+            has_password: boolean;
+            /** Sender */
+            sender: string;
+            /** Recipients */
+            recipients: string[];
+        };
+        /**
+         * EmailInput
+         * @description E-mail through a mail server; `password` null keeps the one there is, for the same server and user.
+         */
+        EmailInput: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "email";
+            /**
+             * Host
+             * @example mail.example.org
+             */
+            host: string;
+            /**
+             * Port
+             * @default 587
+             * @example 587
+             */
+            port: number;
+            /** @default starttls */
+            tls: components["schemas"]["MailTls"];
+            /** User */
+            user?: string | null;
+            /** Password */
+            password?: string | null;
+            /**
+             * Sender
+             * @example storage@example.org
+             */
+            sender: string;
+            /** Recipients */
+            recipients: string[];
+        };
         /**
          * EndedRun
          * @description What it would do to a run.
@@ -4166,6 +4451,25 @@ export interface components {
              * @example kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ
              */
             token: string;
+        };
+        /**
+         * MailTls
+         * @description How a mail server is spoken to: TLS after a greeting, from the first byte on, or none.
+         * @enum {string}
+         */
+        MailTls: "starttls" | "tls" | "none";
+        /**
+         * MattermostInput
+         * @description An incoming webhook of Mattermost; its address is a secret, and null keeps the one there is.
+         */
+        MattermostInput: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "mattermost";
+            /** Url */
+            url?: string | null;
         };
         /**
          * MeasuredCell
@@ -4856,6 +5160,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[Channel] */
+        Page_Channel_: {
+            /** Items */
+            items: components["schemas"]["Channel"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[Cluster] */
         Page_Cluster_: {
             /** Items */
@@ -4867,6 +5178,13 @@ export interface components {
         Page_Curve_: {
             /** Items */
             items: components["schemas"]["Curve"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[Delivery] */
+        Page_Delivery_: {
+            /** Items */
+            items: components["schemas"]["Delivery"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -5593,7 +5911,7 @@ export interface components {
             /** Attempts Made */
             attempts_made: number;
             /** Attempts */
-            attempts: components["schemas"]["Attempt"][];
+            attempts: components["schemas"]["iotide_server__runs__schemas__Attempt"][];
             /**
              * Environment
              * @example {
@@ -6107,6 +6425,19 @@ export interface components {
             url: string;
         };
         /**
+         * SlackInput
+         * @description An incoming webhook of Slack; its address is a secret, and null keeps the one there is.
+         */
+        SlackInput: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "slack";
+            /** Url */
+            url?: string | null;
+        };
+        /**
          * Stage
          * @description A state of the servers in which the whole matrix is run.
          *
@@ -6425,6 +6756,20 @@ export interface components {
             name: string;
         };
         /**
+         * TestOutcome
+         * @description What came of a test.
+         */
+        TestOutcome: {
+            /** Delivered */
+            delivered: boolean;
+            /**
+             * Words
+             * @description The receiver's answer, or what was in the way
+             * @example HTTP 200
+             */
+            words: string;
+        };
+        /**
          * Tier
          * @description What a number of independent runs allows to be shown.
          *
@@ -6617,6 +6962,39 @@ export interface components {
             nodes: components["schemas"]["JobNode"][];
             /** Time Limit Seconds */
             time_limit_seconds: number;
+        };
+        /**
+         * Webhook
+         * @description A signed POST of JSON.
+         */
+        Webhook: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "webhook";
+            /** Url */
+            url: string;
+            /** Has Secret */
+            has_secret: boolean;
+        };
+        /**
+         * WebhookInput
+         * @description A POST of JSON with a signature as Standard Webhooks; `secret` null keeps the one there is.
+         */
+        WebhookInput: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "webhook";
+            /**
+             * Url
+             * @example https://example.org/hooks/iotide
+             */
+            url: string;
+            /** Secret */
+            secret?: string | null;
         };
         /**
          * Window
@@ -6816,6 +7194,51 @@ export interface components {
             unavailable_because: string | null;
             /** Tool Version */
             tool_version: string | null;
+        };
+        /**
+         * Attempt
+         * @description One try; `words` is null while it is under way, or where nobody came back to say.
+         */
+        iotide_server__notifications__schemas__Attempt: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Words
+             * @example HTTP 200
+             */
+            words: string | null;
+        };
+        /**
+         * Attempt
+         * @description One try of a run.
+         *
+         *     `go_at` is the moment at which all its nodes were told to start their loads; `start_skew_seconds` by how much the
+         *     last of them really started after the first, by their own clocks, null for a single node.
+         */
+        iotide_server__runs__schemas__Attempt: {
+            /** Ordinal */
+            ordinal: number;
+            state: components["schemas"]["AttemptState"];
+            /**
+             * Opened At
+             * Format: date-time
+             */
+            opened_at: string;
+            /** Go At */
+            go_at: string | null;
+            /** Start Skew Seconds */
+            start_skew_seconds: number | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Reason */
+            reason: string | null;
+            /** @description Null where the nodes' agents start it */
+            batch_job: components["schemas"]["BatchJob"] | null;
+            /** Orders */
+            orders: components["schemas"]["RunOrder"][];
         };
     };
     responses: never;
@@ -28243,6 +28666,1365 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["RemovedRule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_channels: {
+        parameters: {
+            query?: {
+                /** @description Only those that tell of it */
+                cluster_id?: number | null;
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "storage-team",
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "receiver": {
+                     *             "kind": "email",
+                     *             "host": "text",
+                     *             "port": 1,
+                     *             "tls": "starttls",
+                     *             "user": "text",
+                     *             "has_password": true,
+                     *             "sender": "text",
+                     *             "recipients": [
+                     *               "text"
+                     *             ]
+                     *           },
+                     *           "quiet_hours": {
+                     *             "from": "22:00",
+                     *             "until": "22:00",
+                     *             "time_zone": "Europe/Zurich"
+                     *           },
+                     *           "digest": {
+                     *             "weekday": "monday",
+                     *             "hour": 8,
+                     *             "time_zone": "Europe/Zurich"
+                     *           },
+                     *           "digest_due_at": "2026-11-21T10:00:00Z",
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "delivered_at": "2026-11-21T10:00:00Z",
+                     *           "failed_at": "2026-11-21T10:00:00Z",
+                     *           "failure": "HTTP 503: down for maintenance"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Channel_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "storage-team",
+                 *       "receiver": {
+                 *         "kind": "email",
+                 *         "host": "mail.example.org",
+                 *         "port": 587,
+                 *         "tls": "starttls",
+                 *         "user": "text",
+                 *         "password": "text",
+                 *         "sender": "storage@example.org",
+                 *         "recipients": [
+                 *           "storage@example.org"
+                 *         ]
+                 *       },
+                 *       "quiet_hours": {
+                 *         "from": "22:00",
+                 *         "until": "22:00",
+                 *         "time_zone": "Europe/Zurich"
+                 *       },
+                 *       "digest": {
+                 *         "weekday": "monday",
+                 *         "hour": 8,
+                 *         "time_zone": "Europe/Zurich"
+                 *       },
+                 *       "cluster_id": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChannelInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "storage-team",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "receiver": {
+                     *         "kind": "email",
+                     *         "host": "text",
+                     *         "port": 1,
+                     *         "tls": "starttls",
+                     *         "user": "text",
+                     *         "has_password": true,
+                     *         "sender": "text",
+                     *         "recipients": [
+                     *           "text"
+                     *         ]
+                     *       },
+                     *       "quiet_hours": {
+                     *         "from": "22:00",
+                     *         "until": "22:00",
+                     *         "time_zone": "Europe/Zurich"
+                     *       },
+                     *       "digest": {
+                     *         "weekday": "monday",
+                     *         "hour": 8,
+                     *         "time_zone": "Europe/Zurich"
+                     *       },
+                     *       "digest_due_at": "2026-11-21T10:00:00Z",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "delivered_at": "2026-11-21T10:00:00Z",
+                     *       "failed_at": "2026-11-21T10:00:00Z",
+                     *       "failure": "HTTP 503: down for maintenance"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "storage-team",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "receiver": {
+                     *         "kind": "email",
+                     *         "host": "text",
+                     *         "port": 1,
+                     *         "tls": "starttls",
+                     *         "user": "text",
+                     *         "has_password": true,
+                     *         "sender": "text",
+                     *         "recipients": [
+                     *           "text"
+                     *         ]
+                     *       },
+                     *       "quiet_hours": {
+                     *         "from": "22:00",
+                     *         "until": "22:00",
+                     *         "time_zone": "Europe/Zurich"
+                     *       },
+                     *       "digest": {
+                     *         "weekday": "monday",
+                     *         "hour": 8,
+                     *         "time_zone": "Europe/Zurich"
+                     *       },
+                     *       "digest_due_at": "2026-11-21T10:00:00Z",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "delivered_at": "2026-11-21T10:00:00Z",
+                     *       "failed_at": "2026-11-21T10:00:00Z",
+                     *       "failure": "HTTP 503: down for maintenance"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "storage-team",
+                 *       "receiver": {
+                 *         "kind": "email",
+                 *         "host": "mail.example.org",
+                 *         "port": 587,
+                 *         "tls": "starttls",
+                 *         "user": "text",
+                 *         "password": "text",
+                 *         "sender": "storage@example.org",
+                 *         "recipients": [
+                 *           "storage@example.org"
+                 *         ]
+                 *       },
+                 *       "quiet_hours": {
+                 *         "from": "22:00",
+                 *         "until": "22:00",
+                 *         "time_zone": "Europe/Zurich"
+                 *       },
+                 *       "digest": {
+                 *         "weekday": "monday",
+                 *         "hour": 8,
+                 *         "time_zone": "Europe/Zurich"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChannelChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "storage-team",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "receiver": {
+                     *         "kind": "email",
+                     *         "host": "text",
+                     *         "port": 1,
+                     *         "tls": "starttls",
+                     *         "user": "text",
+                     *         "has_password": true,
+                     *         "sender": "text",
+                     *         "recipients": [
+                     *           "text"
+                     *         ]
+                     *       },
+                     *       "quiet_hours": {
+                     *         "from": "22:00",
+                     *         "until": "22:00",
+                     *         "time_zone": "Europe/Zurich"
+                     *       },
+                     *       "digest": {
+                     *         "weekday": "monday",
+                     *         "hour": 8,
+                     *         "time_zone": "Europe/Zurich"
+                     *       },
+                     *       "digest_due_at": "2026-11-21T10:00:00Z",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "delivered_at": "2026-11-21T10:00:00Z",
+                     *       "failed_at": "2026-11-21T10:00:00Z",
+                     *       "failure": "HTTP 503: down for maintenance"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                channel_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "kind": "alert",
+                     *           "cluster_id": 1,
+                     *           "subject": "text",
+                     *           "text": "text",
+                     *           "path": "/alerts/12",
+                     *           "state": "waiting",
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "due_at": "2026-11-21T10:00:00Z",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "attempts": [
+                     *             {
+                     *               "at": "2026-11-21T10:00:00Z",
+                     *               "words": "HTTP 200"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Delivery_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    test_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                channel_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delivered": true,
+                     *       "words": "HTTP 200"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TestOutcome"];
                 };
             };
             /** @description Unauthorized */

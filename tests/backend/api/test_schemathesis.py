@@ -28,6 +28,8 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.live import routes as live
 from iotide_server.main import API, create_app
+from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.sending import Outcome, Result
 from iotide_server.settings import Settings
 from iotide_server.tables import metadata
 from iotide_server.trends.service import recompute_points
@@ -50,7 +52,18 @@ TABLES = {
     **{
         name: name
         for name in (
-            *("artefact", "blackout", "campaign", "cluster", "join_token", "node", "run", "schedule", "series"),
+            *(
+                "artefact",
+                "blackout",
+                "campaign",
+                "channel",
+                "cluster",
+                "join_token",
+                "node",
+                "run",
+                "schedule",
+                "series",
+            ),
             "target",
         )
     },
@@ -88,7 +101,14 @@ def site(postgres_server: PrivatePostgres) -> Iterator[Site]:
         assert submitted.status_code == 201, submitted.text
         schedule = {"name": "nightly", "plan": ready.plan(), "cron": "30 2 * * *", "time_zone": "Europe/Zurich"}
         blackout = {"starts_at": "2999-01-01T00:00:00Z", "ends_at": "2999-01-02T00:00:00Z", "reason": "firmware"}
-        for path, body in (("schedules", schedule), (f"clusters/{ready.cluster.id}/blackouts", blackout)):
+        receiver = {"kind": "email", "host": "mail", "sender": "a@example.org", "recipients": ["b@example.org"]}
+        channel = {"name": "people", "receiver": receiver}
+        patch.setattr(Office, "send", lambda *_: Outcome(Result.REFUSED, "nothing leaves this test"))
+        for path, body in (
+            ("schedules", schedule),
+            (f"clusters/{ready.cluster.id}/blackouts", blackout),
+            ("channels", channel),
+        ):
             made = client.post(f"{API}/{path}", json=body, headers=admin.headers)
             assert made.status_code == 201, made.text
         yield Site(rows(database), admin.headers)

@@ -194,6 +194,7 @@ class _Services:
             self._settings["AGENT_BROKER_URL"] = f"rediss://{_bracketed(self._options.name)}:{port}/0"
 
     async def _start_server(self) -> None:
+        self._settings["VAULT_KEY"] = os.environ.get("IOTIDE_VAULT_KEY", self._state.secret("vault"))
         # Whoever runs a proxy in front has set this.
         self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
         self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))

@@ -31,12 +31,12 @@ class Errand(Generic[Task, Outcome]):
     Whoever dies between the last two is taken for one who never went: what it does out there may be done twice.
 
     Attributes:
-        begin: in a transaction: what there is to do; None: nothing any more.
+        begin: in a transaction: what there is to do; None: nothing any more; a time: not before.
         go: without one. A failure is an outcome, and an exception a fault of ours.
         end: in a transaction: keeps the outcome, and returns when the errand is to be run again; None: it is done.
     """
 
-    begin: Callable[[Session, int], Task | None]
+    begin: Callable[[Session, int], Task | datetime | None]
     go: Callable[[Task], Outcome]
     end: Callable[[Session, int, Outcome], datetime | None]
 
@@ -51,6 +51,10 @@ _AGAIN: Final = text(
         due_at = CASE WHEN version = :version THEN :again_at ELSE due_at END
     WHERE kind = :kind AND key = :key
     """
+)
+_PUT_OFF: Final = text(
+    "UPDATE work SET due_at = :until, sends = greatest(sends - 1, 0)"
+    " WHERE kind = :kind AND key = :key AND done_version < version"
 )
 _HOLD: Final = text(
     """
@@ -128,12 +132,18 @@ def run_errand(database: Database, errand: Errand[Any, Any], kind: str, key: int
             if version is None:
                 return
             task = errand.begin(session, key)
-            if task is None:
-                _complete(session, kind, key, version, None)
+            if task is None or isinstance(task, datetime):
+                _complete(session, kind, key, version, task)
                 return
         outcome = errand.go(task)
         with database.transaction() as session:
             _complete(session, kind, key, version, errand.end(session, key, outcome))
+
+
+def put_off(database: Database, kind: str, key: int, until: datetime) -> None:
+    """Have the work (kind, key) named again then, as if it had not been named now."""
+    with database.transaction() as session:
+        session.execute(_PUT_OFF, {"kind": kind, "key": key, "until": until})
 
 
 def _complete(session: Session, kind: str, key: int, version: int, again_at: datetime | None) -> None:

@@ -1,6 +1,11 @@
 """What can go wrong with channels."""
 
+from collections.abc import Collection
+from typing import Final
+
 from iotide_server.kit.errors import ConflictError, InvalidInputError, NotFoundError
+
+_MOST_NAMED: Final = 5
 
 
 class ChannelNotFoundError(NotFoundError):
@@ -22,16 +27,17 @@ class ChannelNameTakenError(ConflictError):
 
 
 class ChannelInUseError(ConflictError):
-    """Something refers to the channel."""
+    """Alert rules send to the channel."""
 
     code = "channel_in_use"
 
-    def __init__(self, channel_id: int, name: str) -> None:
+    def __init__(self, channel_id: int, name: str, rules: Collection[str]) -> None:
+        shown = ", ".join(list(rules)[:_MOST_NAMED]) + (" and others" if len(rules) > _MOST_NAMED else "")
         super().__init__(
-            f"alert rules send to the channel {name}",
+            f"alert rules send to the channel {name}: {shown}",
             field="channel_id",
             value=channel_id,
-            remedy="take it out of the alert rules first, or give them another one",
+            remedy="take it out of these rules first, or give them another one",
         )
 
 

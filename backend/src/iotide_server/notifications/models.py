@@ -4,18 +4,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, func
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, func
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base, Identified, Json
+from iotide_server.notifications.messages import MessageKind
 
 
 class Channel(Identified, Base):
     """A way to people or to a program of theirs.
-
-    What refers to a channel from a higher slice does so by a foreign key without a rule for deletion: a channel that is
-    used is not deleted, and the caller is told so.
 
     Attributes:
         cluster_id: it tells of this cluster alone; None: of all.
@@ -68,7 +66,7 @@ class Delivery(Identified, Base):
     channel_id: Mapped[int] = mapped_column(ForeignKey("channel.id", ondelete="CASCADE"))
     key: Mapped[str]
     message_id: Mapped[UUID] = mapped_column(server_default=func.gen_random_uuid())
-    kind: Mapped[str]
+    kind: Mapped[MessageKind] = mapped_column(String)
     cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
     subject: Mapped[str]
     text: Mapped[str]

@@ -1,6 +1,6 @@
-"""SQL of channels and deliveries."""
+"""SQL of channels and deliveries; who sends to a channel it reads from the alert rules, which a higher slice keeps."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -17,6 +17,10 @@ _FORGET: Final = text(
     WITH old AS (DELETE FROM delivery WHERE created_at < :moment AND state <> 'waiting' RETURNING id)
     DELETE FROM work WHERE kind = :kind AND key IN (SELECT id FROM old)
     """
+)
+
+_RULES: Final = text(
+    "SELECT name FROM alert_rule WHERE removed_at IS NULL AND :channel_id = ANY(channel_ids) ORDER BY name"
 )
 
 
@@ -57,14 +61,9 @@ def insert_channel(session: Session, channel: Channel) -> bool:
     return True
 
 
-def delete_channel(session: Session, channel: Channel) -> bool:
-    """Whether it could be deleted; not where something refers to it."""
-    try:
-        with session.begin_nested():
-            session.delete(channel)
-    except IntegrityError:
-        return False
-    return True
+def rules_that_use(session: Session, channel_id: int) -> list[str]:
+    """The names of the alert rules that send to the channel."""
+    return list(session.scalars(_RULES, {"channel_id": channel_id}))
 
 
 def add_delivery(session: Session, delivery: Delivery) -> bool:
@@ -102,3 +101,8 @@ def cluster_ids(session: Session) -> list[int]:
 def forget_before(session: Session, moment: datetime, work_kind: str) -> None:
     """Delete the deliveries that were made before and have ended, with their rows of work."""
     session.execute(_FORGET, {"moment": moment, "kind": work_kind})
+
+
+def names_of_clusters(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
+    """Names by id."""
+    return {cluster.id: cluster.name for cluster in session.scalars(select(Cluster).where(Cluster.id.in_(cluster_ids)))}

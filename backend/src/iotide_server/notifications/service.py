@@ -1,9 +1,8 @@
 """What higher slices use: which channels a cluster has, and telling a message through some of them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -12,36 +11,17 @@ from iotide_server.live import service as live
 from iotide_server.notifications import repository
 from iotide_server.notifications.errors import ChannelNotFoundError
 from iotide_server.notifications.hours import quiet_until
+from iotide_server.notifications.messages import Message
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_wire.window import Window
+
+__all__ = ["Message", "announce", "channels_for", "forget_old", "new_delivery", "quiet_hours_of"]
 
 DELIVERY: Final = "delivery"
 """Kind of the errand that sends a message through a channel; its key is the delivery."""
 
 KEPT_FOR: Final = timedelta(days=90)
 """So long is known what was told; the same key would be told again after it."""
-
-MessageKind = Literal["alert", "digest", "test"]
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """Something that people are told.
-
-    Attributes:
-        cluster_id: what it is about; only channels of this cluster or of all clusters tell it. None: about none.
-        subject: one line.
-        text: plain lines.
-        path: where the dashboard shows it, for instance `/alerts/12`.
-        data: the same for programs; JSON that a webhook carries as `data`.
-    """
-
-    kind: MessageKind
-    cluster_id: int | None
-    subject: str
-    text: str
-    path: str
-    data: Mapping[str, Any]
 
 
 def announce(session: Session, message: Message, *, channel_ids: Sequence[int], key: str, now: datetime) -> None:

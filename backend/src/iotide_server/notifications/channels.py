@@ -1,0 +1,210 @@
+"""Making, changing, showing and removing channels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import service as clusters
+from iotide_server.kit.db import Json
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.vault import Vault
+from iotide_server.kit.zones import zone_named
+from iotide_server.live import service as live
+from iotide_server.notifications import models, repository
+from iotide_server.notifications.addresses import Reach
+from iotide_server.notifications.digests import plan_digest
+from iotide_server.notifications.errors import (
+    ChannelInUseError,
+    ChannelNameTakenError,
+    ChannelNotFoundError,
+    VaultLockedError,
+)
+from iotide_server.notifications.models import Delivery
+from iotide_server.notifications.receivers import SECRETS, receiver, shown
+from iotide_server.notifications.schemas import Channel, ChannelChange, ChannelInput
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under what a channel is made or changed.
+
+    Attributes:
+        vault: keeps the secrets; None: there is no key, and so none are taken.
+        reach: where the server sends messages to.
+        now: the time of the request.
+    """
+
+    vault: Vault | None
+    reach: Reach
+    now: datetime
+
+
+def list_channels(
+    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
+) -> Slice[Channel]:
+    """The channels of the clusters in which the caller is operator, and those of all clusters, newest first."""
+    rows = repository.channels_page(session, principal.clusters_with(Role.OPERATOR), cluster_id, paging)
+    return Slice(_shown(session, rows.rows), rows.next_cursor)
+
+
+def channel(session: Session, principal: Principal, channel_id: int) -> Channel:
+    """One channel.
+
+    Raises:
+        ChannelNotFoundError: there is none that the caller may see.
+    """
+    return _shown(session, [own_channel(session, principal, channel_id, Role.OPERATOR)])[0]
+
+
+def create(session: Session, principal: Principal, given: ChannelInput, terms: Terms) -> int:
+    """A new channel; its id.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+        ChannelNameTakenError: the name is in use.
+        VaultLockedError: the server can keep no secret.
+        InvalidInputError: of one class for each thing that can be wrong with it.
+    """
+    if given.cluster_id is None:
+        principal.require(Role.ADMIN, None)
+    else:
+        clusters.cluster(session, principal, given.cluster_id, Role.ADMIN)
+    made = models.Channel(cluster_id=given.cluster_id, owner_id=principal.user_id, created_at=terms.now)
+    _write(made, given, None, terms)
+    made.digest, made.digest_due_at = None, None  # planned once the channel has an id
+    if not repository.insert_channel(session, made):
+        raise ChannelNameTakenError(given.name)
+    _plan(session, made, given, terms.now)
+    _note(session, principal, made, "channel_created", after=_summary(made))
+    return made.id
+
+
+def change(session: Session, principal: Principal, channel_id: int, given: ChannelChange, terms: Terms) -> None:
+    """All of it but its scope; secrets that are not given stay.
+
+    Raises:
+        ChannelNotFoundError: there is none that the caller may see.
+        ChannelNameTakenError, VaultLockedError, InvalidInputError: as `create`.
+    """
+    changed = own_channel(session, principal, channel_id, Role.ADMIN)
+    before = _summary(changed)
+    _write(changed, given, changed, terms)
+    if not repository.insert_channel(session, changed):
+        raise ChannelNameTakenError(given.name)
+    _plan(session, changed, given, terms.now)
+    _note(session, principal, changed, "channel_changed", before=before, after=_summary(changed))
+
+
+def remove(session: Session, principal: Principal, channel_id: int) -> None:
+    """It is told nothing any more, and what it was told is forgotten.
+
+    Raises:
+        ChannelNotFoundError: there is none that the caller may see.
+        ChannelInUseError: alert rules send to it.
+    """
+    removed = own_channel(session, principal, channel_id, Role.ADMIN)
+    before = _summary(removed)
+    rules = repository.rules_that_use(session, channel_id)
+    if rules:
+        raise ChannelInUseError(channel_id, removed.name, rules)
+    session.delete(removed)
+    _note(session, principal, removed, "channel_removed", before=before)
+
+
+def list_deliveries(session: Session, principal: Principal, channel_id: int, paging: PageRequest) -> Slice[Delivery]:
+    """What the channel was told of the clusters in which the caller is operator, newest first.
+
+    Raises:
+        ChannelNotFoundError: there is none that the caller may see.
+    """
+    own_channel(session, principal, channel_id, Role.OPERATOR)
+    return repository.deliveries_page(session, channel_id, principal.clusters_with(Role.OPERATOR), paging)
+
+
+def own_channel(session: Session, principal: Principal, channel_id: int, role: Role) -> models.Channel:
+    """The channel, locked, for who has the role in its cluster.
+
+    Who is operator somewhere sees the channels of all clusters too, and uses them in terms.
+
+    Raises:
+        ChannelNotFoundError: there is none that the caller may see.
+        NotAllowedError: the caller may see it but not do this.
+    """
+    missing = ChannelNotFoundError(channel_id)
+    found = repository.locked_channel(session, channel_id)
+    if found is None:
+        raise missing
+    if found.cluster_id is None and role == Role.OPERATOR:
+        return found
+    if found.cluster_id is not None and not principal.may(Role.OPERATOR, found.cluster_id):
+        raise missing
+    principal.require(role, found.cluster_id, missing)
+    return found
+
+
+def _write(row: models.Channel, given: ChannelChange, before: models.Channel | None, terms: Terms) -> None:
+    if given.quiet_hours is not None:
+        zone_named(given.quiet_hours.time_zone, field="quiet_hours.time_zone")
+    if given.digest is not None:
+        zone_named(given.digest.time_zone, field="digest.time_zone")
+    stored = receiver(given.receiver, before, terms.reach)
+    if stored.secrets is not None:
+        row.sealed = _sealed(stored.secrets, terms.vault)
+    row.name, row.kind, row.settings = given.name, given.receiver.kind, stored.settings
+    row.quiet_hours = None if given.quiet_hours is None else given.quiet_hours.model_dump()
+
+
+def _sealed(secrets: dict[str, str], vault: Vault | None) -> str | None:
+    if not secrets:
+        return None
+    if vault is None:
+        raise VaultLockedError
+    return vault.seal(secrets)
+
+
+def _plan(session: Session, row: models.Channel, given: ChannelChange, now: datetime) -> None:
+    wanted = None if given.digest is None else given.digest.model_dump()
+    if row.digest != wanted:
+        row.digest = wanted
+        plan_digest(session, row, now)
+
+
+def _note(session: Session, principal: Principal, row: models.Channel, name: str, **changes: Json) -> None:
+    """Write down what was done and tell browsers.
+
+    Args:
+        changes: `before` and `after`, for the audit.
+    """
+    session.flush()
+    audit.record(session, principal, Action(name, "channel", row.id, row.cluster_id, **changes))
+    live.publish(session, "channel", row.id, row.cluster_id)
+
+
+def _summary(row: models.Channel) -> Json:
+    return {
+        "name": row.name,
+        "kind": row.kind,
+        **row.settings,
+        f"has_{SECRETS[row.kind]}": row.sealed is not None,
+        "quiet_hours": row.quiet_hours,
+        "digest": row.digest,
+    }
+
+
+def _shown(session: Session, rows: Sequence[models.Channel]) -> list[Channel]:
+    names = repository.names_of_clusters(session, {row.cluster_id for row in rows if row.cluster_id is not None})
+    own = set(Channel.model_fields) - {"cluster_name", "receiver"}
+    return [
+        Channel(
+            cluster_name=None if row.cluster_id is None else names[row.cluster_id],
+            receiver=shown(row),
+            **{field: getattr(row, field) for field in own},
+        )
+        for row in rows
+    ]

@@ -1,0 +1,138 @@
+"""Deliveries on their way: what is sent next, and what an attempt's outcome makes of them.
+
+A message is sent at least once: whoever dies between the receiver's answer and its row is taken for one who never sent.
+Each attempt has the same message id, by which the receiver knows the second one.
+"""
+
+import secrets
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.kit.clock import Clock
+from iotide_server.kit.vault import SealBrokenError, Vault
+from iotide_server.kit.work import Errand
+from iotide_server.live import service as live
+from iotide_server.notifications import repository
+from iotide_server.notifications.channels import own_channel
+from iotide_server.notifications.hours import quiet_until
+from iotide_server.notifications.letters import Parcel
+from iotide_server.notifications.messages import Message
+from iotide_server.notifications.models import Channel, Delivery
+from iotide_server.notifications.retries import next_attempt
+from iotide_server.notifications.sending import Courier, Outcome, Result
+from iotide_server.notifications.service import new_delivery, quiet_hours_of
+
+
+class Office:
+    """Takes messages from their rows to the courier, and what came of it back.
+
+    Args:
+        vault: opens the channels' secrets; None: there is no key.
+        public_url: of the dashboard.
+    """
+
+    def __init__(self, vault: Vault | None, courier: Courier, public_url: str, clock: Clock) -> None:
+        self._vault = vault
+        self._courier = courier
+        self._public_url = public_url.rstrip("/")
+        self._clock = clock
+
+    @property
+    def errand(self) -> Errand[Parcel, Outcome]:
+        """The work of the kind `service.DELIVERY`."""
+        return Errand(self.begin, self._courier.send, self.end)
+
+    def send(self, parcel: Parcel) -> Outcome:
+        """Try once, outside of any transaction."""
+        return self._courier.send(parcel)
+
+    def begin(self, session: Session, delivery_id: int) -> Parcel | datetime | None:
+        """Write down that an attempt is made, and what to send; a time where it falls into quiet hours."""
+        found = repository.locked_delivery(session, delivery_id)
+        if found is None or found[0].state != "waiting":
+            return None
+        delivery, channel = found
+        now = self._clock()
+        quiet_end = quiet_until(quiet_hours_of(channel), now)
+        if quiet_end is not None:
+            delivery.due_at = quiet_end
+            return quiet_end
+        return self._attempt(delivery, channel, now)
+
+    def begin_test(self, session: Session, principal: Principal, channel_id: int) -> tuple[int, Parcel]:
+        """A new message that says nothing but that it arrived, tried once by the caller, quiet hours or not.
+
+        Returns:
+            The delivery, and what to send.
+
+        Raises:
+            ChannelNotFoundError: there is none that the caller may see.
+        """
+        channel = own_channel(session, principal, channel_id, Role.ADMIN)
+        message = Message(
+            kind="test",
+            cluster_id=channel.cluster_id,
+            subject=f"Test of the channel {channel.name}",
+            text=f"{principal.name} asked for this message. It arrived, so alerts will too.",
+            path="/settings",
+            data={"channel": channel.name, "asked_by": principal.name},
+        )
+        now = self._clock()
+        delivery = new_delivery(channel, message, f"test {secrets.token_hex(8)}", now)
+        session.add(delivery)
+        session.flush()
+        audit.record(session, principal, Action("channel_tested", "channel", channel.id, channel.cluster_id))
+        return delivery.id, self._attempt(delivery, channel, now)
+
+    def end(self, session: Session, delivery_id: int, outcome: Outcome) -> datetime | None:
+        """Write down what came of the attempt; when the next one is due, None: there is none."""
+        found = repository.locked_delivery(session, delivery_id)
+        if found is None:
+            return None
+        delivery, channel = found
+        now = self._clock()
+        delivery.attempts = [*delivery.attempts[:-1], {**delivery.attempts[-1], "words": outcome.words}]
+        delivery.due_at = None
+        if outcome.result == Result.DELIVERED:
+            channel.delivered_at = now
+        else:
+            channel.failed_at, channel.failure = now, outcome.words
+        if outcome.result == Result.TRY_AGAIN and delivery.kind != "test":
+            first_at = datetime.fromisoformat(delivery.attempts[0]["at"])
+            delivery.due_at = next_attempt(first_at, len(delivery.attempts), now, outcome.pause)
+        if delivery.due_at is None:
+            delivery.state = "delivered" if outcome.result == Result.DELIVERED else "failed"
+            delivery.ended_at = now
+        session.flush()
+        live.publish(session, "channel", channel.id, channel.cluster_id)
+        return delivery.due_at
+
+    def _attempt(self, delivery: Delivery, channel: Channel, now: datetime) -> Parcel:
+        delivery.attempts = [*delivery.attempts, {"at": now.isoformat(), "words": None}]
+        return Parcel(
+            kind=channel.kind,
+            settings=channel.settings,
+            secrets=self._opened(channel.sealed),
+            message=_message(delivery),
+            message_id=f"msg_{delivery.message_id.hex}",
+            url=f"{self._public_url}{delivery.path}",
+            created_at=delivery.created_at,
+            sent_at=now,
+        )
+
+    def _opened(self, sealed: str | None) -> dict[str, str] | None:
+        if sealed is None:
+            return {}
+        try:
+            return None if self._vault is None else self._vault.open(sealed)
+        except SealBrokenError:
+            return None
+
+
+def _message(delivery: Delivery) -> Message:
+    return Message(delivery.kind, delivery.cluster_id, delivery.subject, delivery.text, delivery.path, delivery.data)

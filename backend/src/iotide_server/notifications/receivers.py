@@ -1,0 +1,140 @@
+"""From what was given of a receiver to what is stored of it: settings in the open, secrets apart. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from iotide_server.kit.db import Json
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.notifications.addresses import Reach
+from iotide_server.notifications.errors import AddressRefusedError, ChannelSecretMissingError
+from iotide_server.notifications.models import Channel
+from iotide_server.notifications.schemas import (
+    Chat,
+    Email,
+    EmailInput,
+    MailTls,
+    MattermostInput,
+    SlackInput,
+    Webhook,
+    WebhookInput,
+)
+
+Given = EmailInput | WebhookInput | SlackInput | MattermostInput
+
+SECRETS: Final[Mapping[str, str]] = {"email": "password", "webhook": "secret", "slack": "url", "mattermost": "url"}
+"""By kind of channel, the one secret that it has."""
+
+_SAME_ACCOUNT: Final = ("host", "port", "tls", "user")
+_ENOUGH_SPLIT: Final = "write it as https://example.org/path"
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """What is stored of a receiver.
+
+    Attributes:
+        secrets: the new ones; None: those that there are stay.
+    """
+
+    settings: Json
+    secrets: dict[str, str] | None
+
+
+def receiver(given: Given, before: Channel | None, reach: Reach) -> Receiver:
+    """What was given, once all of it is found to be right.
+
+    Args:
+        before: the channel as it is, when it is changed.
+
+    Raises:
+        InvalidInputError: of one class for each thing that can be wrong with it.
+    """
+    known = before if before is not None and before.kind == given.kind and before.sealed is not None else None
+    match given:
+        case EmailInput():
+            return _email(given, known, reach)
+        case WebhookInput():
+            _check_url(given.url, "receiver.url", reach)
+            settings = {"url": given.url}
+            if given.secret is None:
+                return _kept("secret", settings, known, "a webhook is signed, and there is no secret yet")
+            return Receiver(settings, {"secret": given.secret})
+        case _:
+            if given.url is None:
+                host = known.settings["host"] if known is not None else ""
+                return _kept("url", {"host": host}, known, "there is no address yet")
+            return Receiver({"host": _check_url(given.url, "receiver.url", reach)}, {"url": given.url})
+
+
+def shown(channel: Channel) -> Email | Webhook | Chat:
+    """The receiver as the API shows it."""
+    settings, is_sealed = channel.settings, channel.sealed is not None
+    match channel.kind:
+        case "email":
+            return Email(kind="email", has_password=is_sealed, **settings)
+        case "webhook":
+            return Webhook(kind="webhook", has_secret=is_sealed, **settings)
+        case "slack":
+            return Chat(kind="slack", has_url=is_sealed, **settings)
+        case _:
+            return Chat(kind="mattermost", has_url=is_sealed, **settings)
+
+
+def _email(given: EmailInput, known: Channel | None, reach: Reach) -> Receiver:
+    objection = reach.objection(given.host)
+    if objection is not None:
+        raise AddressRefusedError("receiver.host", given.host, objection)
+    settings = given.model_dump(mode="json", exclude={"kind", "password"})
+    if given.user is None:
+        if given.password is not None:
+            raise InvalidInputError(
+                "receiver.user: there is a password without a user", field="receiver.user", remedy="give the user"
+            )
+        return Receiver(settings, {})
+    if given.tls == MailTls.NONE:
+        raise InvalidInputError(
+            "receiver.tls: a password is not sent in the open",
+            field="receiver.tls",
+            value=given.tls,
+            remedy="choose starttls or tls, or leave out user and password",
+        )
+    if given.password is not None:
+        return Receiver(settings, {"password": given.password})
+    is_same = known is not None and all(known.settings[field] == settings[field] for field in _SAME_ACCOUNT)
+    # Else whoever may change a channel could have the password sent to a server of their own.
+    return _kept("password", settings, known if is_same else None, "it is needed for another server or user")
+
+
+def _kept(secret: str, settings: Json, known: Channel | None, why_not: str) -> Receiver:
+    if known is None:
+        raise ChannelSecretMissingError(f"receiver.{secret}", why_not)
+    return Receiver(settings, None)
+
+
+def _check_url(url: str, field: str, reach: Reach) -> str:
+    """The host of the address.
+
+    Raises:
+        InvalidInputError: it is no address, or has a password in it.
+        AddressRefusedError: it leads where nothing is sent to.
+    """
+    try:
+        parts = urlsplit(url)
+        host, has_user = parts.hostname, parts.username is not None
+        is_sound = bool(host) and parts.port != 0
+    except ValueError:
+        host, has_user, is_sound = None, False, False
+    if not is_sound or host is None:
+        raise InvalidInputError(f"{field}: it is no address", field=field, remedy=_ENOUGH_SPLIT)
+    if has_user:
+        raise InvalidInputError(
+            f"{field}: it has a user or password in it",
+            field=field,
+            remedy="leave them out; the signature is the proof",
+        )
+    objection = reach.objection(host)
+    if objection is not None:
+        raise AddressRefusedError(field, host, objection)
+    return host

@@ -1,0 +1,77 @@
+"""Routes of channels and of what was sent through them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from iotide_server.accounts.rules import Admin, Operator
+from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
+from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.notifications import channels
+from iotide_server.notifications.channels import Terms
+from iotide_server.notifications.deliveries import Office
+from iotide_server.notifications.schemas import Channel, ChannelChange, ChannelInput, Delivery, TestOutcome
+from iotide_server.notifications.sending import Result
+
+router = APIRouter(tags=["notifications"])
+
+
+async def _terms(request: Request, now: Now) -> Terms:
+    return Terms(request.app.state.vault, request.app.state.reach, now)
+
+
+OnTerms = Annotated[Terms, Depends(_terms)]
+
+
+@router.get("/channels", summary="List channels")
+def list_channels(
+    principal: Operator,
+    session: Tx,
+    paging: Paging,
+    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those that tell of it")] = None,
+) -> Page[Channel]:
+    """The channels of the clusters in which you are operator, and those of all clusters, newest first."""
+    return channels.list_channels(session, principal, cluster_id, paging).page(lambda shown: shown)
+
+
+@router.post("/channels", summary="Create a channel", status_code=201, responses=errors(404, 409))
+def create_channel(principal: Admin, session: Tx, terms: OnTerms, body: ChannelInput) -> Channel:
+    """For administrators of the cluster, or of all clusters where it tells of all."""
+    return channels.channel(session, principal, channels.create(session, principal, body, terms))
+
+
+@router.get("/channels/{channel_id}", summary="Show a channel", responses=errors(404))
+def get_channel(principal: Operator, session: Tx, channel_id: Id) -> Channel:
+    """Of its secrets, only whether they are set."""
+    return channels.channel(session, principal, channel_id)
+
+
+@router.put("/channels/{channel_id}", summary="Change a channel", responses=errors(404, 409))
+def change_channel(principal: Admin, session: Tx, terms: OnTerms, channel_id: Id, body: ChannelChange) -> Channel:
+    """All of it but its scope; secrets that are null stay."""
+    channels.change(session, principal, channel_id, body, terms)
+    return channels.channel(session, principal, channel_id)
+
+
+@router.delete("/channels/{channel_id}", summary="Remove a channel", status_code=204, responses=errors(404, 409))
+def remove_channel(principal: Admin, session: Tx, channel_id: Id) -> None:
+    """With what it was told; not while an alert rule sends to it."""
+    channels.remove(session, principal, channel_id)
+
+
+@router.get("/channels/{channel_id}/deliveries", summary="List what a channel was told", responses=errors(404))
+def list_deliveries(principal: Operator, session: Tx, paging: Paging, channel_id: Id) -> Page[Delivery]:
+    """Newest first, of the last 90 days, with each attempt and what came of it."""
+    return channels.list_deliveries(session, principal, channel_id, paging).page(Delivery.model_validate)
+
+
+@router.post("/channels/{channel_id}/test", summary="Test a channel", responses=errors(404))
+def test_channel(principal: Admin, session: Tx, request: Request, channel_id: Id) -> TestOutcome:
+    """Sends a message at once, quiet hours or not, and answers with what came of it; takes up to half a minute."""
+    office: Office = request.app.state.office
+    delivery_id, parcel = office.begin_test(session, principal, channel_id)
+    session.commit()  # no transaction waits for a receiver
+    outcome = office.send(parcel)
+    with request.app.state.database.transaction() as ending:
+        office.end(ending, delivery_id, outcome)
+    return TestOutcome(delivered=outcome.result == Result.DELIVERED, words=outcome.words)

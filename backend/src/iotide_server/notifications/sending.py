@@ -1,0 +1,216 @@
+"""One attempt to hand a message over: HTTP or SMTP, and what came of it in words."""
+
+import re
+import socket
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from functools import cached_property
+from http.client import HTTPConnection, HTTPException
+from smtplib import (
+    SMTP,
+    SMTP_SSL,
+    SMTPException,
+    SMTPNotSupportedError,
+    SMTPRecipientsRefused,
+    SMTPResponseException,
+)
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from iotide_server.notifications.addresses import ANSWER_SECONDS, AddressForbiddenError, Reach
+from iotide_server.notifications.letters import (
+    Parcel,
+    mail,
+    mattermost_body,
+    slack_body,
+    webhook_body,
+    webhook_headers,
+)
+
+_MOST_READ_BYTES: Final = 4096
+_MOST_WORDS: Final = 300
+_SHORTEST_SECRET: Final = 4
+_TRY_AGAIN_STATUSES: Final = frozenset({408, 425, 429})
+_OK, _REDIRECTS, _REFUSALS, _FAULTS = range(200, 300), range(300, 400), range(400, 500), range(500, 600)
+_SMTP_PERMANENT: Final = 500
+_SECONDS: Final = re.compile("[0-9]{1,6}")
+
+
+class Result(StrEnum):
+    """What came of an attempt; whoever is refused is not asked again."""
+
+    DELIVERED = "delivered"
+    TRY_AGAIN = "try_again"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an attempt.
+
+    Attributes:
+        words: the HTTP status or the reply of SMTP, or what was in the way; never a secret.
+        pause: that the receiver asks for before the next attempt.
+    """
+
+    result: Result
+    words: str
+    pause: timedelta | None = None
+
+
+class Courier:
+    """Hands messages over; safe for several threads.
+
+    Args:
+        reach: where it may go.
+        trust: the authorities that vouch for receivers; None: the system's.
+    """
+
+    def __init__(self, reach: Reach, trust: ssl.SSLContext | None = None) -> None:
+        self._reach = reach
+        self._given_trust = trust
+
+    @cached_property
+    def _trust(self) -> ssl.SSLContext:
+        """Read when it is first needed: it takes longer than the rest of a start."""
+        return self._given_trust or ssl.create_default_context()
+
+    def send(self, parcel: Parcel) -> Outcome:
+        """Try once; what goes wrong out there is an outcome, not an error."""
+        if parcel.secrets is None:
+            words = "the secrets of this channel cannot be read, since IOTIDE_VAULT_KEY is another one: give them anew"
+            return Outcome(Result.REFUSED, words)
+        try:
+            outcome = self._mail(parcel) if parcel.kind == "email" else self._post(parcel)
+        except AddressForbiddenError as error:
+            outcome = Outcome(Result.REFUSED, f"{error}, to which nothing is sent")
+        except TimeoutError:
+            outcome = Outcome(Result.TRY_AGAIN, f"no answer within {ANSWER_SECONDS:.0f} s")
+        except (OSError, HTTPException, UnicodeError) as error:
+            outcome = Outcome(Result.TRY_AGAIN, f"{type(error).__name__}: {error}")
+        return Outcome(outcome.result, _harmless(outcome.words, parcel.secrets), outcome.pause)
+
+    def _post(self, parcel: Parcel) -> Outcome:
+        secrets = parcel.secrets or {}
+        headers = {"Content-Type": "application/json", "User-Agent": "iotide", "Connection": "close"}
+        match parcel.kind:
+            case "webhook":
+                url, body = parcel.settings["url"], webhook_body(parcel)
+                headers |= webhook_headers(parcel, secrets["secret"], body)
+            case "slack":
+                url, body = secrets["url"], slack_body(parcel)
+            case _:
+                url, body = secrets["url"], mattermost_body(parcel)
+        parts = urlsplit(url)
+        host, is_tls = parts.hostname or "", parts.scheme == "https"
+        port = parts.port or (443 if is_tls else 80)
+        with self._reach.line(host, port) as line:
+            line.settimeout(ANSWER_SECONDS)
+            connection = HTTPConnection(host, port)
+            connection.sock = self._trust.wrap_socket(line, server_hostname=host) if is_tls else line
+            try:
+                connection.request("POST", f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}", body, headers)
+                response = connection.getresponse()
+                said = response.read(_MOST_READ_BYTES).decode("utf-8", "replace")
+            finally:
+                connection.close()
+        return http_outcome(response.status, said, response.headers.get("Retry-After"))
+
+    def _mail(self, parcel: Parcel) -> Outcome:
+        settings, secrets = parcel.settings, parcel.secrets or {}
+        with self._reach.line(settings["host"], settings["port"]) as line:
+            client = None
+            try:
+                wrap = self._trust if settings["tls"] == "tls" else None
+                client = _opened(line, settings["host"], settings["port"], wrap)
+                if settings["tls"] == "starttls":
+                    client.starttls(context=self._trust)
+                if settings["user"] is not None:
+                    client.login(settings["user"], secrets["password"])
+                refused = client.sendmail(settings["sender"], settings["recipients"], mail(parcel).as_bytes())
+                with suppress(SMTPException, OSError):
+                    client.quit()
+            except (SMTPRecipientsRefused, SMTPResponseException, SMTPNotSupportedError) as error:
+                return smtp_outcome(error)
+            finally:
+                if client is not None:
+                    client.close()
+        but = "".join(f"; but not for {name}: {_reply(*reply)}" for name, reply in refused.items())
+        return Outcome(Result.DELIVERED, f"{client.last_reply}{but}")
+
+
+class _Client(SMTP):
+    """SMTP over a connection that is there already."""
+
+    last_reply = ""
+
+    def __init__(self, line: socket.socket, host: str, port: int) -> None:
+        self._line = line
+        super().__init__(host, port, timeout=ANSWER_SECONDS)
+
+    def _get_socket(self, *_: object) -> socket.socket:
+        self._line.settimeout(ANSWER_SECONDS)
+        return self._line
+
+    def data(self, msg: Any) -> tuple[int, bytes]:  # noqa: ANN401 - smtplib's own type
+        """Keeps the reply, in which servers name the mail."""
+        reply = super().data(msg)
+        self.last_reply = _reply(*reply)
+        return reply
+
+
+class _TlsClient(SMTP_SSL, _Client):
+    """The same, within TLS from the first byte on."""
+
+    def __init__(self, line: socket.socket, host: str, port: int, context: ssl.SSLContext) -> None:
+        self._line = line
+        SMTP_SSL.__init__(self, host, port, timeout=ANSWER_SECONDS, context=context)
+
+
+def _opened(line: socket.socket, host: str, port: int, context: ssl.SSLContext | None) -> _Client:
+    return _Client(line, host, port) if context is None else _TlsClient(line, host, port, context)
+
+
+def http_outcome(status: int, said: str, retry_after: str | None) -> Outcome:
+    """What an HTTP answer means: of what is the sender's fault, all but a timeout or too many requests is final."""
+    words = f"HTTP {status}: {said}" if said.strip() and status not in _OK else f"HTTP {status}"
+    if status in _OK:
+        return Outcome(Result.DELIVERED, words)
+    if status in _REDIRECTS:
+        return Outcome(Result.REFUSED, f"HTTP {status}: a redirect, which is not followed; give the final address")
+    if status in _REFUSALS and status not in _TRY_AGAIN_STATUSES:
+        return Outcome(Result.REFUSED, words)
+    asked = _SECONDS.fullmatch(retry_after or "")
+    return Outcome(Result.TRY_AGAIN, words, None if asked is None else timedelta(seconds=int(asked[0])))
+
+
+def smtp_outcome(error: SMTPRecipientsRefused | SMTPResponseException | SMTPNotSupportedError) -> Outcome:
+    """What a refusal of SMTP means: replies from 500 on are final, and so is a server that cannot do what is asked."""
+    match error:
+        case SMTPRecipientsRefused():
+            replies = list(error.recipients.items())
+            is_final = all(code >= _SMTP_PERMANENT for _, (code, _) in replies)
+            words = "; ".join(f"{name}: {_reply(*reply)}" for name, reply in replies)
+        case SMTPResponseException():
+            is_final = error.smtp_code >= _SMTP_PERMANENT
+            words = _reply(error.smtp_code, error.smtp_error)
+        case _:
+            is_final, words = True, str(error)
+    return Outcome(Result.REFUSED if is_final else Result.TRY_AGAIN, words)
+
+
+def _reply(code: int, said: bytes | str) -> str:
+    return f"{code} {said.decode('utf-8', 'replace') if isinstance(said, bytes) else said}"
+
+
+def _harmless(words: str, secrets: Mapping[str, str]) -> str:
+    """Words that can be kept and shown: short, in one line, and without a secret that the other end repeated."""
+    for secret in secrets.values():
+        for hidden in (secret, urlsplit(secret).path):
+            words = words.replace(hidden, "***") if len(hidden) >= _SHORTEST_SECRET else words
+    plain = " ".join("".join(sign if sign.isprintable() else " " for sign in words).split())
+    return plain if len(plain) <= _MOST_WORDS else f"{plain[:_MOST_WORDS]} ..."
