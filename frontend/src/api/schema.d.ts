@@ -1524,6 +1524,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/peers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find the odd one out
+         * @description Nodes with the same hardware, targets of one kind, or OSTs of one file system, each against all the others.
+         */
+        get: operations["get_cluster_peers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/targets/{target_id}/advice": {
         parameters: {
             query?: never;
@@ -5376,6 +5396,118 @@ export interface components {
              * @description When the node said so
              */
             told_at: string | null;
+        };
+        /**
+         * Peer
+         * @description One of a group beside all the others; `p_value` is adjusted for the number of peers.
+         *
+         *     `robust_z` is null where the others are two, or all alike.
+         */
+        Peer: {
+            /**
+             * Name
+             * @example raid3
+             */
+            name: string;
+            /** Series Id */
+            series_id: number;
+            /**
+             * N
+             * @description Runs
+             */
+            n: number;
+            /** Median */
+            median: number;
+            /**
+             * Difference Ratio
+             * @description To the median of the others' medians, less 1
+             */
+            difference_ratio: number;
+            /** Robust Z */
+            robust_z: number | null;
+            /** P Value */
+            p_value: number;
+            /** Is Odd */
+            is_odd: boolean;
+            /**
+             * Words
+             * @example odd: 23.0 % lower than its 2 peers, worse
+             */
+            words: string;
+        };
+        /**
+         * PeerGroup
+         * @description Equals, compared by one metric; each of three at least with four runs at least, odd ones first.
+         */
+        PeerGroup: {
+            kind: components["schemas"]["PeerKind"];
+            /**
+             * Alike
+             * @description What they have in common
+             * @example xfs of 10.9 TiB, scope node
+             */
+            alike: string;
+            /** Workload */
+            workload: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Members */
+            members: components["schemas"]["Peer"][];
+            /**
+             * Too Few
+             * @description Who has fewer than four runs
+             * @example [
+             *       "raid4"
+             *     ]
+             */
+            too_few: string[];
+            /** Has Odd */
+            has_odd: boolean;
+        };
+        /**
+         * PeerKind
+         * @description What is compared.
+         * @enum {string}
+         */
+        PeerKind: "nodes" | "targets" | "osts";
+        /**
+         * Peers
+         * @description Groups of equals in a cluster, those with an odd one first.
+         */
+        Peers: {
+            /** Cluster Id */
+            cluster_id: number;
+            /** Groups */
+            groups: components["schemas"]["PeerGroup"][];
+            /**
+             * Left Out
+             * @description So many more groups than were asked for
+             */
+            left_out: number;
         };
         /**
          * PlannedFiring
@@ -26000,6 +26132,195 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CampaignComparison"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_cluster_peers: {
+        parameters: {
+            query?: {
+                workload?: string | null;
+                metric?: string | null;
+                /** @description Compare these alone */
+                kind?: components["schemas"]["PeerKind"] | null;
+                /** @description Groups with an odd one alone */
+                only_odd?: boolean;
+                /** @description Groups at most */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cluster_id": 1,
+                     *       "groups": [
+                     *         {
+                     *           "kind": "nodes",
+                     *           "alike": "xfs of 10.9 TiB, scope node",
+                     *           "workload": "text",
+                     *           "options": {},
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "members": [
+                     *             {
+                     *               "name": "raid3",
+                     *               "series_id": 1,
+                     *               "n": 1,
+                     *               "median": 1,
+                     *               "difference_ratio": 1,
+                     *               "robust_z": 1,
+                     *               "p_value": 1,
+                     *               "is_odd": true,
+                     *               "words": "odd: 23.0 % lower than its 2 peers, worse"
+                     *             }
+                     *           ],
+                     *           "too_few": [
+                     *             "raid4"
+                     *           ],
+                     *           "has_odd": true
+                     *         }
+                     *       ],
+                     *       "left_out": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Peers"];
                 };
             };
             /** @description Unauthorized */

@@ -161,6 +161,7 @@ MATRIX = [
     (Role.OPERATOR, "PATCH", "/targets/{target_id}", {"reserve_bytes": 1}),
     (Role.OPERATOR, "DELETE", "/targets/{target_id}", None),
     (Role.VIEWER, "GET", "/clusters/{cluster_id}/queue", None),
+    (Role.VIEWER, "GET", "/clusters/{cluster_id}/peers", None),
     (Role.OPERATOR, "PUT", "/clusters/{cluster_id}/drain", DRAIN),
     (Role.OPERATOR, "DELETE", "/clusters/{cluster_id}/drain", None),
     (Role.OPERATOR, "PUT", "/nodes/{node_id}/drain", DRAIN),

@@ -120,7 +120,7 @@ def exact_p(a: Sequence[float], b: Sequence[float]) -> float:
 
     Of more runs it is the normal approximation with the correction for ties and for continuity.
     """
-    ranks = _midranks([*a, *b])
+    ranks = midranks([*a, *b])
     rank_sum = sum(ranks[: len(a)])
     u = rank_sum - len(a) * (len(a) + 1) / 2
     has_ties = len({*a, *b}) < len(a) + len(b)
@@ -131,12 +131,18 @@ def exact_p(a: Sequence[float], b: Sequence[float]) -> float:
     if comb(len(a) + len(b), len(a)) <= _MOST_ORDERS:
         sums = [sum(chosen) for chosen in combinations(ranks, len(a))]
         return sum(abs(other - centre) >= abs(rank_sum - centre) for other in sums) / len(sums)
-    total = len(a) + len(b)
-    ties = sum(count**3 - count for count in Counter([*a, *b]).values()) / (total * (total - 1))
-    sigma = sqrt(len(a) * len(b) / 12 * (total + 1 - ties))
+    return normal_p(rank_sum, len(a), [*a, *b])
+
+
+def normal_p(rank_sum: float, runs: int, pooled: Sequence[float]) -> float:
+    """Two-sided p of so many runs of the pooled ones having that sum of ranks, by the normal approximation."""
+    total, others = len(pooled), len(pooled) - runs
+    ties = sum(count**3 - count for count in Counter(pooled).values()) / (total * (total - 1))
+    sigma = sqrt(runs * others / 12 * (total + 1 - ties))
     if not sigma:
         return 1.0
-    return min(1.0, 2 * NormalDist().cdf(-max(0.0, abs(rank_sum - centre) - 0.5) / sigma))
+    distance = abs(rank_sum - runs * (total + 1) / 2)
+    return min(1.0, 2 * NormalDist().cdf(-max(0.0, distance - 0.5) / sigma))
 
 
 def discoveries(p_values: Sequence[float], most_false: float = 0.05) -> list[bool]:
@@ -183,7 +189,7 @@ def _orders(a: int, b: int) -> list[int]:
     return counts
 
 
-def _midranks(values: Sequence[float]) -> list[float]:
+def midranks(values: Sequence[float]) -> list[float]:
     """The rank of each value from 1; equal ones share the mean of theirs."""
     counts = Counter(values)
     below = dict(zip(sorted(counts), chain([0], accumulate(counts[value] for value in sorted(counts))), strict=False))

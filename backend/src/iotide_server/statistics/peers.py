@@ -1,14 +1,15 @@
-"""The odd one out among equals: nodes of a cluster, RAID sets of a server, OSTs of a file system; pure."""
+"""The odd one out among equals: nodes of a cluster, RAID sets of a server, OSTs of a file system; pure.
+
+In plain Python, since the API compares peers and need not load numpy and scipy.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import median
 from typing import Final
 
-import numpy as np
-from scipy.stats import false_discovery_control
-
-from iotide_server.statistics.ranks import p_value
+from iotide_server.statistics.comparison import MOST_EXACT_RUNS, exact_p, midranks, normal_p
 from iotide_server.statistics.summary import robust_sigma
 
 FEWEST_PEERS: Final = 3
@@ -50,17 +51,33 @@ def odd_ones(runs: Mapping[str, Sequence[float]]) -> dict[str, Peer]:
         return {}
     medians = {name: median(values) for name, values in enough.items()}
     centre = median(medians.values())
-    p_values = [_against_others(enough, name) for name in enough]
-    adjusted = false_discovery_control(p_values)
+    adjusted = adjusted_p_values(_against_others(enough))
     return {
         name: _peer(values, medians, name, centre, float(p))
         for (name, values), p in zip(enough.items(), adjusted, strict=True)
     }
 
 
-def _against_others(runs: Mapping[str, Sequence[float]], name: str) -> float:
-    others = np.concatenate([np.asarray(values) for other, values in runs.items() if other != name])
-    return p_value(np.asarray(runs[name]), others)
+def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
+    """The rate of false discoveries at which each would just be one: the least of p x count / rank from its rank on.
+
+    Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57.
+    """
+    ranked = sorted(range(len(p_values)), key=p_values.__getitem__, reverse=True)
+    scaled = (p_values[place] * len(ranked) / (len(ranked) - number) for number, place in enumerate(ranked))
+    adjusted = dict(zip(ranked, accumulate(scaled, min), strict=True))
+    return [min(1.0, adjusted[place]) for place in range(len(p_values))]
+
+
+def _against_others(runs: Mapping[str, Sequence[float]]) -> list[float]:
+    """Of each peer, the p of its runs being like those of all others (Mann and Whitney); all are ranked once."""
+    pooled = [value for values in runs.values() for value in values]
+    ends = list(accumulate(map(len, runs.values())))
+    if len(pooled) <= MOST_EXACT_RUNS:
+        bounds = zip([0, *ends], ends, strict=False)
+        return [exact_p(pooled[start:end], pooled[:start] + pooled[end:]) for start, end in bounds]
+    ranks = midranks(pooled)
+    return [normal_p(sum(ranks[start:end]), end - start, pooled) for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _peer(values: Sequence[float], medians: Mapping[str, float], name: str, centre: float, p: float) -> Peer:

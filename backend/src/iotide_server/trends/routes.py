@@ -9,8 +9,10 @@ from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.results.schemas import OptionalId
-from iotide_server.trends import comparison, events, service
+from iotide_server.trends import comparison, events, peers, service
 from iotide_server.trends.comparison_schemas import CampaignComparison, Side
+from iotide_server.trends.peer_schemas import Peers
+from iotide_server.trends.peers import PeerChoice
 from iotide_server.trends.schemas import ChangeFilter, Event, EventInput, NamedChange, Points, SeriesAnalysis
 
 CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
@@ -73,3 +75,11 @@ def get_comparison(
 ) -> CampaignComparison:
     """Cells that belong together, with what they are unlike in first, then each number: words, runs, interval, p."""
     return comparison.compare_campaigns(session, principal, Side("a", a, a_cell), Side("b", b, b_cell))
+
+
+@router.get("/clusters/{cluster_id}/peers", summary="Find the odd one out", responses=errors(404))
+def get_cluster_peers(
+    principal: Viewer, session: Tx, cluster_id: Id, wanted: Annotated[PeerChoice, Depends()]
+) -> Peers:
+    """Nodes with the same hardware, targets of one kind, or OSTs of one file system, each against all the others."""
+    return peers.cluster_peers(session, principal, cluster_id, wanted)

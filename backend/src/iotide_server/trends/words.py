@@ -75,6 +75,15 @@ def noise_words(spread_before: float, spread_after: float, points_before: int, p
     return f"less noisy by a factor of {spread_before / spread_after:.1f}, {spreads}: {counts}"
 
 
+def peer_words(difference_ratio: float, others: int, better: str, *, is_odd: bool) -> str:
+    """One among equals, for instance `odd: 23.0 % lower than its 2 peers, worse`; never that it is equal."""
+    if not is_odd:
+        return f"not shown to be odd among its {others} peers"
+    side, judged = "higher" if difference_ratio > 0 else "lower", direction(difference_ratio, better)
+    words = f"odd: {100 * abs(difference_ratio):.1f} % {side} than its {others} peers"
+    return words if judged is None else f"{words}, {judged}"
+
+
 def late_words(last_at: datetime, missed_firings: int, schedule_name: str) -> str:
     """A scheduled series that has stopped."""
     return f"no point since {written(last_at)}: schedule {schedule_name} fired {missed_firings} times since then"

@@ -1,7 +1,10 @@
+from typing import Literal
+
 import numpy as np
 import pytest
+from scipy.stats import false_discovery_control, mannwhitneyu
 
-from iotide_server.statistics.peers import odd_ones
+from iotide_server.statistics.peers import adjusted_p_values, odd_ones
 
 
 def peers(*levels: float, runs: int = 6, seed: int = 1) -> dict[str, list[float]]:
@@ -45,3 +48,24 @@ def test_two_peers_or_three_runs_say_nothing() -> None:
 def test_among_equals_chance_finds_few() -> None:
     names = [name for seed in range(200) for name in odd(peers(*[100] * 8, seed=seed))]
     assert len(names) / (200 * 8) < 0.01
+
+
+def test_three_equal_raid_sets_give_nothing_in_200_draws() -> None:
+    assert [seed for seed in range(200) if odd(peers(400, 400, 400, runs=8, seed=seed))] == []
+
+
+@pytest.mark.parametrize(("runs", "method"), [(5, "exact"), (30, "asymptotic")])
+def test_p_values_are_those_of_scipy_of_few_runs_and_of_many(runs: int, method: Literal["exact", "asymptotic"]) -> None:
+    group = peers(100, 101, 99, 97, runs=runs)
+    plain = []
+    for name in group:
+        others = [value for other, values in group.items() if other != name for value in values]
+        plain.append(mannwhitneyu(group[name], others, method=method).pvalue)
+    found = [peer.p_value for peer in odd_ones(group).values()]
+    assert found == pytest.approx(false_discovery_control(plain), rel=1e-9)
+
+
+def test_adjusted_p_values_are_those_of_scipy() -> None:
+    p_values = [0.01, 0.8, 0.03, 0.02, 0.01, 1.0]
+    assert adjusted_p_values(p_values) == pytest.approx(false_discovery_control(p_values))
+    assert adjusted_p_values([]) == []

@@ -1,0 +1,104 @@
+"""The odd one out among equals, by the newest runs of each."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Annotated, Final
+
+from fastapi import Query
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import service as clusters
+from iotide_server.results.models import Series
+from iotide_server.results.values import run_values
+from iotide_server.statistics import peers as statistics
+from iotide_server.trends import peer_repository as repository
+from iotide_server.trends.peer_schemas import Peer, PeerGroup, Peers
+from iotide_server.trends.peering import PeerGroup as Group
+from iotide_server.trends.peering import PeerKind, peer_groups
+from iotide_server.trends.words import peer_words
+
+NEWEST_CELLS: Final = 10
+"""Of each series; since its last change, if that was later."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerChoice:
+    """Which groups are wanted, as query parameters."""
+
+    workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
+    metric: Annotated[str | None, Query(max_length=100, examples=["throughput"])] = None
+    kind: Annotated[PeerKind | None, Query(description="Compare these alone")] = None
+    only_odd: Annotated[bool, Query(description="Groups with an odd one alone")] = False
+    limit: Annotated[int, Query(ge=1, le=1000, description="Groups at most")] = 100
+
+
+def cluster_peers(session: Session, principal: Principal, cluster_id: int, wanted: PeerChoice) -> Peers:
+    """Groups of equals with three members of four runs at least, those with an odd one first.
+
+    Raises:
+        ClusterNotFoundError: there is none that the caller may see.
+    """
+    clusters.cluster(session, principal, cluster_id)
+    series = repository.series_with_points(session, cluster_id, wanted.workload, wanted.metric)
+    nodes, targets = repository.known_nodes(session, cluster_id), repository.known_targets(session, cluster_id)
+    groups = [
+        group
+        for group in peer_groups(series, nodes, targets)
+        if len(group.series) >= statistics.FEWEST_PEERS and wanted.kind in {None, group.kind}
+    ]
+    runs = newest_runs(session, [one for group in groups for one in group.series.values()])
+    judged = [found for group in groups if (found := _judged(group, runs)) is not None]
+    shown = [group for group in judged if group.has_odd or not wanted.only_odd]
+    shown.sort(key=lambda group: (not group.has_odd, group.kind, group.workload, group.metric, group.alike))
+    return Peers(cluster_id=cluster_id, groups=shown[: wanted.limit], left_out=max(0, len(shown) - wanted.limit))
+
+
+def newest_runs(session: Session, series: Sequence[Series]) -> Mapping[int, list[float]]:
+    """By series, what each of its newest valid runs says, since it has been at the level of now."""
+    series_ids = {one.id for one in series}
+    changed_at = repository.last_changes(session, series_ids)
+    by_run: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for value in run_values(session, repository.newest_cells(session, series_ids, NEWEST_CELLS)):
+        since = changed_at.get(value.series_id)
+        if value.series_id in series_ids and (since is None or value.started_at >= since):
+            by_run[value.series_id][value.run_id].append(value.value)
+    return {series_id: [median(values) for values in runs.values()] for series_id, runs in by_run.items()}
+
+
+def _judged(group: Group, runs: Mapping[int, list[float]]) -> PeerGroup | None:
+    values = {name: runs.get(series.id, []) for name, series in group.series.items()}
+    found = statistics.odd_ones(values)
+    if not found:
+        return None
+    first = next(iter(group.series.values()))
+    members = [
+        Peer(
+            name=name,
+            series_id=group.series[name].id,
+            n=peer.run_count,
+            median=peer.median,
+            difference_ratio=peer.difference_ratio,
+            robust_z=peer.robust_z,
+            p_value=peer.p_value,
+            is_odd=peer.is_odd,
+            words=peer_words(peer.difference_ratio, len(found) - 1, first.better, is_odd=peer.is_odd),
+        )
+        for name, peer in found.items()
+    ]
+    return PeerGroup(
+        kind=group.kind,
+        alike=group.alike,
+        workload=first.workload,
+        options=first.options,
+        metric=first.metric,
+        title=first.title,
+        unit=first.unit,
+        better=first.better,
+        labels=first.labels,
+        members=sorted(members, key=lambda peer: (not peer.is_odd, peer.name)),
+        too_few=sorted(values.keys() - found.keys()),
+        has_odd=any(peer.is_odd for peer in members),
+    )

@@ -1,0 +1,95 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from factories.announced import NOW
+from factories.measured import Measured, finish, sample
+from factories.people import Person
+from fastapi.testclient import TestClient
+
+from iotide_server.accounts.models import Role
+from iotide_server.kit.db import Database
+from iotide_server.targets.models import Target, TargetMount
+from iotide_server.trends.service import recompute_points
+
+STRIPE_BYTES_PER_SECOND = 1200e6
+"""IRA 470/13, section 2.3: the best write rate of three RAID 5 sets as one LVM stripe."""
+
+
+def raid_sets(database: Database, *levels: float, runs: int = 6) -> int:
+    """One server whose RAID sets were each measured so often, as shares of the usual rate; its cluster."""
+    random = np.random.default_rng(470)
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        for number, level in enumerate(levels, start=1):
+            measured.target = Target(
+                cluster_id=measured.cluster.id, name=f"raid{number}", path=f"/raid{number}", scope="node"
+            )
+            session.add(measured.target)
+            session.flush()
+            session.add(
+                TargetMount(
+                    target_id=measured.target.id,
+                    node_id=measured.node.id,
+                    path=measured.target.path,
+                    fstype="xfs",
+                    source=f"/dev/sd{number}",
+                    mount_options="rw",
+                    total_bytes=12 * 10**12 + number * 10**9,
+                    seen_at=NOW,
+                )
+            )
+            cell = measured.cell()
+            for _ in range(runs):
+                value = level * STRIPE_BYTES_PER_SECOND / 3 * (1 + 0.02 * random.standard_normal())
+                measured.deliver(cell, finish(NOW, sample(value, operation="write")))
+            recompute_points(session, cell.id)
+        return measured.cluster.id
+
+
+def test_the_lower_of_three_raid_sets_is_found_by_runs_made_up_around_a_third_of_the_published_stripe(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    cluster_id = raid_sets(database, 1.0, 1.0, 0.77)
+    answer = client.get(f"/api/v1/clusters/{cluster_id}/peers", headers=admin.headers).json()
+    (group,) = answer["groups"]
+    assert (group["kind"], group["alike"], group["metric"]) == ("targets", "xfs of 10.9 TiB, scope node", "write_rate")
+    assert [(peer["name"], peer["n"], peer["is_odd"]) for peer in group["members"]] == [
+        ("raid3", 6, True),
+        ("raid1", 6, False),
+        ("raid2", 6, False),
+    ]
+    odd, *others = group["members"]
+    assert odd["difference_ratio"] == pytest.approx(-0.23, abs=0.03)
+    assert odd["p_value"] < 0.01
+    assert odd["words"].startswith("odd: 2")
+    assert odd["words"].endswith("% lower than its 2 peers, worse")
+    assert {peer["words"] for peer in others} == {"not shown to be odd among its 2 peers"}
+    assert (group["has_odd"], group["too_few"], answer["left_out"]) == (True, [], 0)
+
+
+def test_equal_sets_are_shown_without_an_odd_one_and_left_out_where_only_odd_ones_are_wanted(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    cluster_id = raid_sets(database, 1.0, 1.0, 1.0)
+    (group,) = client.get(f"/api/v1/clusters/{cluster_id}/peers", headers=admin.headers).json()["groups"]
+    assert group["has_odd"] is False
+    for wanted in ({"only_odd": True}, {"kind": "nodes"}, {"metric": "wait"}):
+        answer = client.get(f"/api/v1/clusters/{cluster_id}/peers", params=wanted, headers=admin.headers)
+        assert answer.json()["groups"] == []
+
+
+def test_with_three_runs_each_nothing_is_said(client: TestClient, admin: Person, database: Database) -> None:
+    cluster_id = raid_sets(database, 1.0, 1.0, 0.5, runs=3)
+    answer = client.get(f"/api/v1/clusters/{cluster_id}/peers", headers=admin.headers)
+    assert answer.json()["groups"] == []
+
+
+def test_peers_of_a_cluster_that_one_may_not_see_are_not_shown(
+    client: TestClient, make_person: Callable[..., Person], database: Database
+) -> None:
+    cluster_id = raid_sets(database, 1.0)
+    stranger = make_person("eve", Role.VIEWER, cluster_id)
+    assert client.get(f"/api/v1/clusters/{cluster_id}/peers", headers=stranger.headers).status_code == 200
+    answer = client.get(f"/api/v1/clusters/{cluster_id + 1}/peers", headers=stranger.headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "cluster_not_found")
