@@ -1410,6 +1410,8 @@ export interface paths {
         /**
          * Show the trend of a series
          * @description One point a campaign cell: the median of its valid runs with their range, oldest first.
+         *
+         *     With `points`, the smallest and the largest median of the span are among them; `left_out` counts the others.
          */
         get: operations["get_series_points"];
         put?: never;
@@ -5547,6 +5549,11 @@ export interface components {
          */
         Points: {
             series: components["schemas"]["Series"];
+            /**
+             * Left Out
+             * @description So many more points lie in the span that was asked for
+             */
+            left_out: number;
             /** At */
             at: string[];
             /** Median */
@@ -24869,6 +24876,12 @@ export interface operations {
             query?: {
                 /** @description The newest points, at most so many */
                 limit?: number;
+                /** @description Of these at most so many, which look as all of them do */
+                points?: number | null;
+                /** @description The first moment */
+                from?: string | null;
+                /** @description The last moment */
+                to?: string | null;
             };
             header?: never;
             path: {
@@ -24909,6 +24922,7 @@ export interface operations {
                      *         "last_value": 1,
                      *         "last_at": "2026-11-21T10:00:00Z"
                      *       },
+                     *       "left_out": 1,
                      *       "at": [
                      *         "2026-11-21T10:00:00Z"
                      *       ],

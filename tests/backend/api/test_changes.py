@@ -201,3 +201,24 @@ def test_a_viewer_tells_of_no_events(
     with database.transaction() as session:
         Measured(session, NOW)
     assert told(client, make_person("vera", Role.VIEWER)).status_code == 403
+
+
+def test_a_long_series_is_shown_by_fewer_points_and_by_a_part_of_it(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    found = series_id(database, levels((30, 100.0), (1, 40.0), (29, 100.0)))
+
+    def points(**wanted: str | int) -> Response:
+        return client.get(f"/api/v1/series/{found}/points", params=wanted, headers=admin.headers)
+
+    few = points(points=10).json()
+    assert (len(few["at"]), few["left_out"]) == (10, 50)
+    assert min(few["median"]) < 41
+    assert (few["n"], few["low"]) == ([4] * 10, few["median"])
+    part = points(**{"from": "2026-12-01T10:00:00Z", "to": "2026-12-05T10:00:00Z"}).json()
+    assert (part["at"][0], part["at"][-1], len(part["at"])) == ("2026-12-01T10:00:00Z", "2026-12-05T10:00:00Z", 5)
+    assert part["left_out"] == 0
+    assert points(limit=40).json()["left_out"] == 20
+    refused = points(**{"from": "2026-12-05T10:00:00Z", "to": "2026-12-01T10:00:00Z"})
+    assert (refused.status_code, refused.json()["error"]["field"]) == (422, "to")
+    assert points(points=4).status_code == 422

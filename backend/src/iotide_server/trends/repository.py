@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import ColumnElement, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -128,9 +128,9 @@ def lock_series(session: Session, series_id: int) -> Series | None:
     return session.scalar(select(Series).where(Series.id == series_id).with_for_update(key_share=True))
 
 
-def count_points(session: Session, series_id: int) -> int:
-    """How many points a series has."""
-    return session.scalars(select(func.count()).where(Point.series_id == series_id)).one()
+def count_points(session: Session, series_id: int, since: datetime | None = None, until: datetime | None = None) -> int:
+    """How many points a series has, in the span where one is given."""
+    return session.scalars(select(func.count()).where(*_in_span(series_id, since, until))).one()
 
 
 def change_points(session: Session, series_id: int) -> Sequence[ChangePoint]:
@@ -168,7 +168,18 @@ def changes_page(
     return paging.cut(rows, key=lambda row: row.id)
 
 
-def newest_points(session: Session, series_id: int, limit: int) -> list[Point]:
-    """The newest points of a series, in time order."""
-    statement = select(Point).where(Point.series_id == series_id).order_by(Point.at.desc(), Point.id.desc())
+def newest_points(
+    session: Session, series_id: int, limit: int, since: datetime | None = None, until: datetime | None = None
+) -> list[Point]:
+    """The newest points of a series, in time order; of the span where one is given, its ends included."""
+    statement = select(Point).where(*_in_span(series_id, since, until)).order_by(Point.at.desc(), Point.id.desc())
     return list(reversed(session.scalars(statement.limit(limit)).all()))
+
+
+def _in_span(series_id: int, since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:
+    conditions = [Point.series_id == series_id]
+    if since is not None:
+        conditions.append(Point.at >= since)
+    if until is not None:
+        conditions.append(Point.at <= until)
+    return conditions

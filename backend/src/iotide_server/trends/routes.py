@@ -9,11 +9,13 @@ from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.results.schemas import OptionalId
+from iotide_server.statistics.thinning import FEWEST_POINTS
 from iotide_server.trends import comparison, events, peers, service
 from iotide_server.trends.comparison_schemas import CampaignComparison, Side
 from iotide_server.trends.peer_schemas import Peers
 from iotide_server.trends.peers import PeerChoice
 from iotide_server.trends.schemas import ChangeFilter, Event, EventInput, NamedChange, Points, SeriesAnalysis
+from iotide_wire.base import WrittenTime
 
 CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 CellNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
@@ -27,9 +29,18 @@ def get_series_points(
     session: Tx,
     series_id: Id,
     limit: Annotated[int, Query(ge=1, le=10_000, description="The newest points, at most so many")] = 2000,
+    points: Annotated[
+        int | None,
+        Query(ge=FEWEST_POINTS, le=10_000, description="Of these at most so many, which look as all of them do"),
+    ] = None,
+    since: Annotated[WrittenTime | None, Query(alias="from", description="The first moment")] = None,
+    until: Annotated[WrittenTime | None, Query(alias="to", description="The last moment")] = None,
 ) -> Points:
-    """One point a campaign cell: the median of its valid runs with their range, oldest first."""
-    return service.series_points(session, principal, series_id, limit)
+    """One point a campaign cell: the median of its valid runs with their range, oldest first.
+
+    With `points`, the smallest and the largest median of the span are among them; `left_out` counts the others.
+    """
+    return service.series_points(session, principal, series_id, service.Span(limit, points, since, until))
 
 
 @router.get("/series/{series_id}/analysis", summary="Show how a series went", responses=errors(404))

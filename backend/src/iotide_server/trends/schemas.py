@@ -27,6 +27,7 @@ class Points(Output):
     """
 
     series: Series
+    left_out: Annotated[int, Field(description="So many more points lie in the span that was asked for")]
     at: list[datetime]
     median: list[float]
     low: list[float]
@@ -39,10 +40,11 @@ class Points(Output):
     flags: Annotated[list[list[str]], Field(examples=[[["ENV_CHANGED"], []]])]
 
     @classmethod
-    def of(cls, series: Series, points: Sequence[Point]) -> "Points":
+    def of(cls, series: Series, points: Sequence[Point], left_out: int) -> "Points":
         """As the API shows the rows."""
         return cls(
             series=series,
+            left_out=left_out,
             at=[point.at for point in points],
             median=[point.median for point in points],
             low=[point.low for point in points],

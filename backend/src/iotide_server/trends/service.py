@@ -1,13 +1,15 @@
 """What follows a result: the points of its cell, and a mark where the environment changed."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.models import Campaign
+from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
@@ -15,6 +17,7 @@ from iotide_server.results import reading as results
 from iotide_server.results.gangs import in_own_series, node_totals
 from iotide_server.results.values import RunValue, run_values
 from iotide_server.runs.models import Run
+from iotide_server.statistics.thinning import thinned
 from iotide_server.trends import event_repository, repository
 from iotide_server.trends.environment import environment_change, environment_differences
 from iotide_server.trends.event_repository import SeenChange
@@ -99,14 +102,41 @@ def _replace_flags(run: Run, code: FlagCode, flags: Sequence[Flag]) -> None:
     run.flags = [*others, *(flag.model_dump(mode="json") for flag in flags)]
 
 
-def series_points(session: Session, principal: Principal, series_id: int, limit: int) -> Points:
-    """The newest points of a series in time order, column by column.
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which points of a series are wanted.
+
+    Attributes:
+        limit: the newest of the span, so many at most.
+        shown: so many of these at most, as `thinning.thinned` selects them; None: all of them.
+        since, until: the span, its ends included; None: open.
+    """
+
+    limit: int
+    shown: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def series_points(session: Session, principal: Principal, series_id: int, span: Span) -> Points:
+    """Points of a series in time order, column by column.
 
     Raises:
         SeriesNotFoundError: there is none that the caller may see.
+        InvalidInputError: the span ends before it begins.
     """
     series = results.series(session, principal, series_id)
-    return Points.of(series, repository.newest_points(session, series_id, limit))
+    if span.since is not None and span.until is not None and span.since > span.until:
+        remedy = f"give a moment after {span.since.isoformat()}, or none"
+        raise InvalidInputError(
+            "to: the span ends before it begins", field="to", value=span.until.isoformat(), remedy=remedy
+        )
+    points = repository.newest_points(session, series_id, span.limit, span.since, span.until)
+    if span.shown is not None:
+        times, medians = [point.at.timestamp() for point in points], [point.median for point in points]
+        points = [points[index] for index in thinned(times, medians, span.shown)]
+    total = repository.count_points(session, series_id, span.since, span.until)
+    return Points.of(series, points, max(0, total - len(points)))
 
 
 def series_analysis(session: Session, principal: Principal, series_id: int) -> SeriesAnalysis:

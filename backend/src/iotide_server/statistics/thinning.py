@@ -1,0 +1,83 @@
+"""Fewer points of a long series that look as all of them do: the ones that a plot of so many pixels shows; pure.
+
+In plain Python, since the API thins and need not load numpy; a test holds it to what tsdownsample selects.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import fmean
+from typing import Final
+
+MIN_MAX_RATIO: Final = 4
+"""So many times the wanted points go into the second step."""
+FEWEST_POINTS: Final = 5
+"""First, last, both extremes, and one for the shape."""
+
+
+def thinned(times: Sequence[float], values: Sequence[float], most: int) -> list[int]:
+    """Indices of at most so many points, in order: first, last, smallest and largest value, and those that shape it.
+
+    Raises:
+        ValueError: fewer than five points are wanted.
+    """
+    if most < FEWEST_POINTS:
+        raise ValueError(f"{most} points are too few to show a series; ask for {FEWEST_POINTS} at least")
+    if len(values) <= most:
+        return list(range(len(values)))
+    extremes = {values.index(min(values)), values.index(max(values))}
+    for spare in range(len(extremes) + 1):
+        chosen = extremes.union(min_max_lttb(times, values, most - spare))
+        if len(chosen) <= most:
+            break
+    return sorted(chosen)
+
+
+def min_max_lttb(times: Sequence[float], values: Sequence[float], wanted: int) -> list[int]:
+    """MinMaxLTTB (Van Der Donckt et al. 2023, IEEE VIS): triangles among the extremes of equal spans of time.
+
+    Args:
+        times: increasing; there are more of them than `wanted`, which is 3 at least.
+    """
+    if len(values) <= MIN_MAX_RATIO * wanted:
+        candidates = list(range(len(values)))
+    else:
+        candidates = [0, *_extremes(times, values, MIN_MAX_RATIO * wanted // 2), len(values) - 1]
+    chosen = _triangles([times[index] for index in candidates], [values[index] for index in candidates], wanted)
+    return [candidates[index] for index in chosen]
+
+
+def _extremes(times: Sequence[float], values: Sequence[float], spans: int) -> list[int]:
+    """The smallest and the largest value of each of so many equal spans of time, without the first and last point."""
+    first, last = 1, len(values) - 1
+    width = (times[last - 1] - times[first]) / spans
+    starts = [bisect_left(times, times[first] + number * width, first, last) for number in range(1, spans)]
+    found: list[int] = []
+    for start, end in pairwise((first, *starts, last)):
+        if start < end:
+            inside = range(start, end)
+            found += sorted({min(inside, key=values.__getitem__), max(inside, key=values.__getitem__)})
+    return found
+
+
+def _triangles(times: Sequence[float], values: Sequence[float], wanted: int) -> list[int]:
+    """Largest triangle, three buckets (Steinarsson 2013, University of Iceland).
+
+    Of each bucket of points it is the one that spans the largest triangle with the one chosen before and the mean of
+    the next bucket.
+    """
+    last = len(values) - 1
+    if last < wanted:
+        return list(range(last + 1))
+    every = (last - 1) / (wanted - 2)
+    bounds = [int(number * every) + 1 for number in range(wanted - 1)]
+    chosen = [0]
+    for (start, end), (_, next_end) in pairwise([*pairwise(bounds), (last, last + 1)]):
+        next_time, next_value = fmean(times[end:next_end]), fmean(values[end:next_end])
+        time, value = times[chosen[-1]], values[chosen[-1]]
+        areas = [
+            abs((time - next_time) * (values[index] - value) - (time - times[index]) * (next_value - value))
+            for index in range(start, end)
+        ]
+        chosen.append(start + areas.index(max(areas)))
+    return [*chosen, last]
