@@ -11,7 +11,8 @@ import {
 } from "@playwright/test";
 import { given } from "./surroundings";
 
-const PICTURES = `${__dirname}/../../frontend/test-results/pages`;
+/** Where pictures of all pages are wanted, for a person to look at; nothing is asserted of them. */
+const PICTURES = process.env.IOTIDE_PICTURES;
 const WIDE = { width: 1440, height: 900 };
 const NARROW = { width: 390, height: 900 };
 const SCHEMES = ["light", "dark"] as const;
@@ -238,7 +239,7 @@ async function look(page: Page, place: Place): Promise<void> {
     await place.act?.(page);
     for (const scheme of SCHEMES) {
       await page.emulateMedia({ colorScheme: scheme });
-      await photograph(page, place, scheme);
+      await fits(page, place, scheme);
       const { violations } = await new AxeBuilder({ page }).analyze();
       const found = violations.map(
         ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(" | ")}`,
@@ -248,24 +249,27 @@ async function look(page: Page, place: Place): Promise<void> {
     await page.setViewportSize(NARROW);
     for (const scheme of SCHEMES) {
       await page.emulateMedia({ colorScheme: scheme });
-      await photograph(page, place, scheme);
+      await fits(page, place, scheme);
     }
   });
 }
 
-async function photograph(page: Page, { name }: Place, scheme: Scheme): Promise<void> {
+async function fits(page: Page, { name }: Place, scheme: Scheme): Promise<void> {
   const picture = `${name}-${page.viewportSize()?.width}-${scheme}`;
   await page.waitForFunction(isSettled, scheme, { polling: "raf", timeout: 15_000 });
-  // What lies over a page is as tall as the screen.
-  const fullPage = !(await page.getByRole("dialog").isVisible());
-  await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage });
+  if (PICTURES) {
+    // What lies over a page is as tall as the screen.
+    const fullPage = !(await page.getByRole("dialog").isVisible());
+    await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage });
+  }
   const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   expect.soft(width, `${picture} is wider than the screen`).toBeLessThanOrEqual(0);
 }
 
-/** In the page: it wears the scheme, nothing is being loaded, and every chart fills its place. */
+/** In the page: it wears the scheme, no colour is on its way, nothing is being loaded, every chart fills its place. */
 function isSettled(scheme: string): boolean {
   if (document.documentElement.dataset.mantineColorScheme !== scheme) return false;
+  if (document.getAnimations().some((one) => one instanceof CSSTransition)) return false;
   // What lies behind another tab loads when that is opened.
   const loading = [...document.querySelectorAll("[aria-busy=true], [aria-label='Loading the chart']")];
   if (loading.some((element) => element.checkVisibility())) return false;
