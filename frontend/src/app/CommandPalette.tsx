@@ -15,6 +15,7 @@ const PAGES = [
   ["Schedules", "/schedules"],
   ["Trends", "/trends"],
   ["Changes", "/changes"],
+  ["Alerts", "/alerts"],
   ["Compare", "/compare"],
   ["Settings", "/settings"],
 ] as const;

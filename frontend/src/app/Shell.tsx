@@ -23,6 +23,7 @@ const PLACES = [
   { to: "/schedules", label: "Schedules", icon: "calendar", holds: [] },
   { to: "/trends", label: "Trends", icon: "trend", holds: ["/clusters/"] },
   { to: "/changes", label: "Changes", icon: "step", holds: [] },
+  { to: "/alerts", label: "Alerts", icon: "alert", holds: [] },
   { to: "/compare", label: "Compare", icon: "compare", holds: [] },
   { to: "/settings", label: "Settings", icon: "settings", holds: [] },
 ] as const;

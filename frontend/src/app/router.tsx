@@ -11,7 +11,7 @@ import {
 } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { ApiError } from "@/api/errors";
-import { CAMPAIGN_STATES, STATES } from "@/api/states";
+import { ALERT_STATES, CAMPAIGN_STATES, STATES } from "@/api/states";
 import { logInByLink, sessionQuery } from "@/features/accounts/queries";
 import { localPath } from "./localPath";
 import { NotFound } from "./NotFound";
@@ -202,6 +202,25 @@ const compare = createRoute({
   component: lazyRouteComponent(() => import("./pages/CompareRoute")),
 });
 
+const alerts = createRoute({
+  getParentRoute: () => shell,
+  path: "alerts",
+  validateSearch: z.object({
+    cluster: optional(idParam),
+    state: optional(z.enum([...ALERT_STATES, "all"])),
+    owner: text,
+    kind: optional(z.enum(["change", "missing"])),
+  }),
+  component: lazyRouteComponent(() => import("./pages/AlertsRoute")),
+});
+
+const alert = createRoute({
+  getParentRoute: () => shell,
+  path: "alerts/$alertId",
+  params: { parse: ({ alertId }) => ({ alertId: idIn(alertId) }) },
+  component: lazyRouteComponent(() => import("./pages/AlertRoute")),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "settings",
@@ -221,6 +240,8 @@ const pages = shell.addChildren([
   trends,
   changes,
   compare,
+  alerts,
+  alert,
   settings,
 ]);
 

@@ -12,6 +12,13 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
   overdue: "orange",
   paused: "orange",
   cancelled: "orange",
+  untriaged: "red",
+  investigating: "orange",
+  acknowledged: "orange",
+  suspect: "yellow",
+  fixed: "green",
+  verified: "green",
+  recovered: "green",
 };
 
 export function StateBadge({ state }: { state: string }) {

@@ -1,8 +1,22 @@
 /** Requests of events: what people say has changed outside of the results. */
 
-import { mutationOptions, type QueryClient } from "@tanstack/react-query";
+import { mutationOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import type { EventInput } from "@/api/types";
+
+const MOST_EVENTS = 200;
+
+/** The events of a cluster that were noted last; new points of a series may have seen another one. */
+export function eventsQuery(clusterId: number) {
+  return queryOptions({
+    queryKey: ["series", "list", "events", clusterId],
+    queryFn: async ({ signal }) => {
+      const query = { limit: MOST_EVENTS, cursor: null, cluster_id: clusterId };
+      const { items } = await answer(api.GET("/api/v1/trend-events", { params: { query }, signal }));
+      return items;
+    },
+  });
+}
 
 /** Series are judged by it anew, and changes name it. */
 function refetch(client: QueryClient): Promise<void> {

@@ -1,0 +1,27 @@
+/** /alerts: the inbox of one cluster or all, filters in the address. */
+
+import { getRouteApi } from "@tanstack/react-router";
+import { AlertsList } from "@/features/alerts/AlertsList";
+import { ClustersPage } from "./ClusterPage";
+
+const route = getRouteApi("/shell/alerts");
+
+export default function AlertsRoute() {
+  const { cluster, ...view } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <ClustersPage
+      clusterId={cluster}
+      onChoose={(chosen) => void navigate({ search: { ...view, cluster: chosen }, replace: true })}
+      title="Alerts"
+    >
+      {() => (
+        <AlertsList
+          clusterId={cluster}
+          onView={(change) => void navigate({ search: { cluster, ...view, ...change }, replace: true })}
+          view={view}
+        />
+      )}
+    </ClustersPage>
+  );
+}

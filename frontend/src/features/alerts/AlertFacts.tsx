@@ -1,0 +1,78 @@
+/** What is known of an alert, in a list. */
+
+import { DataList, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Alert } from "@/api/types";
+import { Definition } from "@/components/Definition";
+import { DirectionBadge } from "@/components/DirectionBadge";
+import { TextLink } from "@/components/links";
+import { Quantity } from "@/components/Quantity";
+import { SeriesName } from "@/components/SeriesName";
+import { When } from "@/components/When";
+import { formatP } from "@/lib/units";
+
+export function AlertFacts({ alert }: { alert: Alert }) {
+  const { series, change, event, owner } = alert;
+  return (
+    <DataList>
+      <Definition label="Series">
+        <SeriesName
+          cellId={change?.cell_id}
+          clusterId={alert.cluster_id}
+          clusterName={alert.cluster_name}
+          series={series}
+        />
+      </Definition>
+      <Definition label="What">
+        {change && <DirectionBadge change={change} />} {alert.words}
+      </Definition>
+      {change && (
+        <Definition label="Level">
+          <Quantity unit={series.unit} value={change.median_before} /> before,{" "}
+          <Quantity unit={series.unit} value={change.median_after} /> after; p {formatP(change.p_value)}
+        </Definition>
+      )}
+      <Definition label="Since">
+        <When at={alert.at} />
+        {change && (
+          <>
+            , after <When at={change.previous_at} />
+          </>
+        )}
+      </Definition>
+      <Definition label="Owner">
+        {owner ?? "nobody"}
+        {alert.due_at && <When at={alert.due_at} prefix=", due " />}
+      </Definition>
+      <Known label="Event">{event && `${event.text} (told by ${event.told_by ?? "runs"})`}</Known>
+      <Known label="Rule">{alert.rule?.name}</Known>
+      <Known label="Looked at again by">
+        {alert.confirmation_id !== null && (
+          <TextLink params={{ campaignId: alert.confirmation_id }} to="/campaigns/$campaignId">
+            campaign {alert.confirmation_id}
+          </TextLink>
+        )}
+      </Known>
+      <Known label="New baseline">
+        {alert.baseline_at && <When at={alert.baseline_at} prefix="accepted " />}
+      </Known>
+      <Known label="Closed">{alert.closed_because?.replaceAll("_", " ")}</Known>
+      <Known label="Group">
+        {alert.group?.is_environment &&
+          "A control workload changed along: look at the environment before the storage."}
+      </Known>
+    </DataList>
+  );
+}
+
+/** Nothing where it is not known. */
+function Known({ label, children }: { label: string; children: ReactNode }) {
+  if (!children) return null;
+  return (
+    <Definition label={label}>
+      <Text component="div" inherit style={{ overflowWrap: "anywhere" }}>
+        {children}
+      </Text>
+    </Definition>
+  );
+}

@@ -1,0 +1,148 @@
+/** What can be done about an alert: its moves as buttons with what they mean, and what goes with them. */
+
+import { Button, Group, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import type { Alert, AlertActionInput } from "@/api/types";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { eventsQuery } from "@/components/events/queries";
+import { Section } from "@/components/Page";
+import { useMay } from "@/components/session";
+import { formatExactTime, timeZone } from "@/lib/time";
+import { actOnAlert } from "./queries";
+import { MOVES, type Move } from "./words";
+
+const LONGEST_COMMENT = 2000;
+
+interface AlertMovesProps {
+  readonly alert: Alert;
+  /** A button by which an event is told that is not there yet. */
+  readonly renderTell: (onTold: (eventId: number) => void) => ReactNode;
+}
+
+interface Entered {
+  readonly comment: string;
+  readonly owner: string;
+  readonly due: string;
+  readonly eventId: number | undefined;
+}
+
+export function AlertMoves({ alert, renderTell }: AlertMovesProps) {
+  const act = useMutation(actOnAlert);
+  const [entered, setEntered] = useState<Entered>({
+    comment: "",
+    owner: "",
+    due: "",
+    eventId: alert.event?.id,
+  });
+  if (!useMay("operator", alert.cluster_id)) return null;
+  const change = (part: Partial<Entered>) => setEntered((now) => ({ ...now, ...part }));
+  function move(action: Move): void {
+    const body = bodyOf(action, entered);
+    act.mutate({ alertId: alert.id, body }, { onSuccess: () => change({ comment: "", owner: "", due: "" }) });
+  }
+  return (
+    <Section description="Each is noted with your name." title="What to do">
+      <Stack gap="sm">
+        <Inputs alert={alert} entered={entered} onChange={change} renderTell={renderTell} />
+        {act.error && <ErrorNotice error={act.error} />}
+        {alert.moves.map((name) => (
+          <Group gap="sm" key={name} wrap="nowrap">
+            <Button
+              disabled={act.isPending || isUnready(name, entered)}
+              miw={190}
+              onClick={() => move(name)}
+              variant="default"
+            >
+              {MOVES[name].label}
+            </Button>
+            <Text c="dimmed" size="sm">
+              {MOVES[name].meaning}
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+function isUnready(move: Move, { comment, eventId }: Entered): boolean {
+  return (move === "comment" && comment.trim() === "") || (move === "expect" && eventId === undefined);
+}
+
+/** With the move goes only what belongs to it. */
+export function bodyOf(action: Move, { comment, owner, due, eventId }: Entered): AlertActionInput {
+  const isTaken = action === "acknowledge";
+  return {
+    action,
+    comment,
+    owner: isTaken && owner !== "" ? owner : null,
+    due_at: isTaken && due !== "" ? new Date(due).toISOString() : null,
+    event_id: action === "expect" ? (eventId ?? null) : null,
+  };
+}
+
+interface InputsProps extends AlertMovesProps {
+  readonly entered: Entered;
+  readonly onChange: (part: Partial<Entered>) => void;
+}
+
+function Inputs({ alert, entered, onChange, renderTell }: InputsProps) {
+  const { moves } = alert;
+  return (
+    <>
+      <Textarea
+        autosize
+        label="Comment"
+        maxLength={LONGEST_COMMENT}
+        onChange={(event) => onChange({ comment: event.currentTarget.value })}
+        value={entered.comment}
+      />
+      {moves.includes("acknowledge") && (
+        <Group align="flex-end">
+          <TextInput
+            label="Owner"
+            onChange={(event) => onChange({ owner: event.currentTarget.value })}
+            placeholder="you"
+            value={entered.owner}
+          />
+          <TextInput
+            label={`Due (${timeZone()})`}
+            onChange={(event) => onChange({ due: event.currentTarget.value })}
+            type="datetime-local"
+            value={entered.due}
+          />
+        </Group>
+      )}
+      {moves.includes("expect") && (
+        <Group align="flex-end">
+          <EventSelect alert={alert} entered={entered} onChange={onChange} />
+          {renderTell((eventId) => onChange({ eventId }))}
+        </Group>
+      )}
+    </>
+  );
+}
+
+function EventSelect({ alert, entered, onChange }: Omit<InputsProps, "renderTell">) {
+  const { data: events = [] } = useQuery(eventsQuery(alert.cluster_id));
+  const far = ({ at }: { at: string }) => Math.abs(Date.parse(at) - Date.parse(alert.at));
+  const nearestFirst = events.toSorted((a, b) => far(a) - far(b));
+  return (
+    <Select
+      clearable
+      data={nearestFirst.map(({ id, at, text }) => ({
+        value: String(id),
+        label: `${text} · ${formatExactTime(at)}`,
+      }))}
+      flex={1}
+      label="Event that explains it"
+      miw={220}
+      nothingFoundMessage="No such event is known: tell of it."
+      onChange={(chosen) => onChange({ eventId: chosen === null ? undefined : Number(chosen) })}
+      placeholder="The nearest stands first"
+      searchable
+      value={entered.eventId === undefined ? null : String(entered.eventId)}
+    />
+  );
+}

@@ -1,0 +1,89 @@
+/** Alerts in a table, those of one group below a line that says so. */
+
+import { Text } from "@mantine/core";
+import { Fragment } from "react";
+import type { Alert } from "@/api/types";
+import { DirectionBadge } from "@/components/DirectionBadge";
+import { TextLink } from "@/components/links";
+import { ScrollTable } from "@/components/ScrollTable";
+import { SeriesName } from "@/components/SeriesName";
+import { StateBadge } from "@/components/StateBadge";
+import { When } from "@/components/When";
+import { groupAlerts, type Together } from "./groups";
+
+const HEAD = ["Alert", "State", "Series", "What", "Since", "Owner", "Rule"];
+
+interface AlertTableProps {
+  readonly alerts: readonly Alert[];
+  readonly label: string;
+  /** Whether the alerts may be of several clusters. */
+  readonly isOfSeveral?: boolean;
+}
+
+export function AlertTable({ alerts, label, isOfSeveral = false }: AlertTableProps) {
+  return (
+    <ScrollTable head={HEAD} label={label}>
+      {groupAlerts(alerts).map((together) => (
+        <Fragment key={together.key}>
+          {together.alerts.length > 1 && <GroupRow together={together} />}
+          {together.alerts.map((alert) => (
+            <AlertRow alert={alert} isOfSeveral={isOfSeveral} key={alert.id} />
+          ))}
+        </Fragment>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function GroupRow({ together: { alerts, isEnvironment } }: { together: Together }) {
+  return (
+    <tr className="iotide-band">
+      <td className="iotide-strong" colSpan={HEAD.length}>
+        {alerts.length} changed together
+        {isEnvironment && ", and a control workload with them: look at the environment first"}
+      </td>
+    </tr>
+  );
+}
+
+function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }) {
+  const { id, cluster_id: clusterId, cluster_name: clusterName, series, change, owner, rule } = alert;
+  return (
+    <tr>
+      <td>
+        <TextLink fw={600} params={{ alertId: id }} to="/alerts/$alertId">
+          Alert {id}
+        </TextLink>
+        <Text c="dimmed" size="xs">
+          <When at={alert.raised_at} />
+        </Text>
+      </td>
+      <td>
+        <StateBadge state={alert.state} />
+      </td>
+      <td className="iotide-name">
+        <SeriesName
+          cellId={change?.cell_id}
+          clusterId={clusterId}
+          clusterName={isOfSeveral ? clusterName : undefined}
+          series={series}
+        />
+      </td>
+      <td className="iotide-wrap">
+        {change && <DirectionBadge change={change} />} {alert.words}
+      </td>
+      <td>
+        <When at={alert.at} />
+      </td>
+      <td>
+        {owner ?? "nobody"}
+        {alert.due_at && (
+          <Text c="dimmed" size="xs">
+            <When at={alert.due_at} prefix="due " />
+          </Text>
+        )}
+      </td>
+      <td>{rule?.name ?? "none"}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,93 @@
+/** One alert: what is known, its trend around the change, what can be done, and all that was done about it. */
+
+import { Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { AlertAction, AlertDetail } from "@/api/types";
+import { TextLink } from "@/components/links";
+import { Page, Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { StateBadge } from "@/components/StateBadge";
+import { When } from "@/components/When";
+import { AlertFacts } from "./AlertFacts";
+import { AlertMoves } from "./AlertMoves";
+import { AlertTable } from "./AlertTable";
+import { MuteForm } from "./MuteForm";
+import { deedWords } from "./words";
+
+interface AlertViewProps {
+  readonly detail: AlertDetail;
+  readonly trend: ReactNode;
+  readonly renderTell: (onTold: (eventId: number) => void) => ReactNode;
+}
+
+export function AlertView({ detail: { alert, actions, group }, trend, renderTell }: AlertViewProps) {
+  return (
+    <Page
+      title={`Alert ${alert.id}`}
+      trail={
+        <>
+          <TextLink to="/alerts" underline="always">
+            Alerts
+          </TextLink>{" "}
+          · {alert.cluster_name} · raised <When at={alert.raised_at} />
+        </>
+      }
+    >
+      <Section
+        actions={<StateBadge state={alert.state} />}
+        title={`${alert.series.workload}: ${alert.series.title}`}
+      >
+        <AlertFacts alert={alert} />
+      </Section>
+      <Section
+        description="One dot a point: the median of its runs. The dashed line is where it changed."
+        title="Trend around it"
+      >
+        {trend}
+      </Section>
+      <AlertMoves alert={alert} key={alert.state} renderTell={renderTell} />
+      {group.length > 0 && (
+        <Section
+          description="Changes of this cluster within two runs; one message tells of all."
+          title="Changed together with it"
+        >
+          <AlertTable alerts={group} label="Alerts of the group" />
+        </Section>
+      )}
+      <History actions={actions} />
+      <MuteForm alert={alert} />
+    </Page>
+  );
+}
+
+function History({ actions }: { actions: readonly AlertAction[] }) {
+  return (
+    <Section title="What was done about it">
+      <ScrollTable head={["When", "Who", "What", "State", "Comment"]} label="History">
+        {actions.toReversed().map(({ id, at, who, action, comment, before, after }) => (
+          <tr key={id}>
+            <td>
+              <When at={at} />
+            </td>
+            <td>{who ?? "by itself"}</td>
+            <td>{deedWords(action)}</td>
+            <td>
+              <Moved after={after.state} before={before.state} />
+            </td>
+            <td className="iotide-wrap">{comment}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+    </Section>
+  );
+}
+
+function Moved({ before, after }: { before: unknown; after: unknown }) {
+  if (typeof after !== "string") return null;
+  return (
+    <Text component="span" inherit>
+      {typeof before === "string" && `${before.replaceAll("_", " ")} → `}
+      {after.replaceAll("_", " ")}
+    </Text>
+  );
+}

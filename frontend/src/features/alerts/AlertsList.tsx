@@ -1,0 +1,103 @@
+/** The inbox of alerts: what somebody has to deal with first, everything else by its filters. */
+
+import { Group, NativeSelect, Stack, Switch, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { ALERT_STATES, type AlertState, OPEN_ALERT_STATES } from "@/api/states";
+import type { Alert } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { ShowMore } from "@/components/ShowMore";
+import { usePrincipal } from "@/components/session";
+import { AlertTable } from "./AlertTable";
+import { alertsQuery } from "./queries";
+
+/** The part of the address that belongs to the inbox. */
+export interface AlertsView {
+  /** Undefined: those that somebody has to deal with. */
+  readonly state?: AlertState | "all" | undefined;
+  readonly owner?: string | undefined;
+  readonly kind?: Alert["kind"] | undefined;
+}
+
+interface AlertsListProps {
+  /** Undefined: all of them. */
+  readonly clusterId: number | undefined;
+  readonly view: AlertsView;
+  readonly onView: (change: AlertsView) => void;
+}
+
+export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
+  const { state, owner, kind } = view;
+  const alerts = useInfiniteQuery(alertsQuery({ clusterId, states: statesOf(state), owner, kind }));
+  return (
+    <Section
+      actions={<Filters onView={onView} view={view} />}
+      description="Changes that a rule covers, and scheduled series that stopped. A suspect is looked at again by runs of its own before anybody is told."
+      title={state === undefined ? "To be dealt with" : "Alerts"}
+    >
+      <Loaded empty={<NoAlert view={view} />} isEmpty={(rows) => rows.length === 0} lines={8} query={alerts}>
+        {(rows) => (
+          <Stack>
+            <AlertTable alerts={rows} isOfSeveral={clusterId === undefined} label="Alerts" />
+            <ShowMore query={alerts} />
+          </Stack>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function statesOf(state: AlertsView["state"]): readonly AlertState[] | undefined {
+  if (state === undefined) return OPEN_ALERT_STATES;
+  return state === "all" ? undefined : [state];
+}
+
+function NoAlert({ view }: { view: AlertsView }) {
+  if (view.state || view.owner || view.kind) return <Text c="dimmed">There is no such alert.</Text>;
+  return (
+    <Text c="dimmed">
+      Nothing is to be dealt with. Alerts are raised by rules, which are under Settings: each names the
+      changes of which it tells.
+    </Text>
+  );
+}
+
+function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
+  const { name } = usePrincipal();
+  return (
+    <Group gap="sm">
+      <NativeSelect
+        aria-label="State"
+        data={[
+          { value: "", label: "To be dealt with" },
+          ...ALERT_STATES.map((state) => ({ value: state, label: state.replaceAll("_", " ") })),
+          { value: "all", label: "All states" },
+        ]}
+        onChange={({ currentTarget: { value } }) =>
+          onView({ state: value === "all" ? "all" : ALERT_STATES.find((known) => known === value) })
+        }
+        size="xs"
+        value={view.state ?? ""}
+      />
+      <NativeSelect
+        aria-label="Kind"
+        data={[
+          { value: "", label: "Changes and silence" },
+          { value: "change", label: "Changes alone" },
+          { value: "missing", label: "Series that stopped" },
+        ]}
+        onChange={({ currentTarget: { value } }) =>
+          onView({ kind: value === "change" || value === "missing" ? value : undefined })
+        }
+        size="xs"
+        value={view.kind ?? ""}
+      />
+      <Switch
+        checked={view.owner === name}
+        label="Mine alone"
+        onChange={(event) => onView({ owner: event.currentTarget.checked ? name : undefined })}
+        size="sm"
+      />
+    </Group>
+  );
+}
