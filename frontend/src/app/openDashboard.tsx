@@ -25,6 +25,7 @@ const LISTS = [
   "runs",
   "series",
   "samples",
+  "alert-rules",
 ];
 
 const NO_ADVICE = { advice: [], not_known: [], looked_at: [], places: 0, cells: 0, is_cut: false };

@@ -1,3 +1,12 @@
 /** /settings */
 
-export { SettingsPage as default } from "@/features/accounts/SettingsPage";
+import { SettingsPage } from "@/features/accounts/SettingsPage";
+import { AlertRules } from "./AlertRules";
+
+export default function SettingsRoute() {
+  return (
+    <SettingsPage>
+      <AlertRules />
+    </SettingsPage>
+  );
+}

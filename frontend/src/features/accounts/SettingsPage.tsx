@@ -1,9 +1,9 @@
-/** What belongs to the user: password and API tokens. */
+/** What belongs to the user, password and API tokens, and what is set of the clusters. */
 
 import { Button, PasswordInput, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
-import type { FormEvent } from "react";
+import type { FormEvent, ReactNode } from "react";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Page, Section } from "@/components/Page";
 import { usePrincipal } from "@/components/session";
@@ -12,7 +12,8 @@ import { TokensSection } from "./TokensSection";
 
 const SHORTEST_PASSWORD = 12;
 
-export function SettingsPage() {
+/** `children` are what of the clusters is set here, too. */
+export function SettingsPage({ children }: { children: ReactNode }) {
   const { name, roles } = usePrincipal();
   const shown = roles.map(
     ({ role, cluster_id }) => `${role} of ${cluster_id === null ? "all clusters" : `cluster ${cluster_id}`}`,
@@ -22,6 +23,7 @@ export function SettingsPage() {
       <Text c="dimmed" size="sm">
         Your roles: {shown.join(", ") || "none"}.
       </Text>
+      {children}
       <TokensSection />
       <Section description="With a password you can log in without a one-time link." title="Password">
         <PasswordForm />

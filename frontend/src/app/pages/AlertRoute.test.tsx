@@ -1,0 +1,159 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it, vi } from "vitest";
+import { server } from "@/testing/server";
+import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+// plotly needs a canvas, which jsdom has not; figures are tested as data.
+vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
+
+const SERIES = {
+  id: 3,
+  workload: "dd",
+  metric: "throughput",
+  title: "Throughput",
+  unit: "bytes_per_second",
+  better: "higher",
+  labels: {},
+  node_names: ["node-1"],
+  target_names: ["disk"],
+  muted_until: null,
+};
+const CHANGE = {
+  id: 1,
+  cell_id: 103,
+  at: "2026-11-21T10:00:00Z",
+  previous_at: "2026-11-20T10:00:00Z",
+  median_before: 100e6,
+  median_after: 80e6,
+  shift_ratio: -0.2,
+  direction: "worse",
+  p_value: 0.0000002,
+};
+const ALERT = {
+  id: 5,
+  cluster_id: 1,
+  cluster_name: "hpc1",
+  kind: "change",
+  state: "untriaged",
+  series: SERIES,
+  direction: "worse",
+  words: "20.0 % lower, worse: 9 points against 30 before",
+  at: CHANGE.at,
+  change: CHANGE,
+  rule: { id: 2, name: "nightly-slower" },
+  group: { id: 8, is_environment: true, told_at: null },
+  raised_at: "2026-11-22T10:00:00Z",
+  owner: null,
+  due_at: null,
+  event: null,
+  closed_because: null,
+  baseline_at: null,
+  confirmation_id: null,
+  moves: ["acknowledge", "expect", "comment"],
+};
+const RAISED = { id: 1, at: ALERT.raised_at, who: null, action: "confirmed", comment: "" };
+const ACTIONS = [{ ...RAISED, before: { state: "suspect" }, after: { state: "untriaged" } }];
+const POINTS = { at: [], median: [], low: [], high: [], n: [], cell_id: [], campaign_id: [], flags: [] };
+
+beforeEach(() => {
+  server.use(...USUAL_ANSWERS);
+  server.use(
+    http.get("*/api/v1/alerts/5", () => HttpResponse.json({ alert: ALERT, actions: ACTIONS, group: [] })),
+    http.get("*/api/v1/series/3/points", () => HttpResponse.json({ series: SERIES, ...POINTS })),
+    http.get("*/api/v1/series/3/analysis", () => HttpResponse.json({ series_id: 3, changes: [] })),
+    http.get("*/api/v1/trend-events", () =>
+      listOf([{ id: 7, cluster_id: 1, at: CHANGE.at, text: "new kernel", told_by: null }]),
+    ),
+  );
+});
+
+it("shows together what changed together, and asks for what is to be dealt with at first", async () => {
+  const asked: string[][] = [];
+  server.use(
+    http.get("*/api/v1/alerts", ({ request }) => {
+      asked.push(new URL(request.url).searchParams.getAll("state"));
+      return listOf([ALERT, { ...ALERT, id: 4, group: null }, { ...ALERT, id: 3 }]);
+    }),
+  );
+  const { router, user } = openDashboard("/alerts");
+  await screen.findByRole("heading", { name: "Alerts" });
+  const table = within(await screen.findByRole("table", { name: "Alerts" }));
+  const rows = table.getAllByRole("row").map((row) => row.textContent);
+  expect(rows[1]).toMatch(/2 changed together, and a control workload with them/);
+  expect(rows.slice(2).map((text) => text?.slice(0, 7))).toEqual(["Alert 5", "Alert 3", "Alert 4"]);
+  await user.selectOptions(screen.getByRole("combobox", { name: "State" }), "wont_fix");
+  await waitFor(() => expect(router.state.location.search).toEqual({ state: "wont_fix" }));
+  await waitFor(() => expect(asked.at(-1)).toEqual(["wont_fix"]));
+  expect(asked[0]).toEqual(["untriaged", "acknowledged", "investigating"]);
+});
+
+it("acts on an alert with what belongs to the move, and offers no other moves", async () => {
+  const bodies: unknown[] = [];
+  server.use(
+    http.post("*/api/v1/alerts/5/actions", async ({ request }) => {
+      bodies.push(await request.json());
+      return HttpResponse.json({});
+    }),
+  );
+  const { user } = openDashboard("/alerts/5");
+  await screen.findByRole("heading", { name: "Alert 5" });
+  const moves = within(await screen.findByRole("region", { name: "What to do" }));
+  expect(moves.queryByRole("button", { name: "Reopen" })).not.toBeInTheDocument();
+  expect(moves.getByRole("button", { name: "Expected" })).toBeDisabled();
+  await user.type(moves.getByRole("textbox", { name: "Comment" }), "as planned");
+  await user.click(moves.getByRole("combobox", { name: "Event that explains it" }));
+  await user.click(await screen.findByRole("option", { name: /new kernel/ }));
+  await user.click(moves.getByRole("button", { name: "Expected" }));
+  const nothing = { owner: null, due_at: null };
+  await waitFor(() =>
+    expect(bodies).toEqual([{ action: "expect", comment: "as planned", event_id: 7, ...nothing }]),
+  );
+  const history = within(screen.getByRole("table", { name: "History" })).getAllByRole("row")[1];
+  expect(history).toHaveTextContent(/by itselfConfirmedsuspect → untriaged/);
+});
+
+it("says before a rule is deleted how many alerts are closed with it, and adds one in ratios", async () => {
+  const sent: unknown[] = [];
+  const rule = {
+    id: 2,
+    cluster_id: 1,
+    cluster_name: "hpc1",
+    name: "nightly-slower",
+    target: null,
+    workload: "dd",
+    metric: null,
+    least_shift_ratio: 0.05,
+    directions: "worse",
+    missing_runs: true,
+    control_workload: null,
+    open_alerts: 3,
+  };
+  server.use(
+    http.get("*/api/v1/alert-rules", () => listOf([rule])),
+    http.get("*/api/v1/tokens", () => listOf([])),
+    http.post("*/api/v1/alert-rules", async ({ request }) => {
+      sent.push(await request.json());
+      return HttpResponse.json(rule, { status: 201 });
+    }),
+    http.delete("*/api/v1/alert-rules/2", () => {
+      sent.push("deleted");
+      return HttpResponse.json({ closed_alerts: 3 });
+    }),
+  );
+  const { user } = openDashboard("/settings");
+  await screen.findByRole("heading", { name: "Settings" });
+  await user.click(await screen.findByRole("button", { name: "Delete nightly-slower" }));
+  expect(await screen.findByText(/3 open alerts are closed with it/)).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Delete the rule" }));
+  await user.click(screen.getByRole("button", { name: "Add a rule" }));
+  await user.type(screen.getByRole("textbox", { name: "Rule name" }), "slower");
+  await user.click(screen.getByRole("button", { name: "Add rule" }));
+  await waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]).toMatchObject({
+    name: "slower",
+    cluster: "hpc1",
+    least_shift_ratio: 0.05,
+    missing_runs: true,
+  });
+});
