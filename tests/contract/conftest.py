@@ -16,8 +16,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[LocalStack]:
-    with running_stack() as stack:
-        yield stack
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IOTIDE_NOTIFY_LOOPBACK", "true")  # receivers of messages are on this machine
+        with running_stack() as stack:
+            yield stack
 
 
 @pytest.fixture(scope="session")
