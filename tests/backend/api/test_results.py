@@ -94,6 +94,7 @@ def test_points_come_column_by_column(run: Run, get: Callable[..., Json]) -> Non
     points = get(f"/series/{series['id']}/points")
     assert points.pop("series") == series
     assert points == {
+        "left_out": 0,
         "at": ["2026-11-21T10:00:00Z"],
         "median": [0.5],
         "low": [0.5],
