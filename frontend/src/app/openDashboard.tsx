@@ -18,6 +18,7 @@ const ROLES = [{ role: "admin", cluster_id: null }];
 const LISTS = [
   "campaigns",
   "schedules",
+  "channels",
   "clusters/1/blackouts",
   "nodes",
   "targets",

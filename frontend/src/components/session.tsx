@@ -22,6 +22,11 @@ export function useMay(role: Role, clusterId: number | null): boolean {
   return hasRole(usePrincipal(), role, clusterId);
 }
 
+/** Whether the user has at least `role` in any cluster. */
+export function useMaySomewhere(role: Role): boolean {
+  return usePrincipal().roles.some((grant) => RANK[grant.role] >= RANK[role]);
+}
+
 export function hasRole(principal: Principal, role: Role, clusterId: number | null): boolean {
   return principal.roles.some(
     (grant) =>

@@ -1,0 +1,136 @@
+/** Makes a channel or changes one. */
+
+import { Button, Checkbox, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { Channel } from "@/api/types";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { TimeZoneSelect } from "@/components/TimeZoneSelect";
+import { timeZone } from "@/lib/time";
+import { channelEntered, KINDS, type Kind, WEEKDAYS } from "./entered";
+import { saveChannel } from "./queries";
+import { ReceiverFields } from "./ReceiverFields";
+
+export interface Scope {
+  /** Id of a cluster; empty: all clusters. */
+  readonly value: string;
+  readonly label: string;
+}
+
+interface ChannelFormProps {
+  /** What is changed; undefined: a new one. */
+  readonly channel?: Channel;
+  readonly scopes: readonly Scope[];
+  readonly onDone: () => void;
+}
+
+export default function ChannelForm({ channel, scopes, onDone }: ChannelFormProps) {
+  const save = useMutation(saveChannel);
+  const [kind, setKind] = useState<Kind>(channel?.receiver.kind ?? "email");
+  const [quietZone, setQuietZone] = useState(channel?.quiet_hours?.time_zone);
+  const [digestZone, setDigestZone] = useState(channel?.digest?.time_zone);
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const body = channelEntered(new FormData(event.currentTarget), kind, { quietZone, digestZone });
+    save.mutate({ body, channelId: channel?.id }, { onSuccess: onDone });
+  }
+  return (
+    <form aria-label={channel ? `Change ${channel.name}` : "New channel"} onSubmit={submit}>
+      <Stack gap="sm" maw={720}>
+        {save.error && <ErrorNotice error={save.error} />}
+        <Group align="flex-end">
+          <TextInput
+            defaultValue={channel?.name}
+            label="Name"
+            name="name"
+            placeholder="storage-team"
+            required
+          />
+          <NativeSelect
+            data={Object.entries(KINDS).map(([value, label]) => ({ value, label }))}
+            label="Kind"
+            onChange={(event) => setKind(event.currentTarget.value as Kind)}
+            value={kind}
+          />
+          {!channel && <NativeSelect data={[...scopes]} label="Tells of" name="cluster" />}
+        </Group>
+        <ReceiverFields key={kind} kind={kind} receiver={channel?.receiver} />
+        <QuietFields hours={channel?.quiet_hours ?? null} onZone={setQuietZone} zone={quietZone} />
+        <DigestFields digest={channel?.digest ?? null} onZone={setDigestZone} zone={digestZone} />
+        <Group>
+          <Button loading={save.isPending} type="submit">
+            {channel ? "Save" : "Make the channel"}
+          </Button>
+          <Button onClick={onDone} variant="default">
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface ZoneProps {
+  /** Whose clocks count; undefined: it is switched off. */
+  readonly zone: string | undefined;
+  readonly onZone: (zone: string | undefined) => void;
+}
+
+function QuietFields({ hours, zone, onZone }: ZoneProps & { hours: Channel["quiet_hours"] }) {
+  return (
+    <>
+      <Checkbox
+        checked={zone !== undefined}
+        label="Quiet hours: messages wait for their end"
+        onChange={(event) => onZone(event.currentTarget.checked ? timeZone() : undefined)}
+      />
+      {zone !== undefined && (
+        <Group align="flex-end">
+          <TextInput
+            defaultValue={hours?.from ?? "22:00"}
+            label="Quiet from"
+            name="quiet_from"
+            required
+            type="time"
+          />
+          <TextInput
+            defaultValue={hours?.until ?? "07:00"}
+            label="Quiet until"
+            name="quiet_until"
+            required
+            type="time"
+          />
+          <TimeZoneSelect onChange={onZone} value={zone} />
+        </Group>
+      )}
+    </>
+  );
+}
+
+function DigestFields({ digest, zone, onZone }: ZoneProps & { digest: Channel["digest"] }) {
+  return (
+    <>
+      <Checkbox
+        checked={zone !== undefined}
+        label="Weekly digest of each cluster"
+        onChange={(event) => onZone(event.currentTarget.checked ? timeZone() : undefined)}
+      />
+      {zone !== undefined && (
+        <Group align="flex-end">
+          <NativeSelect data={[...WEEKDAYS]} defaultValue={digest?.weekday} label="Weekday" name="weekday" />
+          <TextInput
+            defaultValue={digest?.hour ?? 8}
+            label="Hour"
+            max={23}
+            min={0}
+            name="hour"
+            required
+            type="number"
+            w={90}
+          />
+          <TimeZoneSelect onChange={onZone} value={zone} />
+        </Group>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+/** What one channel was told lately, and what the other end answered. */
+
+import { Stack, Text, Title } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { Channel, Delivery } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { ScrollTable } from "@/components/ScrollTable";
+import { ShowMore } from "@/components/ShowMore";
+import { When } from "@/components/When";
+import { deliveriesQuery } from "./queries";
+
+export default function Deliveries({ channel }: { channel: Channel }) {
+  const deliveries = useInfiniteQuery(deliveriesQuery(channel.id));
+  return (
+    <Stack gap="xs">
+      <Title order={3} size="h5">
+        Sent through {channel.name}
+      </Title>
+      <Loaded
+        empty={
+          <Text c="dimmed" size="sm">
+            Nothing in the last 90 days.
+          </Text>
+        }
+        isEmpty={({ pages }) => pages.every(({ items }) => items.length === 0)}
+        query={deliveries}
+      >
+        {({ pages }) => (
+          <ScrollTable head={["When", "Message", "State", "Attempts", "Last answer"]} label="Messages">
+            {pages
+              .flatMap(({ items }) => items)
+              .map((delivery) => (
+                <DeliveryRow delivery={delivery} key={delivery.id} />
+              ))}
+          </ScrollTable>
+        )}
+      </Loaded>
+      <ShowMore query={deliveries} />
+    </Stack>
+  );
+}
+
+function DeliveryRow({ delivery }: { delivery: Delivery }) {
+  const last = delivery.attempts.at(-1);
+  return (
+    <tr>
+      <td>
+        <When at={delivery.created_at} />
+      </td>
+      <td className="iotide-wrap">{delivery.subject}</td>
+      <td>
+        {delivery.state}
+        {delivery.due_at && <When at={delivery.due_at} prefix=", next try " />}
+      </td>
+      <td>{delivery.attempts.length}</td>
+      <td className="iotide-wrap">{last && (last.words ?? "not known yet")}</td>
+    </tr>
+  );
+}

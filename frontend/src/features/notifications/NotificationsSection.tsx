@@ -1,0 +1,199 @@
+/** The channels by which people are told: where each goes, whether messages arrive, a test of each. */
+
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import type { Channel } from "@/api/types";
+import { AddButton } from "@/components/AddButton";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import type { Scope } from "./ChannelForm";
+import { KINDS } from "./entered";
+import { channelsQuery, removeChannel, testChannel } from "./queries";
+
+const ChannelForm = lazy(() => import("./ChannelForm"));
+const Deliveries = lazy(() => import("./Deliveries"));
+
+/** What is open below the list: the form of a new channel, or something of one that there is. */
+type Open = { readonly what: "add" } | { readonly what: "change" | "deliveries"; readonly channelId: number };
+
+interface NotificationsSectionProps {
+  /** What the reader may make channels for. */
+  readonly scopes: readonly Scope[];
+}
+
+export function NotificationsSection({ scopes }: NotificationsSectionProps) {
+  const channels = useQuery(channelsQuery);
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <Section
+      actions={
+        scopes.length > 0 && (
+          <AddButton
+            isOpen={open?.what === "add"}
+            onToggle={() => setOpen(open?.what === "add" ? null : { what: "add" })}
+          >
+            Add a channel
+          </AddButton>
+        )
+      }
+      description="Where alert rules and weekly digests are sent to."
+      title="Notifications"
+    >
+      <Stack>
+        <Suspense>{open?.what === "add" && <ChannelForm onDone={close} scopes={scopes} />}</Suspense>
+        <Loaded
+          empty={<Text c="dimmed">No channel yet: alerts are shown on their page, and nobody is told.</Text>}
+          isEmpty={(rows) => rows.length === 0}
+          query={channels}
+        >
+          {(rows) => (
+            <>
+              <ScrollTable
+                head={["Channel", "Kind", "Tells of", "Goes to", "Last message", ""]}
+                label="Channels"
+              >
+                {rows.map((channel) => (
+                  <ChannelRow channel={channel} key={channel.id} onOpen={setOpen} />
+                ))}
+              </ScrollTable>
+              <OpenBelow channels={rows} onClose={close} open={open} />
+            </>
+          )}
+        </Loaded>
+      </Stack>
+    </Section>
+  );
+}
+
+interface OpenBelowProps {
+  readonly channels: readonly Channel[];
+  readonly open: Open | null;
+  readonly onClose: () => void;
+}
+
+function OpenBelow({ channels, open, onClose }: OpenBelowProps) {
+  if (open === null || open.what === "add") return null;
+  const channel = channels.find(({ id }) => id === open.channelId);
+  if (!channel) return null;
+  return (
+    <Suspense>
+      {open.what === "change" ? (
+        <ChannelForm channel={channel} key={channel.id} onDone={onClose} scopes={[]} />
+      ) : (
+        <Deliveries channel={channel} key={channel.id} />
+      )}
+    </Suspense>
+  );
+}
+
+function ChannelRow({ channel, onOpen }: { channel: Channel; onOpen: (open: Open) => void }) {
+  const mayChange = useMay("admin", channel.cluster_id);
+  return (
+    <tr>
+      <td>{channel.name}</td>
+      <td>{KINDS[channel.receiver.kind]}</td>
+      <td>{channel.cluster_name ?? "all clusters"}</td>
+      <td className="iotide-wrap">{destination(channel.receiver)}</td>
+      <td className="iotide-wrap">
+        <LastMessage channel={channel} />
+      </td>
+      <td>
+        <Group gap="xs" wrap="nowrap">
+          <Button
+            aria-label={`Messages of ${channel.name}`}
+            onClick={() => onOpen({ what: "deliveries", channelId: channel.id })}
+            size="compact-xs"
+            variant="default"
+          >
+            Messages
+          </Button>
+          {mayChange && <ChangeButtons channel={channel} onOpen={onOpen} />}
+        </Group>
+        {mayChange && <TestButton channel={channel} />}
+      </td>
+    </tr>
+  );
+}
+
+function ChangeButtons({ channel, onOpen }: { channel: Channel; onOpen: (open: Open) => void }) {
+  const remove = useMutation(removeChannel);
+  return (
+    <>
+      <Button
+        aria-label={`Change ${channel.name}`}
+        onClick={() => onOpen({ what: "change", channelId: channel.id })}
+        size="compact-xs"
+        variant="default"
+      >
+        Change
+      </Button>
+      <ConfirmButton
+        aria-label={`Delete ${channel.name}`}
+        loading={remove.isPending}
+        onConfirm={() => remove.mutate(channel.id)}
+        question={{
+          title: `Delete ${channel.name}?`,
+          body: "What it was told is forgotten, and its secrets. It stays while alert rules send to it.",
+          yes: "Delete the channel",
+          no: "Keep it",
+        }}
+        size="compact-xs"
+      >
+        Delete
+      </ConfirmButton>
+    </>
+  );
+}
+
+function TestButton({ channel }: { channel: Channel }) {
+  const test = useMutation(testChannel);
+  return (
+    <Stack gap={4} mt={4}>
+      <Button
+        aria-label={`Test ${channel.name}`}
+        loading={test.isPending}
+        onClick={() => test.mutate(channel.id)}
+        size="compact-xs"
+        variant="default"
+        w="fit-content"
+      >
+        Test
+      </Button>
+      {test.error && <ErrorNotice error={test.error} />}
+      {test.data && (
+        <Alert color={test.data.delivered ? "green" : "orange"} p="xs" role="status" variant="light">
+          {test.data.delivered ? "It arrived" : "It did not arrive"}: {test.data.words}
+        </Alert>
+      )}
+    </Stack>
+  );
+}
+
+/** What happened last: a message that arrived, or one that did not. */
+function LastMessage({ channel: { delivered_at, failed_at, failure } }: { channel: Channel }) {
+  if (failed_at !== null && (delivered_at === null || failed_at > delivered_at))
+    return (
+      <Text c="red" component="span" size="sm">
+        <When at={failed_at} />: {failure}
+      </Text>
+    );
+  return delivered_at === null ? <span>none yet</span> : <When at={delivered_at} prefix="arrived " />;
+}
+
+function destination(receiver: Channel["receiver"]): string {
+  switch (receiver.kind) {
+    case "email":
+      return receiver.recipients.join(", ");
+    case "webhook":
+      return receiver.url;
+    default:
+      return receiver.host;
+  }
+}

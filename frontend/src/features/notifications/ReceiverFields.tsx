@@ -1,0 +1,170 @@
+/** Where a channel goes, by its kind; a secret that is set is not shown and stays when its field is left empty. */
+
+import { Button, Group, NativeSelect, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { Channel } from "@/api/types";
+import { Command } from "@/components/Command";
+import { type Kind, newSecret } from "./entered";
+
+type Receiver = Channel["receiver"];
+
+const KEPT = "Set; leave empty to keep it.";
+
+interface ReceiverFieldsProps {
+  readonly kind: Kind;
+  /** As it is, where it is changed. */
+  readonly receiver: Receiver | undefined;
+}
+
+export function ReceiverFields({ kind, receiver }: ReceiverFieldsProps) {
+  if (kind === "email") return <EmailFields receiver={receiver?.kind === "email" ? receiver : undefined} />;
+  if (kind === "webhook")
+    return <WebhookFields receiver={receiver?.kind === "webhook" ? receiver : undefined} />;
+  const known = receiver?.kind === kind ? receiver : undefined;
+  return (
+    <PasswordInput
+      autoComplete="off"
+      description={known ? `${KEPT} It leads to ${known.host}.` : "Of an incoming webhook made there."}
+      label="Address"
+      name="url"
+      required={!known}
+    />
+  );
+}
+
+interface EmailFieldsProps {
+  readonly receiver: Extract<Receiver, { kind: "email" }> | undefined;
+}
+
+function EmailFields({ receiver }: EmailFieldsProps) {
+  return (
+    <Stack gap="sm">
+      <ServerFields receiver={receiver} />
+      <AccountFields receiver={receiver} />
+      <PeopleFields receiver={receiver} />
+    </Stack>
+  );
+}
+
+function ServerFields({ receiver }: EmailFieldsProps) {
+  return (
+    <Group align="flex-end">
+      <TextInput
+        defaultValue={receiver?.host}
+        flex={1}
+        label="Mail server"
+        miw={200}
+        name="host"
+        placeholder="mail.example.org"
+        required
+      />
+      <TextInput
+        defaultValue={receiver?.port ?? 587}
+        label="Port"
+        max={65535}
+        min={1}
+        name="port"
+        required
+        type="number"
+        w={100}
+      />
+      <NativeSelect
+        data={[
+          { value: "starttls", label: "STARTTLS" },
+          { value: "tls", label: "TLS from the start" },
+          { value: "none", label: "no TLS" },
+        ]}
+        defaultValue={receiver?.tls}
+        label="Encryption"
+        name="tls"
+      />
+    </Group>
+  );
+}
+
+function AccountFields({ receiver }: EmailFieldsProps) {
+  return (
+    <Group align="flex-end">
+      <TextInput
+        autoComplete="off"
+        defaultValue={receiver?.user ?? ""}
+        description="Leave empty where none is needed."
+        label="User"
+        name="user"
+      />
+      <PasswordInput
+        autoComplete="new-password"
+        description={receiver?.has_password ? KEPT : "Sent by TLS alone."}
+        label="Password"
+        name="password"
+        w={240}
+      />
+    </Group>
+  );
+}
+
+function PeopleFields({ receiver }: EmailFieldsProps) {
+  return (
+    <Group align="flex-end">
+      <TextInput
+        defaultValue={receiver?.sender}
+        label="From"
+        name="sender"
+        placeholder="iotide@example.org"
+        required
+      />
+      <TextInput
+        defaultValue={receiver?.recipients.join(", ")}
+        flex={1}
+        label="To"
+        miw={240}
+        name="recipients"
+        placeholder="ada@example.org, bob@example.org"
+        required
+      />
+    </Group>
+  );
+}
+
+function WebhookFields({ receiver }: { receiver: Extract<Receiver, { kind: "webhook" }> | undefined }) {
+  const [secret, setSecret] = useState("");
+  const [isMade, setIsMade] = useState(false);
+  return (
+    <Stack gap="sm">
+      <TextInput
+        defaultValue={receiver?.url}
+        description="Operators see it: the signature is the proof, not the address."
+        label="Address"
+        name="url"
+        placeholder="https://example.org/hooks/iotide"
+        required
+        type="url"
+      />
+      <Group align="flex-end">
+        <PasswordInput
+          autoComplete="off"
+          description={
+            receiver ? KEPT : "whsec_ and 24 to 64 random bytes in base64, the same at the other end."
+          }
+          flex={1}
+          label="Signing secret"
+          miw={240}
+          name="secret"
+          onChange={(event) => setSecret(event.currentTarget.value)}
+          required={!receiver}
+          value={secret}
+        />
+        <Button
+          onClick={() => {
+            setSecret(newSecret());
+            setIsMade(true);
+          }}
+          variant="default"
+        >
+          Make one
+        </Button>
+      </Group>
+      {isMade && secret && <Command label="Copy the secret now: it is not shown again" text={secret} />}
+    </Stack>
+  );
+}
