@@ -17,6 +17,7 @@ const PAGES = [
   ["Changes", "/changes"],
   ["Alerts", "/alerts"],
   ["Compare", "/compare"],
+  ["Peers", "/peers"],
   ["Settings", "/settings"],
 ] as const;
 

@@ -25,6 +25,7 @@ const PLACES = [
   { to: "/changes", label: "Changes", icon: "step", holds: [] },
   { to: "/alerts", label: "Alerts", icon: "alert", holds: [] },
   { to: "/compare", label: "Compare", icon: "compare", holds: [] },
+  { to: "/peers", label: "Peers", icon: "sweep", holds: [] },
   { to: "/settings", label: "Settings", icon: "settings", holds: [] },
 ] as const;
 

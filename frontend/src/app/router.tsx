@@ -221,6 +221,13 @@ const alert = createRoute({
   component: lazyRouteComponent(() => import("./pages/AlertRoute")),
 });
 
+const peers = createRoute({
+  getParentRoute: () => shell,
+  path: "peers",
+  validateSearch: z.object({ cluster: optional(idParam), workload: text }),
+  component: lazyRouteComponent(() => import("./pages/PeersRoute")),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "settings",
@@ -242,6 +249,7 @@ const pages = shell.addChildren([
   compare,
   alerts,
   alert,
+  peers,
   settings,
 ]);
 

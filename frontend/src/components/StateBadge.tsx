@@ -15,7 +15,7 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
   untriaged: "red",
   investigating: "orange",
   acknowledged: "orange",
-  suspect: "yellow",
+  suspect: "orange",
   fixed: "green",
   verified: "green",
   recovered: "green",

@@ -58,9 +58,14 @@ function useNamed(pairs: readonly ComparedPair[]): NamedPair[] {
   const cells = useMemo(() => pairs.map(({ a }) => a), [pairs]);
   const sayOf = useDescriber(cells);
   return useMemo(
-    () => pairs.map((pair) => ({ name: nameOf(pair, pairs.length > 1 ? sayOf(pair.a) : ""), pair })),
+    () => pairs.map((pair) => ({ name: nameOf(pair, isAlone(pair, pairs) ? "" : sayOf(pair.a)), pair })),
     [pairs, sayOf],
   );
+}
+
+/** The only one of its workload needs no options to be known by. */
+function isAlone({ a }: ComparedPair, pairs: readonly ComparedPair[]): boolean {
+  return pairs.filter((other) => other.a.workload === a.workload).length === 1;
 }
 
 function nameOf({ a, b }: ComparedPair, told: string): string {
@@ -94,8 +99,9 @@ function FigureSection({ named, metric, onMetric }: FigureSectionProps) {
   const chosen = choices.find(({ key }) => key === metric) ?? choices[0];
   const drawn = useMemo(() => drawnPairs(named, chosen?.key ?? ""), [named, chosen?.key]);
   const title = chosen?.title ?? "";
-  const runs = useMemo(() => runsFigure(drawn, title, scheme), [drawn, title, scheme]);
+  const runs = useMemo(() => runsFigure(drawn, scheme), [drawn, scheme]);
   const shifts = useMemo(() => shiftsOf(drawn), [drawn]);
+  const hasRatio = shifts.some(({ ratio }) => ratio !== null);
   const ratios = useMemo(() => shiftsFigure(shifts, scheme), [shifts, scheme]);
   return (
     <Section
@@ -113,7 +119,7 @@ function FigureSection({ named, metric, onMetric }: FigureSectionProps) {
       <Stack gap="xs">
         <div className="iotide-panels">
           <Plot figure={runs} height={360} label={`${title}, runs of A and B`} viewKey={title} />
-          {shifts.some(({ ratio }) => ratio !== null) && (
+          {hasRatio && (
             <Plot
               figure={ratios}
               height={Math.max(360, shiftsHeight(shifts))}
@@ -123,9 +129,9 @@ function FigureSection({ named, metric, onMetric }: FigureSectionProps) {
           )}
         </div>
         <Text c="dimmed" size="sm">
-          Each dot is a run, bars are at medians. On the right the ratio B / A of Hodges and Lehmann with its
-          exact 95 % interval; hollow and grey of fewer than four runs or unlike cells. Within the band a
-          difference is below the practical threshold of 5 %.
+          Each dot is a run, bars are at medians.{" "}
+          {hasRatio &&
+            "Beside them the ratio B / A of Hodges and Lehmann with its exact 95 % interval; hollow and grey of fewer than four runs or unlike cells. Within the band a difference is below the practical threshold of 5 %."}
         </Text>
       </Stack>
     </Section>

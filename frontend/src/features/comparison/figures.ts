@@ -56,7 +56,7 @@ export function drawnPairs(pairs: readonly NamedPair[], key: string): Drawn[] {
     .slice(0, MOST_DRAWN_PAIRS);
 }
 
-export function runsFigure(drawn: readonly Drawn[], title: string, scheme: Scheme): Figure {
+export function runsFigure(drawn: readonly Drawn[], scheme: Scheme): Figure {
   const values = drawn.flatMap(({ metric }) => [...metric.values_a, ...metric.values_b]);
   const side = (of: (metric: ComparedMetric) => { median: number; values: readonly number[] }) =>
     drawn.map(({ metric }, at): ComparedRuns => ({ at, flags: metric.flags, ...of(metric) }));
@@ -66,7 +66,8 @@ export function runsFigure(drawn: readonly Drawn[], title: string, scheme: Schem
       { name: "B", runs: side(({ median_b, values_b }) => ({ median: median_b, values: values_b })) },
     ],
     {
-      metricTitle: title,
+      // Labels would not fit beside the axis; they stand in the choice above.
+      metricTitle: drawn[0]?.metric.title ?? "",
       scale: axisScale(drawn[0]?.metric.unit ?? "count", values),
       highest: Math.max(0, ...values),
       axis: { kind: "category", title: "", ticks: drawn.map(({ name }, at) => ({ at, text: name })) },

@@ -15,7 +15,7 @@ import { When } from "@/components/When";
 import { formatP } from "@/lib/units";
 import { changesQuery } from "./queries";
 
-const HEAD = ["Series", "", "What", "Since", "Before", "After", "p", "Events near it"];
+const HEAD = ["Series", "What", "Since", "Before", "After", "p", "Events near it"];
 
 /** The part of the address that belongs to the list. */
 export interface ChangesView {
@@ -123,7 +123,7 @@ interface ChangeRowProps {
 function ChangeRow({ found: { series, change, events }, clusterName }: ChangeRowProps) {
   return (
     <tr>
-      <td className="iotide-name">
+      <td className="iotide-wrap">
         <SeriesName
           cellId={change.cell_id}
           clusterId={series.cluster_id}
@@ -132,11 +132,8 @@ function ChangeRow({ found: { series, change, events }, clusterName }: ChangeRow
         />
         <MadeUpBadge clusterId={series.cluster_id} />
       </td>
-      <td>
-        <DirectionBadge change={change} />
-      </td>
       <td className="iotide-wrap">
-        {change.words}
+        <DirectionBadge change={change} /> {change.words}
         {change.confirmed_at === null && <Unconfirmed />}
       </td>
       <td>
@@ -161,7 +158,7 @@ function ChangeRow({ found: { series, change, events }, clusterName }: ChangeRow
 
 function Unconfirmed() {
   return (
-    <Badge color="yellow" ml="xs" tt="none" variant="light">
+    <Badge color="orange" ml="xs" tt="none" variant="light">
       not confirmed yet
     </Badge>
   );

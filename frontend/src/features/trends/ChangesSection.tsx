@@ -92,7 +92,7 @@ function NoiseRow({ name, noise }: NoiseRowProps) {
 
 function Suspected({ isHigher }: { isHigher: boolean }) {
   return (
-    <Badge color="yellow" ml="xs" tt="none" variant="light">
+    <Badge color="orange" ml="xs" tt="none" variant="light">
       suspect: the newest points are {isHigher ? "higher" : "lower"}
     </Badge>
   );
@@ -100,7 +100,7 @@ function Suspected({ isHigher }: { isHigher: boolean }) {
 
 function Unconfirmed() {
   return (
-    <Badge color="yellow" ml="xs" tt="none" variant="light">
+    <Badge color="orange" ml="xs" tt="none" variant="light">
       not confirmed yet
     </Badge>
   );

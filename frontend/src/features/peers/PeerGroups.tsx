@@ -1,0 +1,104 @@
+/** Equals of a cluster beside each other, groups with an odd one first. */
+
+import { Badge, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Peer, PeerGroup } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { useTitlesOf } from "@/components/optionTitles";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { describeValues } from "@/lib/options";
+import { formatP, formatShift, scaleFor } from "@/lib/units";
+import { peersQuery } from "./queries";
+
+const HEAD = ["Name", "Median", "Runs", "Against the others", "Robust z", "p", "In words"];
+const ONE_BY_ONE = { nodes: "Nodes", targets: "Targets", osts: "OSTs" } as const;
+
+interface PeerGroupsProps {
+  readonly clusterId: number;
+  readonly workload: string | undefined;
+}
+
+export function PeerGroups({ clusterId, workload }: PeerGroupsProps) {
+  const peers = useQuery(peersQuery(clusterId, workload));
+  return (
+    <Loaded
+      empty={
+        <Text c="dimmed">
+          There are no peers yet: three equal nodes, targets or OSTs at least, with four runs each of the same
+          workload.
+        </Text>
+      }
+      isEmpty={({ groups }) => groups.length === 0}
+      lines={8}
+      query={peers}
+    >
+      {({ groups, left_out }) => (
+        <>
+          {groups.map((group) => (
+            <GroupSection clusterId={clusterId} group={group} key={group.members[0]?.series_id} />
+          ))}
+          {left_out > 0 && <Text c="dimmed">{left_out} more groups are not shown: choose a workload.</Text>}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGroup }) {
+  const titleOf = useTitlesOf()(group.workload);
+  const { workload, title, options, labels, kind, alike, members, too_few: tooFew } = group;
+  const told = describeValues({ ...options, ...labels }, titleOf);
+  const scale = scaleFor(group.unit, Math.max(0, ...members.map(({ median }) => median)));
+  const name = `${workload}: ${title}${told && `, ${told}`}`;
+  return (
+    <Section
+      actions={group.has_odd && <Odd />}
+      description={`${ONE_BY_ONE[kind]}: ${alike}. ${tooFew.length > 0 ? `Fewer than four runs: ${tooFew.join(", ")}.` : ""}`}
+      title={name}
+    >
+      <ScrollTable head={HEAD} label={`Peers of ${name}`} maxHeight={440}>
+        {members.map((peer) => (
+          <tr key={peer.series_id + peer.name}>
+            <td>
+              <TextLink
+                fw={600}
+                params={{ clusterId }}
+                search={{ workload, metric: group.metric, series: [peer.series_id] }}
+                to="/clusters/$clusterId/trend"
+              >
+                {peer.name}
+              </TextLink>
+            </td>
+            <td className="iotide-strong">
+              <Quantity scale={scale} unit={group.unit} value={peer.median} />
+            </td>
+            <Against peer={peer} />
+          </tr>
+        ))}
+      </ScrollTable>
+    </Section>
+  );
+}
+
+function Odd() {
+  return (
+    <Badge color="red" miw="max-content" tt="none" variant="light">
+      odd one out
+    </Badge>
+  );
+}
+
+function Against({ peer: { n, difference_ratio, robust_z, p_value, is_odd, words } }: { peer: Peer }) {
+  return (
+    <>
+      <td>{n}</td>
+      <td className="iotide-number">{formatShift(1 + difference_ratio)}</td>
+      <td className="iotide-number">{robust_z === null ? "" : robust_z.toFixed(1)}</td>
+      <td>{formatP(p_value)}</td>
+      <td className={is_odd ? "iotide-wrap iotide-strong" : "iotide-wrap"}>{words}</td>
+    </>
+  );
+}
