@@ -86,6 +86,11 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     },
     { name: "builder-empty", path: `/campaigns/new?cluster=${empty}`, sign: heading("Preview") },
     { name: "campaign-results", path: `/campaigns/${campaign?.id}`, sign: heading("Results") },
+    {
+      name: "compare",
+      path: `/compare?a=${campaign?.id}&b=${campaign?.id}`,
+      sign: shown((page) => page.getByRole("table", { name: /^Numbers of/ }).first()),
+    },
     { name: "campaign-runs", path: `/campaigns/${campaign?.id}?tab=runs`, sign: heading("Runs") },
     { name: "campaign-plan", path: `/campaigns/${campaign?.id}?tab=plan`, sign: heading("Plan") },
     {
@@ -103,7 +108,12 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     ...ofCluster(cluster),
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
     { name: "trends", path: "/trends", sign: heading("Trends") },
-    { name: "settings", path: "/settings", sign: heading("Settings") },
+    {
+      name: "settings",
+      path: "/settings",
+      sign: heading("Settings"),
+      act: async (page) => page.getByRole("button", { name: "Add a rule" }).click(),
+    },
     { name: "no-such-page", path: "/runs/abc", sign: heading("There is nothing here") },
     {
       name: "command-palette",
@@ -127,6 +137,9 @@ function ofCluster(cluster: number | undefined): Place[] {
       sign: shown((page) => page.getByLabel("Variant")),
     },
     { name: "queue", path: `/queues/${cluster}`, sign: heading("Waiting runs") },
+    { name: "changes", path: "/changes?unconfirmed=true", sign: heading("Changes") },
+    { name: "alerts", path: "/alerts?state=all", sign: heading("Alerts") },
+    { name: "peers", path: `/peers?cluster=${cluster}`, sign: heading("Peers of e2e") },
     {
       name: "drain",
       path: "/",
