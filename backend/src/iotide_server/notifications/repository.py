@@ -20,7 +20,8 @@ _FORGET: Final = text(
 )
 
 _RULES: Final = text(
-    "SELECT name FROM alert_rule WHERE removed_at IS NULL AND :channel_id = ANY(channel_ids) ORDER BY name"
+    "SELECT name FROM alert_rule JOIN alert_rule_channel ON rule_id = alert_rule.id WHERE channel_id = :channel_id"
+    " ORDER BY name"
 )
 
 
