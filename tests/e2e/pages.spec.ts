@@ -47,6 +47,19 @@ test.beforeAll(async ({ request }) => {
   await post(request, "clusters", { name: EMPTY_CLUSTER });
 });
 
+const SETTINGS: Place = {
+  name: "settings",
+  path: "/settings",
+  sign: heading("Settings"),
+  act: async (page) => page.getByRole("button", { name: "Add a rule" }).click(),
+};
+
+/** Of a campaign with itself, so that all of it is alike. */
+function comparison(id: number | undefined): Place {
+  const numbers = shown((page) => page.getByRole("table", { name: /^Numbers of/ }).first());
+  return { name: "compare", path: `/compare?a=${id}&b=${id}`, sign: numbers };
+}
+
 /** Every page, with the ids of things that exist. */
 async function places(request: APIRequestContext): Promise<Place[]> {
   const [campaign] = await items(request, "campaigns?state=finished");
@@ -86,11 +99,6 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     },
     { name: "builder-empty", path: `/campaigns/new?cluster=${empty}`, sign: heading("Preview") },
     { name: "campaign-results", path: `/campaigns/${campaign?.id}`, sign: heading("Results") },
-    {
-      name: "compare",
-      path: `/compare?a=${campaign?.id}&b=${campaign?.id}`,
-      sign: shown((page) => page.getByRole("table", { name: /^Numbers of/ }).first()),
-    },
     { name: "campaign-runs", path: `/campaigns/${campaign?.id}?tab=runs`, sign: heading("Runs") },
     { name: "campaign-plan", path: `/campaigns/${campaign?.id}?tab=plan`, sign: heading("Plan") },
     {
@@ -108,12 +116,8 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     ...ofCluster(cluster),
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
     { name: "trends", path: "/trends", sign: heading("Trends") },
-    {
-      name: "settings",
-      path: "/settings",
-      sign: heading("Settings"),
-      act: async (page) => page.getByRole("button", { name: "Add a rule" }).click(),
-    },
+    SETTINGS,
+    comparison(campaign?.id),
     { name: "no-such-page", path: "/runs/abc", sign: heading("There is nothing here") },
     {
       name: "command-palette",
