@@ -3,7 +3,7 @@
 import { Alert, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { CampaignComparison, ComparedPair } from "@/api/types";
+import type { CampaignComparison, ComparedCell, ComparedPair } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
@@ -58,14 +58,21 @@ function useNamed(pairs: readonly ComparedPair[]): NamedPair[] {
   const cells = useMemo(() => pairs.map(({ a }) => a), [pairs]);
   const sayOf = useDescriber(cells);
   return useMemo(
-    () => pairs.map((pair) => ({ name: nameOf(pair, isAlone(pair, pairs) ? "" : sayOf(pair.a)), pair })),
+    () => pairs.map((pair) => ({ name: nameOf(pair, toldOf(pair, pairs, sayOf)), pair })),
     [pairs, sayOf],
   );
 }
 
-/** The only one of its workload needs no options to be known by. */
-function isAlone({ a }: ComparedPair, pairs: readonly ComparedPair[]): boolean {
-  return pairs.filter((other) => other.a.workload === a.workload).length === 1;
+/** What tells a cell from the others of its workload: options where they differ, else where it ran; nothing if alone. */
+function toldOf(
+  { a }: ComparedPair,
+  pairs: readonly ComparedPair[],
+  sayOf: (cell: ComparedCell) => string,
+): string {
+  const others = pairs.filter((other) => other.a.workload === a.workload);
+  if (others.length === 1) return "";
+  const options = new Set(others.map((other) => JSON.stringify(other.a.options)));
+  return options.size > 1 ? sayOf(a) : `${a.node_names.join("+")} on ${a.target_names.join("+")}`;
 }
 
 function nameOf({ a, b }: ComparedPair, told: string): string {

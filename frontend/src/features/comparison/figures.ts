@@ -19,6 +19,7 @@ export interface MetricChoice {
 }
 
 export const MOST_DRAWN_PAIRS = 24;
+const LONGEST_NAME = 26;
 
 /** What tells a number of a pair from its others; stands in the address. */
 export function metricKey({ metric, target_name, labels }: ComparedMetric): string {
@@ -51,9 +52,14 @@ export function drawnPairs(pairs: readonly NamedPair[], key: string): Drawn[] {
   return pairs
     .flatMap(({ name, pair }) => {
       const metric = pair.metrics.find((one) => metricKey(one) === key);
-      return metric ? [{ name, isAlike: pair.is_alike, metric }] : [];
+      return metric ? [{ name: shortened(name), isAlike: pair.is_alike, metric }] : [];
     })
     .slice(0, MOST_DRAWN_PAIRS);
+}
+
+/** Fits beside a figure; the number in front keeps it apart from the others. */
+function shortened(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
 }
 
 export function runsFigure(drawn: readonly Drawn[], scheme: Scheme): Figure {
