@@ -113,28 +113,39 @@ it("acts on an alert with what belongs to the move, and offers no other moves", 
   expect(history).toHaveTextContent(/by itselfConfirmedsuspect → untriaged/);
 });
 
+const RULE = {
+  id: 2,
+  cluster_id: 1,
+  cluster_name: "hpc1",
+  name: "nightly-slower",
+  target: null,
+  workload: "dd",
+  metric: null,
+  least_shift_ratio: 0.05,
+  directions: "worse",
+  missing_runs: true,
+  control_workload: null,
+  channel_ids: [],
+  open_alerts: 3,
+};
+
+function channel(id: number, clusterId: number, name: string) {
+  const receiver = { kind: "slack", has_url: true };
+  const never = { quiet_hours: null, digest: null, digest_due_at: null, delivered_at: null, failed_at: null };
+  return { id, name, cluster_id: clusterId, cluster_name: "hpc", receiver, failure: null, ...never };
+}
+
 it("says before a rule is deleted how many alerts are closed with it, and adds one in ratios", async () => {
   const sent: unknown[] = [];
-  const rule = {
-    id: 2,
-    cluster_id: 1,
-    cluster_name: "hpc1",
-    name: "nightly-slower",
-    target: null,
-    workload: "dd",
-    metric: null,
-    least_shift_ratio: 0.05,
-    directions: "worse",
-    missing_runs: true,
-    control_workload: null,
-    open_alerts: 3,
-  };
   server.use(
-    http.get("*/api/v1/alert-rules", () => listOf([rule])),
+    http.get("*/api/v1/alert-rules", () => listOf([RULE])),
     http.get("*/api/v1/tokens", () => listOf([])),
+    http.get("*/api/v1/channels", () =>
+      listOf([channel(4, 1, "storage-people"), channel(5, 2, "elsewhere")]),
+    ),
     http.post("*/api/v1/alert-rules", async ({ request }) => {
       sent.push(await request.json());
-      return HttpResponse.json(rule, { status: 201 });
+      return HttpResponse.json(RULE, { status: 201 });
     }),
     http.delete("*/api/v1/alert-rules/2", () => {
       sent.push("deleted");
@@ -148,6 +159,9 @@ it("says before a rule is deleted how many alerts are closed with it, and adds o
   await user.click(screen.getByRole("button", { name: "Delete the rule" }));
   await user.click(screen.getByRole("button", { name: "Add a rule" }));
   await user.type(screen.getByRole("textbox", { name: "Rule name" }), "slower");
+  await user.click(screen.getByRole("combobox", { name: "Tell through these channels" }));
+  await user.click(await screen.findByRole("option", { name: "storage-people" }));
+  expect(screen.queryByRole("option", { name: "elsewhere" })).not.toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: "Add rule" }));
   await waitFor(() => expect(sent).toHaveLength(2));
   expect(sent[1]).toMatchObject({
@@ -155,5 +169,6 @@ it("says before a rule is deleted how many alerts are closed with it, and adds o
     cluster: "hpc1",
     least_shift_ratio: 0.05,
     missing_runs: true,
+    channel_ids: [4],
   });
 });

@@ -1,11 +1,12 @@
-/** The settings' section of alert rules, with the clusters, targets and workloads that a rule may name. */
+/** The settings' section of alert rules, with the clusters, targets, workloads and channels that a rule may name. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { hasRole, usePrincipal } from "@/components/session";
+import { hasRole, useMaySomewhere, usePrincipal } from "@/components/session";
 import { RuleForm } from "@/features/alerts/RuleForm";
 import { RulesSection } from "@/features/alerts/RulesSection";
 import { clustersQuery } from "@/features/clusters/queries";
+import { channelsQuery } from "@/features/notifications/queries";
 import { targetsQuery } from "@/features/targets/queries";
 import { workloadsQuery } from "@/features/workloads/queries";
 
@@ -18,12 +19,15 @@ export function AlertRules() {
   const wanted = { enabled: cluster !== undefined };
   const { data: targets = [] } = useQuery({ ...targetsQuery(cluster?.id ?? 0), ...wanted });
   const { data: workloads = [] } = useQuery({ ...workloadsQuery(cluster?.id), ...wanted });
+  const { data: channels = [] } = useQuery({ ...channelsQuery, enabled: useMaySomewhere("operator") });
   return (
     <RulesSection
+      channels={channels}
       mayAdd={cluster !== undefined}
       renderForm={(onDone) =>
         cluster && (
           <RuleForm
+            channels={channels.filter((one) => one.cluster_id === null || one.cluster_id === cluster.id)}
             cluster={cluster}
             clusters={own}
             onCluster={setClusterId}

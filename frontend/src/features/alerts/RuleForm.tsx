@@ -1,9 +1,18 @@
 /** Enters a rule: of which changes of which series alerts are raised. */
 
-import { Button, Group, NativeSelect, NumberInput, Stack, Switch, TextInput } from "@mantine/core";
+import {
+  Button,
+  Group,
+  MultiSelect,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  Switch,
+  TextInput,
+} from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { AlertRuleInput, Cluster } from "@/api/types";
+import type { AlertRuleInput, Channel, Cluster } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { createAlertRule } from "./queries";
 
@@ -18,16 +27,23 @@ interface RuleFormProps {
   /** Names in the cluster to choose from. */
   readonly targets: readonly string[];
   readonly workloads: readonly string[];
+  /** Channels that tell of the cluster. */
+  readonly channels: readonly Channel[];
   readonly onDone: () => void;
 }
 
-export function RuleForm({ cluster, onDone, ...scope }: RuleFormProps) {
+export function RuleForm({ cluster, channels, onDone, ...scope }: RuleFormProps) {
   const create = useMutation(createAlertRule);
   const [percent, setPercent] = useState<number | string>(5);
+  const [told, setTold] = useState<readonly string[]>([]);
+  const offered = channels.map(({ id, name }) => ({ value: String(id), label: name }));
+  // Another cluster has other channels: what was chosen for the one before is not told of this one.
+  const chosen = told.filter((id) => offered.some(({ value }) => value === id));
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    create.mutate(ruleOf(form, cluster.name, Number(percent)), { onSuccess: onDone });
+    const rule = ruleOf(form, cluster.name, Number(percent));
+    create.mutate({ ...rule, channel_ids: chosen.map(Number) }, { onSuccess: onDone });
   }
   return (
     <form aria-label="New alert rule" onSubmit={submit}>
@@ -54,6 +70,14 @@ export function RuleForm({ cluster, onDone, ...scope }: RuleFormProps) {
           />
         </Group>
         <Scope cluster={cluster} key={cluster.id} {...scope} />
+        <MultiSelect
+          data={offered}
+          description={offered.length === 0 ? "There is none yet; add one under Notifications." : undefined}
+          label="Tell through these channels"
+          onChange={setTold}
+          placeholder={chosen.length === 0 ? "Nobody is told" : undefined}
+          value={[...chosen]}
+        />
         <Switch
           defaultChecked
           label="Tell of scheduled series that stopped, too"
@@ -89,7 +113,13 @@ function ruleOf(form: FormData, cluster: string, percent: number): AlertRuleInpu
   };
 }
 
-function Scope({ clusters, cluster, onCluster, targets, workloads }: Omit<RuleFormProps, "onDone">) {
+function Scope({
+  clusters,
+  cluster,
+  onCluster,
+  targets,
+  workloads,
+}: Omit<RuleFormProps, "onDone" | "channels">) {
   return (
     <Group align="flex-end">
       <NativeSelect

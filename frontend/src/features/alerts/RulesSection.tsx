@@ -3,7 +3,7 @@
 import { Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import type { AlertRule } from "@/api/types";
+import type { AlertRule, Channel } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
@@ -17,9 +17,11 @@ interface RulesSectionProps {
   /** The form of a new rule. */
   readonly renderForm: (onDone: () => void) => ReactNode;
   readonly mayAdd: boolean;
+  /** Those that the reader may see. */
+  readonly channels: readonly Channel[];
 }
 
-export function RulesSection({ renderForm, mayAdd }: RulesSectionProps) {
+export function RulesSection({ renderForm, mayAdd, channels }: RulesSectionProps) {
   const rules = useQuery(alertRulesQuery);
   const [isAdding, setIsAdding] = useState(false);
   return (
@@ -43,11 +45,11 @@ export function RulesSection({ renderForm, mayAdd }: RulesSectionProps) {
         >
           {(rows) => (
             <ScrollTable
-              head={["Rule", "Covers", "From", "Directions", "Stopped series", "Open alerts", ""]}
+              head={["Rule", "Covers", "From", "Directions", "Stopped series", "Tells", "Open alerts", ""]}
               label="Alert rules"
             >
               {rows.map((rule) => (
-                <RuleRow key={rule.id} rule={rule} />
+                <RuleRow channels={channels} key={rule.id} rule={rule} />
               ))}
             </ScrollTable>
           )}
@@ -57,9 +59,10 @@ export function RulesSection({ renderForm, mayAdd }: RulesSectionProps) {
   );
 }
 
-function RuleRow({ rule }: { rule: AlertRule }) {
+function RuleRow({ rule, channels }: { rule: AlertRule; channels: readonly Channel[] }) {
   const { target, workload, metric, control_workload: control } = rule;
   const scope = [workload, metric, target && `on ${target.name}`].filter(Boolean).join(", ");
+  const told = rule.channel_ids.map((id) => channels.find((one) => one.id === id)?.name ?? `channel ${id}`);
   return (
     <tr>
       <td className="iotide-name iotide-strong">{rule.name}</td>
@@ -74,6 +77,7 @@ function RuleRow({ rule }: { rule: AlertRule }) {
       <td>{formatValue(rule.least_shift_ratio, "ratio")}</td>
       <td>{rule.directions === "both" ? "worse and better" : "worse alone"}</td>
       <td>{rule.missing_runs ? "told" : "not told"}</td>
+      <td className="iotide-wrap">{told.join(", ") || "nobody"}</td>
       <td>{rule.open_alerts}</td>
       <td>
         <Group justify="flex-end">
