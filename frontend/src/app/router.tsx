@@ -210,6 +210,7 @@ const alerts = createRoute({
     state: optional(z.enum([...ALERT_STATES, "all"])),
     owner: text,
     kind: optional(z.enum(["change", "missing"])),
+    group: optional(idParam),
   }),
   component: lazyRouteComponent(() => import("./pages/AlertsRoute")),
 });

@@ -74,7 +74,7 @@ def group_message(group_id: int, alerts: Sequence[Alert], *, is_environment: boo
         cluster_id=first.cluster_id,
         subject=f"{first.cluster_name}: {'environment: ' if is_environment else ''}{_subject(alerts)}",
         text="\n".join(lines),
-        path=f"/alerts/{first.id}" if len(alerts) == 1 else f"/alerts?group_id={group_id}",
+        path=f"/alerts/{first.id}" if len(alerts) == 1 else f"/alerts?group={group_id}",
         data={
             "group_id": group_id,
             "cluster": first.cluster_name,
@@ -103,7 +103,7 @@ def digest_message(week: Week) -> Message:
         cluster_id=week.cluster_id,
         subject=f"{week.cluster_name}, week until {written(week.until)}: {subject}",
         text="\n\n".join(part for part in parts if part),
-        path=f"/alerts?cluster_id={week.cluster_id}",
+        path=f"/alerts?cluster={week.cluster_id}",
         data={
             "cluster": week.cluster_name,
             "since": week.since.isoformat(),

@@ -88,6 +88,22 @@ it("shows together what changed together, and asks for what is to be dealt with 
   expect(asked[0]).toEqual(["untriaged", "acknowledged", "investigating"]);
 });
 
+it("shows the group that a message led to, in whatever state its alerts are by now", async () => {
+  const asked: URLSearchParams[] = [];
+  server.use(
+    http.get("*/api/v1/alerts", ({ request }) => {
+      asked.push(new URL(request.url).searchParams);
+      return listOf([{ ...ALERT, state: "expected" }]);
+    }),
+  );
+  const { router, user } = openDashboard("/alerts?group=8");
+  await screen.findByRole("heading", { name: "Changed together" });
+  expect([asked[0]?.get("group_id"), asked[0]?.getAll("state")]).toEqual(["8", []]);
+  await user.click(screen.getByRole("button", { name: "Not this group alone" }));
+  await waitFor(() => expect(router.state.location.search).toEqual({}));
+  await screen.findByRole("heading", { name: "To be dealt with" });
+});
+
 it("acts on an alert with what belongs to the move, and offers no other moves", async () => {
   const bodies: unknown[] = [];
   server.use(

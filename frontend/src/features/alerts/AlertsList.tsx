@@ -1,6 +1,6 @@
 /** The inbox of alerts: what somebody has to deal with first, everything else by its filters. */
 
-import { Group, NativeSelect, Stack, Switch, Text } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ALERT_STATES, type AlertState, OPEN_ALERT_STATES } from "@/api/states";
 import type { Alert } from "@/api/types";
@@ -17,6 +17,8 @@ export interface AlertsView {
   readonly state?: AlertState | "all" | undefined;
   readonly owner?: string | undefined;
   readonly kind?: Alert["kind"] | undefined;
+  /** Those that changed together, as a message names them: in whatever state they are by now. */
+  readonly group?: number | undefined;
 }
 
 interface AlertsListProps {
@@ -27,13 +29,13 @@ interface AlertsListProps {
 }
 
 export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
-  const { state, owner, kind } = view;
-  const alerts = useInfiniteQuery(alertsQuery({ clusterId, states: statesOf(state), owner, kind }));
+  const { state, owner, kind, group } = view;
+  const alerts = useInfiniteQuery(alertsQuery({ clusterId, states: statesOf(view), owner, kind, group }));
   return (
     <Section
       actions={<Filters onView={onView} view={view} />}
       description="Changes that a rule covers, and scheduled series that stopped. A suspect is looked at again by runs of its own before anybody is told."
-      title={state === undefined ? "To be dealt with" : "Alerts"}
+      title={titleOf(state, group)}
     >
       <Loaded empty={<NoAlert view={view} />} isEmpty={(rows) => rows.length === 0} lines={8} query={alerts}>
         {(rows) => (
@@ -47,13 +49,19 @@ export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
   );
 }
 
-function statesOf(state: AlertsView["state"]): readonly AlertState[] | undefined {
-  if (state === undefined) return OPEN_ALERT_STATES;
+function titleOf(state: AlertsView["state"], group: number | undefined): string {
+  if (group !== undefined) return "Changed together";
+  return state === undefined ? "To be dealt with" : "Alerts";
+}
+
+function statesOf({ state, group }: AlertsView): readonly AlertState[] | undefined {
+  if (state === undefined) return group === undefined ? OPEN_ALERT_STATES : undefined;
   return state === "all" ? undefined : [state];
 }
 
 function NoAlert({ view }: { view: AlertsView }) {
-  if (view.state || view.owner || view.kind) return <Text c="dimmed">There is no such alert.</Text>;
+  if (view.state || view.owner || view.kind || view.group)
+    return <Text c="dimmed">There is no such alert.</Text>;
   return (
     <Text c="dimmed">
       Nothing is to be dealt with. Alerts are raised by rules, which are under Settings: each names the
@@ -66,10 +74,15 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
   const { name } = usePrincipal();
   return (
     <Group gap="sm">
+      {view.group !== undefined && (
+        <Button onClick={() => onView({ group: undefined })} size="compact-xs" variant="default">
+          Not this group alone
+        </Button>
+      )}
       <NativeSelect
         aria-label="State"
         data={[
-          { value: "", label: "To be dealt with" },
+          { value: "", label: view.group === undefined ? "To be dealt with" : "Any state" },
           ...ALERT_STATES.map((state) => ({ value: state, label: state.replaceAll("_", " ") })),
           { value: "all", label: "All states" },
         ]}

@@ -14,14 +14,16 @@ export interface AlertFilter {
   readonly states?: readonly AlertState[] | undefined;
   readonly owner?: string | undefined;
   readonly kind?: Alert["kind"] | undefined;
+  readonly group?: number | undefined;
 }
 
-export function alertsQuery({ clusterId, states, owner, kind }: AlertFilter) {
+export function alertsQuery({ clusterId, states, owner, kind, group }: AlertFilter) {
   const wanted = {
     cluster_id: clusterId ?? null,
     state: states ? [...states] : null,
     owner: owner ?? null,
     kind: kind ?? null,
+    group_id: group ?? null,
   };
   return infiniteQueryOptions({
     queryKey: ["alert", "list", wanted],
