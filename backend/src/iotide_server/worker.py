@@ -26,11 +26,13 @@ from iotide_server.results.service import POINTS
 from iotide_server.schedules.firing import OVERSIGHT
 from iotide_server.settings import Settings
 from iotide_server.trends.analysis import analyse_series
-from iotide_server.trends.service import ALERTS, ANALYSIS, recompute_points
+from iotide_server.trends.peer_marks import judge_peers
+from iotide_server.trends.service import ALERTS, ANALYSIS, PEERS, recompute_points
 
 HANDLERS: Final[Mapping[str, Handler]] = {
     POINTS: recompute_points,
     ANALYSIS: analyse_series,
+    PEERS: judge_peers,
     ALERTS: raise_alerts,
     ALERT_GROUP: tell_group,
     OVERSIGHT: watch_cluster,

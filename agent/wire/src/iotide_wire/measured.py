@@ -59,7 +59,8 @@ class FlagCode(StrEnum):
     """What the flags on a run say.
 
     NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
-    processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it.
+    processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it. PEER_ODD:
+    the node, target or OST is odd among its equals, and so is this run.
     """
 
     CACHE_SIZE = "CACHE_SIZE"
@@ -82,6 +83,7 @@ class FlagCode(StrEnum):
     NO_DIRECT = "NO_DIRECT"
     ZEROES = "ZEROES"
     TOO_FAST = "TOO_FAST"
+    PEER_ODD = "PEER_ODD"
 
 
 class FlagEffect(StrEnum):

@@ -24,6 +24,7 @@ _FORGET_WORK: Final = text(
     WHERE (kind IN ('analysis', 'alerts') AND key IN (SELECT id FROM series WHERE cluster_id = ANY(:clusters)))
        OR (kind = 'points' AND key IN (SELECT cell.id FROM cell JOIN campaign ON campaign.id = cell.campaign_id
                                        WHERE cluster_id = ANY(:clusters)))
+       OR (kind = 'peers' AND key IN (SELECT id FROM campaign WHERE cluster_id = ANY(:clusters)))
     """
 )
 _ENVIRONMENTS: Final = text("SELECT DISTINCT environment_sha256 FROM run WHERE cluster_id = ANY(:clusters)")

@@ -1,7 +1,7 @@
 """Makes a history up: night after night through the ordinary ingest, with two looks of the detector in the end."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +13,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import sessions
+from iotide_server.campaigns.models import Cell
 from iotide_server.demo_history.errors import HistoryTooShortError
 from iotide_server.demo_history.founding import Founded, found, require_room
 from iotide_server.demo_history.nights import Nights
@@ -24,6 +25,7 @@ from iotide_server.live import service as live
 from iotide_server.results.models import Series
 from iotide_server.trends import events
 from iotide_server.trends.analysis import analyse_series
+from iotide_server.trends.peer_marks import mark_odd_runs
 from iotide_server.trends.schemas import EventInput
 from iotide_server.trends.service import recompute_points
 
@@ -42,6 +44,7 @@ _DONE: Final = text(
     """
     UPDATE work SET done_version = version WHERE done_version < version AND (
         (kind = 'points' AND key = ANY(:cell_ids))
+        OR (kind = 'peers' AND key IN (SELECT id FROM campaign WHERE cluster_id = :cluster_id))
         OR (kind = 'analysis' AND key IN (SELECT id FROM series WHERE cluster_id = :cluster_id)))
     """
 )
@@ -160,8 +163,17 @@ class _Site:
                     self.campaign_count += 1
             for cell_id in cell_ids:
                 recompute_points(session, cell_id)
+            if days.stop > self._days - _LOOK_DAYS:
+                self._judge_peers(session, cell_ids)
             self._tell(session, days)
             session.execute(_DONE, {"cell_ids": cell_ids, "cluster_id": self.cluster_id})
+
+    def _judge_peers(self, session: Session, cell_ids: Sequence[int]) -> None:
+        """Of the newest campaigns alone: nobody looks at the flags of runs of two years ago."""
+        campaigns = select(Cell.campaign_id).where(Cell.id.in_(cell_ids)).distinct().order_by(Cell.campaign_id)
+        for campaign_id in session.scalars(campaigns).all():
+            for cell_id in mark_odd_runs(session, campaign_id):
+                recompute_points(session, cell_id)
 
     def _due(self, day: int) -> list[Routine]:
         opens, closes = self._founded.site.closed

@@ -24,8 +24,8 @@ from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.reading import OrderReading, RunReading
 
-_FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER})
-"""Marks that are made again with the points of the cell."""
+_FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER, FlagCode.PEER_ODD})
+"""Marks that are made again with the points of the cell, or after them."""
 
 
 def read_again(session: Session, principal: Principal, run_id: int, said: RunReading, now: datetime) -> None:

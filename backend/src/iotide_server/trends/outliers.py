@@ -1,7 +1,7 @@
 """OUTLIER: the flags of a cell's runs whose numbers lie far from those of its other runs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -41,7 +41,7 @@ def outlier_flags(values: Iterable[RunValue], measures: Mapping[int, Measure]) -
                 distance = abs(number - bounds.median) / (bounds.high - bounds.median)
                 flag = _flag(runs[run_id][0], number, bounds, measures[series_id], len(runs))
                 found[run_id].append((distance, flag))
-    return {run_id: _few(flags) for run_id, flags in found.items()}
+    return {run_id: few_told(flags) for run_id, flags in found.items()}
 
 
 def _flag(value: RunValue, number: float, bounds: Bounds, measure: Measure, runs: int) -> Flag:
@@ -56,7 +56,8 @@ def _flag(value: RunValue, number: float, bounds: Bounds, measure: Measure, runs
     )
 
 
-def _few(flags: list[tuple[float, Flag]]) -> list[Flag]:
+def few_told(flags: Sequence[tuple[float, Flag]]) -> list[Flag]:
+    """A run's flags of one code; of too many the one that is furthest, and how many there are."""
     if len(flags) <= MOST_FLAGS:
         return [flag for _, flag in flags]
     _, furthest = max(flags, key=lambda pair: pair[0])

@@ -1,17 +1,20 @@
 """SQL of peers: the series of a cluster with points, and the nodes and targets that they are of."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
 from iotide_server.results.models import Point, Series
+from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.models import ChangePoint
 from iotide_server.trends.peering import Known, size_classes
+from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import Unit, format_value
 
 _HARDWARE: Final = ("machine.product", "cpu.model", "cpu.count")
@@ -20,8 +23,25 @@ _NEWEST_CELLS: Final = text(
     SELECT DISTINCT newest.cell_id
     FROM unnest(CAST(:series_ids AS bigint[])) AS wanted (series_id)
     CROSS JOIN LATERAL (
-        SELECT cell_id FROM point WHERE point.series_id = wanted.series_id ORDER BY at DESC, id DESC LIMIT :cells
+        SELECT cell_id FROM point
+        WHERE point.series_id = wanted.series_id AND (CAST(:before AS timestamptz) IS NULL OR at < :before)
+        ORDER BY at DESC, id DESC LIMIT :cells
     ) AS newest
+    """
+)
+_MEASURED_AGAIN: Final = text(
+    """
+    WITH own AS (
+        SELECT point.series_id, point.at FROM cell JOIN point ON point.cell_id = cell.id
+        WHERE cell.campaign_id = :campaign_id
+    )
+    SELECT min(later.at)
+    FROM (SELECT DISTINCT series_id FROM own) AS measured
+    CROSS JOIN LATERAL (
+        SELECT at FROM point
+        WHERE point.series_id = measured.series_id AND at > (SELECT max(at) FROM own)
+        ORDER BY at LIMIT 1
+    ) AS later
     """
 )
 
@@ -72,13 +92,16 @@ def known_targets(session: Session, cluster_id: int) -> dict[int, Known]:
     return known
 
 
-def newest_cells(session: Session, series_ids: Iterable[int], cells: int) -> Sequence[int]:
-    """The cells of the newest points of these series, so many of each at most."""
-    return session.scalars(_NEWEST_CELLS, {"series_ids": list(series_ids), "cells": cells}).all()
+def newest_cells(
+    session: Session, series_ids: Iterable[int], cells: int, before: datetime | None = None
+) -> Sequence[int]:
+    """The cells of the newest points of these series, so many of each at most; of those before a moment if named."""
+    named = {"series_ids": list(series_ids), "cells": cells, "before": before}
+    return session.scalars(_NEWEST_CELLS, named).all()
 
 
-def last_changes(session: Session, series_ids: Collection[int]) -> dict[int, datetime]:
-    """When each series was first at the level at which it is now, where it ever changed for sure."""
+def last_changes(session: Session, series_ids: Collection[int], before: datetime | None = None) -> dict[int, datetime]:
+    """When each series was first at the level of now, or of just before a moment, where it ever changed for sure."""
     statement = (
         select(ChangePoint.series_id, func.max(ChangePoint.at))
         .where(
@@ -86,4 +109,36 @@ def last_changes(session: Session, series_ids: Collection[int]) -> dict[int, dat
         )
         .group_by(ChangePoint.series_id)
     )
+    if before is not None:
+        statement = statement.where(ChangePoint.at < before)
     return dict(session.execute(statement).all())
+
+
+def campaign_cells(session: Session, campaign_id: int) -> Sequence[int]:
+    """The cells of a campaign."""
+    return session.scalars(select(Cell.id).where(Cell.campaign_id == campaign_id)).all()
+
+
+def series_in_cells(session: Session, cell_ids: Collection[int]) -> Sequence[Series]:
+    """The series that have a point of one of these cells."""
+    has_point = Series.id.in_(select(Point.series_id).where(Point.cell_id.in_(cell_ids)))
+    return session.scalars(select(Series).where(has_point)).all()
+
+
+def measured_again_at(session: Session, campaign_id: int) -> datetime | None:
+    """When the first of a campaign's series has its next point after the campaign; None: not yet."""
+    found: datetime | None = session.scalar(_MEASURED_AGAIN, {"campaign_id": campaign_id})
+    return found
+
+
+def cells_with_other_flags(
+    session: Session, cell_ids: Collection[int], code: FlagCode, flags: Mapping[int, Sequence[Flag]]
+) -> list[int]:
+    """Those of these cells, sorted, of which a finished run's flags of this code are not what is named by run."""
+    runs = select(Run.cell_id, Run.id, Run.flags).where(Run.cell_id.in_(cell_ids), Run.state == "finished")
+    others = set()
+    for cell_id, run_id, borne in session.execute(runs):
+        named = [flag.model_dump(mode="json") for flag in flags.get(run_id, ())]
+        if [flag for flag in borne if flag["code"] == code] != named:
+            others.add(cell_id)
+    return sorted(others)

@@ -1,8 +1,9 @@
 """The odd one out among equals, by the newest runs of each."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from statistics import median
 from typing import Annotated, Final
 
@@ -12,7 +13,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.results.models import Series
-from iotide_server.results.values import run_values
+from iotide_server.results.values import RunValue, run_values
 from iotide_server.statistics import peers as statistics
 from iotide_server.trends import peer_repository as repository
 from iotide_server.trends.peer_schemas import Peer, PeerGroup, Peers
@@ -22,6 +23,9 @@ from iotide_server.trends.words import peer_words
 
 NEWEST_CELLS: Final = 10
 """Of each series; since its last change, if that was later."""
+
+NewestRuns = Mapping[int, Mapping[int, Sequence[RunValue]]]
+"""By series and run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,10 @@ def cluster_peers(session: Session, principal: Principal, cluster_id: int, wante
         ClusterNotFoundError: there is none that the caller may see.
     """
     clusters.cluster(session, principal, cluster_id)
-    series = repository.series_with_points(session, cluster_id, wanted.workload, wanted.metric)
-    nodes, targets = repository.known_nodes(session, cluster_id), repository.known_targets(session, cluster_id)
     groups = [
         group
-        for group in peer_groups(series, nodes, targets)
-        if len(group.series) >= statistics.FEWEST_PEERS and wanted.kind in {None, group.kind}
+        for group in groups_of_equals(session, cluster_id, wanted.workload, wanted.metric)
+        if wanted.kind in {None, group.kind}
     ]
     runs = newest_runs(session, [one for group in groups for one in group.series.values()])
     judged = [found for group in groups if (found := _judged(group, runs)) is not None]
@@ -56,21 +58,49 @@ def cluster_peers(session: Session, principal: Principal, cluster_id: int, wante
     return Peers(cluster_id=cluster_id, groups=shown[: wanted.limit], left_out=max(0, len(shown) - wanted.limit))
 
 
-def newest_runs(session: Session, series: Sequence[Series]) -> Mapping[int, list[float]]:
-    """By series, what each of its newest valid runs says, since it has been at the level of now."""
+def groups_of_equals(
+    session: Session, cluster_id: int, workload: str | None = None, metric: str | None = None
+) -> list[Group]:
+    """Groups in a cluster that are large enough to be judged, of one workload or metric where one is named."""
+    series = repository.series_with_points(session, cluster_id, workload, metric)
+    nodes, targets = repository.known_nodes(session, cluster_id), repository.known_targets(session, cluster_id)
+    groups = peer_groups(series, nodes, targets)
+    return [group for group in groups if len(group.series) >= statistics.FEWEST_PEERS]
+
+
+def newest_runs(session: Session, series: Iterable[Series], before: datetime | None = None) -> NewestRuns:
+    """What the newest valid runs of each series say, since it has been at the level of now.
+
+    Args:
+        before: as it was to be seen just before that moment; None: now.
+    """
     series_ids = {one.id for one in series}
-    changed_at = repository.last_changes(session, series_ids)
-    by_run: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for value in run_values(session, repository.newest_cells(session, series_ids, NEWEST_CELLS)):
+    changed_at = repository.last_changes(session, series_ids, before)
+    by_run: dict[int, dict[int, list[RunValue]]] = defaultdict(lambda: defaultdict(list))
+    for value in run_values(session, repository.newest_cells(session, series_ids, NEWEST_CELLS, before)):
         since = changed_at.get(value.series_id)
         if value.series_id in series_ids and (since is None or value.started_at >= since):
-            by_run[value.series_id][value.run_id].append(value.value)
-    return {series_id: [median(values) for values in runs.values()] for series_id, runs in by_run.items()}
+            by_run[value.series_id][value.run_id].append(value)
+    return by_run
 
 
-def _judged(group: Group, runs: Mapping[int, list[float]]) -> PeerGroup | None:
-    values = {name: runs.get(series.id, []) for name, series in group.series.items()}
-    found = statistics.odd_ones(values)
+def judged_peers(group: Group, runs: NewestRuns) -> dict[str, statistics.Peer]:
+    """The members of a group that can be judged, each by the medians of its runs."""
+    return statistics.odd_ones(
+        {
+            name: [run_level(values) for values in runs.get(series.id, {}).values()]
+            for name, series in group.series.items()
+        }
+    )
+
+
+def run_level(values: Iterable[RunValue]) -> float:
+    """What stands for the numbers of one run in one series: their median."""
+    return median(value.value for value in values)
+
+
+def _judged(group: Group, runs: NewestRuns) -> PeerGroup | None:
+    found = judged_peers(group, runs)
     if not found:
         return None
     first = next(iter(group.series.values()))
@@ -99,6 +129,6 @@ def _judged(group: Group, runs: Mapping[int, list[float]]) -> PeerGroup | None:
         better=first.better,
         labels=first.labels,
         members=sorted(members, key=lambda peer: (not peer.is_odd, peer.name)),
-        too_few=sorted(values.keys() - found.keys()),
+        too_few=sorted(group.series.keys() - found.keys()),
         has_odd=any(peer.is_odd for peer in members),
     )

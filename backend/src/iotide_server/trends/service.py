@@ -33,6 +33,12 @@ ANALYSIS: Final = "analysis"
 ALERTS: Final = "alerts"
 """Kind of the work that raises the alerts of a series; its key is the series."""
 
+PEERS: Final = "peers"
+"""Kind of the work that marks the odd ones among equals; its key is the campaign."""
+
+JUDGED_AFTER: Final = timedelta(minutes=1)
+"""Equals are judged so long after the first news of their campaign: cells of a campaign end one after the other."""
+
 ANALYSED_AFTER: Final = timedelta(seconds=5)
 """An analysis waits so long for more news of its series: the points of a campaign come one after the other."""
 
@@ -57,6 +63,8 @@ def recompute_points(session: Session, cell_id: int) -> None:
     for series_id in sorted(touched):
         live.publish(session, "series", series_id, cluster_id)
         want_work(session, ANALYSIS, series_id, now + ANALYSED_AFTER)
+    if touched:
+        want_work(session, PEERS, cell.campaign_id, now + JUDGED_AFTER)
 
 
 def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, runs: Sequence[Run]) -> set[int]:
@@ -69,11 +77,11 @@ def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, r
     for run in runs:
         before = previous.get(run.id)
         if before is None or run.environment_sha256 is None or run.started_at is None:
-            _replace_flags(run, FlagCode.ENV_CHANGED, [])
+            replace_flags(run, FlagCode.ENV_CHANGED, [])
             continue
         old, new = facts[before.environment_sha256], facts[run.environment_sha256]
         change = environment_change(old, new, before.id)
-        _replace_flags(run, FlagCode.ENV_CHANGED, [] if change is None else [change])
+        replace_flags(run, FlagCode.ENV_CHANGED, [] if change is None else [change])
         if change is not None:
             words = environment_differences(old, new)
             seen = SeenChange(cluster_id, node_ids, before.started_at, run.started_at, words, run.id)
@@ -86,7 +94,7 @@ def _mark_outliers(session: Session, cell_id: int, runs: Sequence[Run]) -> None:
     values = _values(session, cell_id)
     flags = outlier_flags(values, repository.measures(session, {value.series_id for value in values}))
     for run in runs:
-        _replace_flags(run, FlagCode.OUTLIER, flags.get(run.id, []))
+        replace_flags(run, FlagCode.OUTLIER, flags.get(run.id, []))
     session.flush()
 
 
@@ -96,7 +104,7 @@ def _values(session: Session, cell_id: int) -> list[RunValue]:
     return own + in_own_series(session, cell_id, node_totals(session, own))
 
 
-def _replace_flags(run: Run, code: FlagCode, flags: Sequence[Flag]) -> None:
+def replace_flags(run: Run, code: FlagCode, flags: Sequence[Flag]) -> None:
     """The run's flags of this code are exactly `flags`."""
     others = [flag for flag in run.flags if flag["code"] != code]
     run.flags = [*others, *(flag.model_dump(mode="json") for flag in flags)]

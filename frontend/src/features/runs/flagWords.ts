@@ -117,4 +117,10 @@ export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
     meaning: "The tool itself says that the time was too short for a figure.",
     remedy: "Raise the size or the count.",
   },
+  PEER_ODD: {
+    title: "Odd among equals",
+    meaning:
+      "This node, target or OST is 5 % or more away from its equals, and so is this run. It still counts.",
+    remedy: "See the page Peers; compare firmware, cabling, disks and free space with those of its equals.",
+  },
 };
