@@ -14,10 +14,11 @@ from factories.people import Person, person
 from factories.rows import count
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
+from iotide_server.campaigns.models import CellTarget
 from iotide_server.clusters.enrolment import acl_rows
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.demo_history.errors import (
@@ -36,6 +37,8 @@ from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app
 from iotide_server.runs.models import Run
 from iotide_server.settings import Settings
+from iotide_server.targets.models import Target
+from iotide_wire.measured import FlagCode
 
 ARCHIVE = SITES[2]
 PLAN = HistoryPlan(seed=1, days=60, sites=(ARCHIVE,))
@@ -116,6 +119,16 @@ def test_an_event_that_runs_saw_is_linked_to_the_change_that_came_with_it(histor
     [effect] = [event for event in analysis["events"] if "gpfs.version" in event["event"]["text"]]
     assert effect["event"]["text"] == "gpfs.version: 5.1.8.2 -> 5.1.9.4"
     assert (effect["effect"], effect["shift_ratio"]) == ("shifted", pytest.approx(0.3, abs=0.05))
+
+
+def test_the_newest_runs_of_the_slower_raid_set_are_marked_and_no_others(history: History) -> None:
+    is_marked = Run.flags.contains([{"code": FlagCode.PEER_ODD}])
+    targets = select(Target.name, func.count()).join(CellTarget, CellTarget.target_id == Target.id)
+    with history.database.transaction() as session:
+        marked = targets.join(Run, Run.cell_id == CellTarget.cell_id).where(is_marked).group_by(Target.name)
+        [(name, runs)] = session.execute(marked).all()
+    assert name == "raid-b"
+    assert runs >= 4
 
 
 def test_no_worker_does_once_more_what_was_done_and_no_news_floods_browsers(history: History) -> None:
