@@ -47,7 +47,8 @@ def recompute_points(session: Session, cell_id: int) -> None:
     """Make the points of a cell say what its valid finished runs say; harmless to do twice, also at once.
 
     Marks its runs whose environment differs from the previous run's, and those that lie far from the others, first, so
-    that the points carry the marks, tells browsers which series changed, and has these analysed.
+    that the points carry the marks, tells browsers which series changed, has these analysed, and judged
+    among their equals.
     """
     cell = repository.lock_cell(session, cell_id)
     if cell is None:
