@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from local_stack import wait_for
+from local_stack import StackError, wait_for
 from redis import Redis
 from rig import Rig
 from watched_loads import LoadStart
@@ -109,8 +109,15 @@ def strike(rig: Rig, victim: Victim) -> None:
             with Redis.from_url(rig.stack.settings["IOTIDE_REDIS_ADMIN_URL"]) as redis:
                 redis.flushall()
         case _:
-            pid = wait_for(f"the {victim}", lambda: rig.stack.part_pid(victim.value))
-            os.kill(pid, signal.SIGKILL)
+            os.kill(wait_for(f"the {victim}", lambda: _pid_of(rig, victim)), signal.SIGKILL)
+
+
+def _pid_of(rig: Rig, victim: Victim) -> int | None:
+    """Of a part of the server; None while it is started again after it was killed before."""
+    try:
+        return rig.stack.part_pid(victim.value)
+    except StackError:
+        return None
 
 
 def _starts_of(rig: Rig, run_id: int) -> list[LoadStart]:
