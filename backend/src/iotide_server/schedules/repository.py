@@ -32,11 +32,11 @@ def locked(session: Session, schedule_id: int) -> Schedule | None:
 
 
 def lock_due(session: Session, now: datetime) -> Schedule | None:
-    """The schedule that has been due for longest, locked; those that another transaction works on are passed over."""
+    """The schedule that has been due for longest, the older of two, locked; those that others work on are passed over."""
     return session.scalar(
         select(Schedule)
         .where(Schedule.state == "active", Schedule.due_at <= now)
-        .order_by(Schedule.due_at)
+        .order_by(Schedule.due_at, Schedule.id)
         .limit(1)
         .with_for_update(skip_locked=True)
     )
