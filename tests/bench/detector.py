@@ -3,7 +3,8 @@
 All runs at once: a change is found if a detector names a run within three of it. Otava and asv are there to judge the
 series as well: they came out at F1 0.62 and 0.85 when the method was chosen, and where they differ by more than 0.1 the
 series are not what the limits were set for. Streaming: each series grows run by run as in service, and an alert is a
-change that two analyses with different numbers of runs agree on; its delay is counted from the first run after it.
+change that is found by the analysis after a run and still after the next two; its delay is counted from the first run
+after it.
 The seed is drawn anew each time, so that nothing was ever fitted to it; the line tells it, and --seed repeats it.
 """
 
@@ -11,6 +12,7 @@ import argparse
 import os
 import sys
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -23,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, analyse
-from iotide_server.statistics.course import Change, agreed, same_change
+from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, Change, agreed, same_change
 
 TOLERANCE_RUNS: Final = 3
 EACH: Final = 4
@@ -108,15 +110,24 @@ class Streamed:
     false_alerts: int
 
 
+def windowed(analyses: Iterable[Analysis]) -> Iterator[tuple[Analysis, ...]]:
+    """As many in a row as a change needs to be told."""
+    newest: deque[Analysis] = deque(maxlen=1 + CONFIRMING_RUNS)
+    for analysis in analyses:
+        newest.append(analysis)
+        if len(newest) == newest.maxlen:
+            yield tuple(newest)
+
+
 def stream(series: Labelled) -> Streamed:
     """Let a series grow and be analysed after each run."""
     alerted: list[Change] = []
     delays: dict[int, int] = {}
     false_alerts = 0
     analyses = (analyse(series.values[:runs]) for runs in range(FEWEST_RUNS, len(series.values) + 1))
-    before = next(analyses)
-    for analysis in analyses:
-        for change in agreed(before, analysis):
+    for three in windowed(analyses):
+        analysis = three[-1]
+        for change in agreed(*three):
             if any(same_change(change, known) for known in alerted):
                 continue
             alerted.append(change)
@@ -127,7 +138,6 @@ def stream(series: Labelled) -> Streamed:
                 delays[near[0]] = analysis.run_count - near[0]
             else:
                 false_alerts += 1
-        before = analysis
     return Streamed(series.kind, tuple(delays.values()), len(series.changes) - len(delays), false_alerts)
 
 

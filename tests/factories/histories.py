@@ -44,7 +44,7 @@ def levels(*parts: tuple[int, float]) -> list[float]:
 
 
 def confirmed_change(session: Session, series: Series, at: datetime, before: float, after: float) -> ChangePoint:
-    """The series' level changed then, as if two analyses had found it."""
+    """The series' level changed then, as if several analyses had found it."""
     cell_id = session.scalars(text("SELECT min(cell_id) FROM point WHERE series_id = :id"), {"id": series.id}).one()
     made = ChangePoint(
         series_id=series.id,

@@ -1451,7 +1451,7 @@ export interface paths {
         };
         /**
          * List changes
-         * @description Changes that two analyses agree on, of all series that you may see, the newest found first.
+         * @description Changes that several analyses agree on, of all series that you may see, the newest found first.
          */
         get: operations["list_changes"];
         put?: never;
@@ -4851,7 +4851,7 @@ export interface components {
          * Noise
          * @description The last change of how far points scatter around their level, of that level; 1.4826 x the median distance.
          *
-         *     It lies between `previous_at` and `at`; until `confirmed_at` only analyses of one number of points have found it.
+         *     It lies between `previous_at` and `at`; until `confirmed_at` no analysis of two more points has found it still.
          */
         Noise: {
             /**
@@ -6458,7 +6458,7 @@ export interface components {
          * SeriesChange
          * @description A change of a series' level, with its segments: the points from the change before to the next one.
          *
-         *     It lies between `previous_at` and `at`. Until `confirmed_at` only analyses of one number of points have found it.
+         *     It lies between `previous_at` and `at`. Until `confirmed_at` no analysis of two more points has found it still.
          *     `p_value` is that of Mann and Whitney, for as many points as are independent.
          */
         SeriesChange: {

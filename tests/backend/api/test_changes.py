@@ -34,13 +34,13 @@ def series_id(database: Database, *medians: list[float]) -> int:
 def test_a_series_that_got_slower_says_since_when_and_by_how_much(
     client: TestClient, admin: Person, database: Database
 ) -> None:
-    found = series_id(database, levels((30, 100.0), (8, 80.0)), levels((1, 80.0)))
+    found = series_id(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
     answer = client.get(f"/api/v1/series/{found}/analysis", headers=admin.headers).json()
-    assert (answer["course"], answer["words"], answer["n"]) == ("changed", "1 change in 39 points", 39)
+    assert (answer["course"], answer["words"], answer["n"]) == ("changed", "1 change in 40 points", 40)
     (change,) = answer["changes"]
     assert (change["previous_at"], change["at"]) == ("2026-12-20T10:00:00Z", "2026-12-21T10:00:00Z")
-    assert change["words"] == "20.0 % lower, worse: 9 points against 30 before"
-    assert (change["n_before"], change["n_after"], change["p_value"] < 0.001) == (30, 9, True)
+    assert change["words"] == "20.0 % lower, worse: 10 points against 30 before"
+    assert (change["n_before"], change["n_after"], change["p_value"] < 0.001) == (30, 10, True)
     assert change["confirmed_at"] is not None
     (named,) = client.get("/api/v1/changes", headers=admin.headers).json()["items"]
     assert (named["change"], named["events"]) == (change, [])
@@ -61,7 +61,7 @@ def test_what_one_analysis_alone_found_is_shown_with_its_series_and_not_listed(
 def test_changes_are_listed_by_direction_with_the_events_within_three_points_of_them(
     client: TestClient, admin: Person, database: Database
 ) -> None:
-    found = series_id(database, levels((30, 100.0), (8, 80.0)), levels((1, 80.0)))
+    found = series_id(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
     noon = NOW + timedelta(hours=2)
     with database.transaction() as session:
         cluster_id = session.get_one(Series, found).cluster_id
@@ -110,7 +110,7 @@ def test_before_its_first_analysis_a_series_has_no_course(
 def test_changes_of_clusters_that_one_may_not_see_are_neither_listed_nor_shown(
     client: TestClient, admin: Person, database: Database, make_person: Callable[..., Person]
 ) -> None:
-    found = series_id(database, levels((30, 100.0), (8, 80.0)), levels((1, 80.0)))
+    found = series_id(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
     with database.transaction() as session:
         elsewhere = Measured(session, NOW, name="elsewhere").cluster.id
     stranger = make_person("eve", Role.ADMIN, elsewhere)

@@ -1,10 +1,11 @@
-"""Makes a history up: night after night through the ordinary ingest, with two looks of the detector in the end."""
+"""Makes a history up: night after night through the ordinary ingest, with three looks of the detector in the end."""
 
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from random import Random
 from threading import Event
 from typing import Final
@@ -34,8 +35,10 @@ FEWEST_DAYS: Final = 30
 MOST_DAYS: Final = 3650
 _MISSED: Final = 0.02
 """Of the nights; nobody knows why."""
-_LOOK_DAYS: Final = 7
-"""So long before the end the first look: a change counts once two looks at different numbers of points agree."""
+_LOOKS_BEFORE_END_DAYS: Final = (14, 7, 0)
+"""When its series are analysed: a change counts once it is still found two points later, which may be two weeks."""
+_NEWEST_DAYS: Final = 7
+"""Runs of these days are judged among their equals."""
 _DAYS_AT_ONCE: Final = 7
 _TOLD_EVERY_SECONDS: Final = 0.5
 
@@ -85,7 +88,7 @@ Progress = Callable[[float], None]
 
 
 def load_history(database: Database, plan: HistoryPlan, clock: Clock, tell: Progress = lambda *_: None) -> Loaded:
-    """Make the clusters and their history, a week in a transaction, and analyse each series twice.
+    """Make the clusters and their history, a week in a transaction, and analyse each series thrice.
 
     Raises:
         HistoryTooShortError: nothing could be seen in so few days, or there are too many.
@@ -142,8 +145,8 @@ class _Site:
 
     def load(self, stop: Event) -> None:
         """All of it, or what is done by the end of the week in which it is to stop."""
-        look = self._days - _LOOK_DAYS
-        for first, last in ((0, look), (look, self._days)):
+        looks = [self._days - days for days in _LOOKS_BEFORE_END_DAYS]
+        for first, last in pairwise((0, *looks)):
             for day in range(first, last, _DAYS_AT_ONCE):
                 if stop.is_set():
                     return
@@ -163,7 +166,7 @@ class _Site:
                     self.campaign_count += 1
             for cell_id in cell_ids:
                 recompute_points(session, cell_id)
-            if days.stop > self._days - _LOOK_DAYS:
+            if days.stop > self._days - _NEWEST_DAYS:
                 self._judge_peers(session, cell_ids)
             self._tell(session, days)
             session.execute(_DONE, {"cell_ids": cell_ids, "cluster_id": self.cluster_id})

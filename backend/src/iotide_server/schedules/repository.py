@@ -32,7 +32,7 @@ def locked(session: Session, schedule_id: int) -> Schedule | None:
 
 
 def lock_due(session: Session, now: datetime) -> Schedule | None:
-    """The schedule that has been due for longest, the older of two, locked; those that others work on are passed over."""
+    """The schedule that has been due for longest, the older of two, locked; what others work on is passed over."""
     return session.scalar(
         select(Schedule)
         .where(Schedule.state == "active", Schedule.due_at <= now)

@@ -5,6 +5,7 @@ What finds it is `changepoints`, which needs numpy and scipy; who only tells of 
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 SEGMENT_RUNS: Final = 5
@@ -13,6 +14,8 @@ LEAST_SHIFT: Final = 0.03
 MOST_P: Final = 0.001
 SAME_RUNS: Final = 6
 """A change that another analysis finds so far away is the same."""
+CONFIRMING_RUNS: Final = 2
+"""So many runs after it was found must a change still be found, to be told."""
 
 
 class Course(StrEnum):
@@ -119,14 +122,20 @@ def same_change(one: Change, other: Change) -> bool:
     return abs(one.index - other.index) <= SAME_RUNS
 
 
-def agreed(earlier: Analysis, later: Analysis) -> tuple[Change, ...]:
-    """The changes of the later analysis that the earlier one, of fewer runs, had found too.
+def agreed(*analyses: Analysis) -> tuple[Change, ...]:
+    """The changes of the last analysis that all those before it, of fewer runs each, had found too.
 
     One analysis alone is no reason to alert anybody: its newest change may be gone with the next run.
 
     Raises:
-        ValueError: both are of as many runs, so that the second says nothing that the first did not.
+        ValueError: each is not of more runs than the one before it, the last of CONFIRMING_RUNS more than the first.
     """
-    if earlier.run_count >= later.run_count:
-        raise ValueError(f"an analysis of {later.run_count} runs cannot confirm one of {earlier.run_count}")
-    return tuple(change for change in later.changes if any(same_change(change, before) for before in earlier.changes))
+    counts = [analysis.run_count for analysis in analyses]
+    if any(later <= earlier for earlier, later in pairwise(counts)) or counts[-1] - counts[0] < CONFIRMING_RUNS:
+        raise ValueError(f"analyses of {counts} runs confirm nothing: each needs more, the last {CONFIRMING_RUNS} more")
+    *earlier, last = analyses
+    return tuple(
+        change
+        for change in last.changes
+        if all(any(same_change(change, before) for before in analysis.changes) for analysis in earlier)
+    )

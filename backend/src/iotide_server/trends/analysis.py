@@ -16,7 +16,7 @@ from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, MOST_RUNS, analyse
-from iotide_server.statistics.course import Analysis, Change
+from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, Change
 from iotide_server.statistics.events import LOOKS_AFTER, event_effect
 from iotide_server.statistics.suspects import suspect
 from iotide_server.trends import event_repository, repository
@@ -29,8 +29,8 @@ from iotide_server.trends.service import ALERTS
 def analyse_series(session: Session, series_id: int) -> None:
     """Write what the points of a series say now; harmless to do twice, also at once.
 
-    A change that an earlier analysis found too keeps its row, and is confirmed by the first analysis of another number
-    of points: two looks at the same points are one.
+    A change that an earlier analysis found too keeps its row, and is confirmed by an analysis of CONFIRMING_RUNS more
+    points if it was found by all in between: what comes and goes with each point is none.
     """
     series = repository.lock_series(session, series_id)
     if series is None:
@@ -79,8 +79,9 @@ def _keep_changes(session: Session, course: SeriesCourse, changes: Sequence[Chan
     for change, index in matched.known:
         row = seen[index]
         _write(row, change, points)
-        row.gone_at = None
-        if row.confirmed_at is None and row.found_points != course.point_count:
+        if row.gone_at is not None or row.found_points > course.point_count:
+            row.gone_at, row.found_points = None, course.point_count
+        if row.confirmed_at is None and course.point_count - row.found_points >= CONFIRMING_RUNS:
             row.confirmed_at = course.analysed_at
     for change in matched.new:
         row = ChangePoint(series_id=course.series_id, found_at=course.analysed_at, found_points=course.point_count)

@@ -51,8 +51,9 @@ class ChangePoint(Identified, Base):
         cell_id: of the first point after it.
         points_before, points_after, median_before, median_after, p_value: as
             `iotide_server.statistics.changepoints.Change`; the medians in the series' base unit.
-        found_at, found_points: of the analysis that found it first, and how many points that had.
-        confirmed_at: when an analysis with another number of points found it too; None: not yet.
+        found_at: of the analysis that found it first.
+        found_points: how many points had the first of those analyses that found it without a break.
+        confirmed_at: when one of CONFIRMING_RUNS more points still found it; None: not yet.
         gone_at: since when analyses do not find it any more; it comes back as itself.
         detector: name and version of what found it last.
     """

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from iotide_server.statistics.course import Noise
+from iotide_server.statistics.course import CONFIRMING_RUNS, Noise
 
 SAME_POINTS: Final = 15
 """A spread is sure of its moment within so many points, and a change of it that moves by fewer is the same."""
@@ -21,7 +21,7 @@ class NoiseChange(BaseModel):
         points_before, points_after, spread_before, spread_after, p_value: as
             `iotide_server.statistics.course.Noise`.
         found_at, found_points: of the analysis that found it first, and how many points that had.
-        confirmed_at: when an analysis with another number of points found it too; None: not yet.
+        confirmed_at: when one of CONFIRMING_RUNS more points still found it; None: not yet.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,7 +46,7 @@ class NoiseChange(BaseModel):
 def noise_change(
     found: Noise, times: Sequence[datetime], before: NoiseChange | None, point_count: int, now: datetime
 ) -> NoiseChange:
-    """What is kept of an analysis: the same change as before, confirmed by another number of points, or a new one.
+    """What is kept of an analysis: the same change as before, confirmed by enough more points, or a new one.
 
     Args:
         times: of the points that were looked at, in order.
@@ -69,11 +69,11 @@ def noise_change(
         return made
     if abs(bisect_left(times, before.at) - found.index) > SAME_POINTS:
         return made
-    is_another_look = before.found_points != point_count
+    is_sure = point_count - before.found_points >= CONFIRMING_RUNS
     return made.model_copy(
         update={
             "found_at": before.found_at,
             "found_points": before.found_points,
-            "confirmed_at": before.confirmed_at or (now if is_another_look else None),
+            "confirmed_at": before.confirmed_at or (now if is_sure else None),
         }
     )

@@ -53,7 +53,7 @@ def get_series_analysis(principal: Viewer, session: Tx, series_id: Id) -> Series
 def list_changes(
     principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[ChangeFilter, Depends()]
 ) -> Page[NamedChange]:
-    """Changes that two analyses agree on, of all series that you may see, the newest found first."""
+    """Changes that several analyses agree on, of all series that you may see, the newest found first."""
     return service.list_changes(session, principal, wanted, paging)
 
 

@@ -61,7 +61,7 @@ class Points(Output):
 class SeriesChange(Output):
     """A change of a series' level, with its segments: the points from the change before to the next one.
 
-    It lies between `previous_at` and `at`. Until `confirmed_at` only analyses of one number of points have found it.
+    It lies between `previous_at` and `at`. Until `confirmed_at` no analysis of two more points has found it still.
     `p_value` is that of Mann and Whitney, for as many points as are independent.
     """
 
@@ -116,7 +116,7 @@ class Drift(Output):
 class Noise(Output):
     """The last change of how far points scatter around their level, of that level; 1.4826 x the median distance.
 
-    It lies between `previous_at` and `at`; until `confirmed_at` only analyses of one number of points have found it.
+    It lies between `previous_at` and `at`; until `confirmed_at` no analysis of two more points has found it still.
     """
 
     at: datetime

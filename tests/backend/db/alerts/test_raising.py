@@ -58,7 +58,7 @@ def actions(session: Session) -> list[str]:
 
 
 def change(measured: Measured, series: Series, day: int, before: float, after: float) -> None:
-    """The series' level changed on that day, as two analyses say."""
+    """The series' level changed on that day, as several analyses say."""
     confirmed_change(measured.session, series, NOW + timedelta(days=day), before, after)
     raise_alerts(measured.session, series.id)
     raise_alerts(measured.session, series.id)
@@ -81,12 +81,12 @@ def test_only_a_confirmed_change_raises_an_alert_and_only_one(session: Session, 
     wanted = rule(measured)
     grow(measured, STEP)
     assert alerts(session) == []
-    grow(measured, levels((1, 80.0)), first_day=28)
+    grow(measured, levels((2, 80.0)), first_day=28)
     (alert,) = alerts(session)
     assert (alert.state, alert.kind, alert.rule_id) == ("untriaged", "change", wanted.id)
     assert (alert.at, alert.window_from) == (NOW + timedelta(days=20), NOW + timedelta(days=18))
     assert alert.group_id == session.scalars(select(AlertGroup.id)).one()
-    grow(measured, levels((1, 80.0)), first_day=29)
+    grow(measured, levels((1, 80.0)), first_day=30)
     assert len(alerts(session)) == 1
 
 
@@ -114,7 +114,7 @@ def test_a_change_that_moves_by_some_runs_keeps_its_alert_and_who_has_it_in_hand
 ) -> None:
     rule(measured)
     grow(measured, STEP)
-    series = grow(measured, levels((1, 80.0)), first_day=28)
+    series = grow(measured, levels((2, 80.0)), first_day=28)
     (alert,) = alerts(session)
     alert.state = "acknowledged"
     session.execute(
@@ -180,7 +180,7 @@ def test_of_a_history_that_was_loaded_at_once_the_newest_change_alone_is_told(
 ) -> None:
     rule(measured)
     grow(measured, levels((20, 100.0), (20, 80.0), (20, 60.0)))
-    grow(measured, levels((1, 60.0)), first_day=60)
+    grow(measured, levels((2, 60.0)), first_day=60)
     (alert,) = alerts(session)
     assert alert.at == NOW + timedelta(days=40)
 
@@ -192,7 +192,7 @@ def test_a_suspect_becomes_the_alert_of_its_change(session: Session, measured: M
     assert (suspect.state, suspect.rule_id, suspect.group_id) == ("suspect", None, None)
     grow(measured, levels((5, 80.0)), first_day=23)
     assert [alert.state for alert in alerts(session)] == ["suspect"]
-    grow(measured, levels((1, 80.0)), first_day=28)
+    grow(measured, levels((2, 80.0)), first_day=28)
     (alert,) = alerts(session)
     assert (alert.id, alert.state) == (suspect.id, "untriaged")
     assert actions(session) == ["suspected", "confirmed"]

@@ -42,7 +42,7 @@ def test_a_new_point_has_its_series_analysed_once_a_little_later(session: Sessio
     assert row.due_at - row.now == ANALYSED_AFTER
 
 
-def test_a_step_is_stored_with_its_segments_and_confirmed_by_another_number_of_points(
+def test_a_step_is_stored_with_its_segments_and_confirmed_two_points_later(
     session: Session, measured: Measured
 ) -> None:
     series = history(measured, levels((30, 100.0), (8, 80.0)))
@@ -55,15 +55,17 @@ def test_a_step_is_stored_with_its_segments_and_confirmed_by_another_number_of_p
     assert change.confirmed_at is None
     assert course(session, series).course == "changed"
 
-    analyse_series(session, series.id)
-    assert changes(session)[0].confirmed_at is None
-
     history(measured, levels((1, 80.0)), first_day=38)
+    for _ in range(2):
+        analyse_series(session, series.id)
+        assert changes(session)[0].confirmed_at is None
+
+    history(measured, levels((1, 80.0)), first_day=39)
     analyse_series(session, series.id)
     (confirmed,) = changes(session)
     assert confirmed.id == change.id
     assert confirmed.confirmed_at is not None
-    assert confirmed.points_after == 9
+    assert confirmed.points_after == 10
 
 
 def test_a_change_that_later_points_take_back_is_gone_and_comes_back_as_itself(
@@ -82,6 +84,29 @@ def test_a_change_that_later_points_take_back_is_gone_and_comes_back_as_itself(
     analyse_series(session, series.id)
     (again,) = changes(session)
     assert (again.id, again.gone_at) == (first.id, None)
+
+
+def test_a_change_that_was_gone_meanwhile_is_confirmed_two_points_after_it_came_back(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((30, 100.0), (8, 80.0)))
+    for day, is_gone, is_confirmed in (
+        (37, False, False),
+        (38, True, False),
+        (39, False, False),
+        (40, False, False),
+        (41, False, True),
+    ):
+        if day > 37:
+            history(measured, levels((1, 80.0)), first_day=day)
+        session.execute(
+            text("UPDATE point SET median = :level + id % 3 * 0.1 WHERE at >= :at"),
+            {"at": NOW + timedelta(days=30), "level": 100 if is_gone else 80},
+        )
+        session.expire_all()
+        analyse_series(session, series.id)
+        (change,) = changes(session)
+        assert (change.gone_at is not None, change.confirmed_at is not None) == (is_gone, is_confirmed)
 
 
 def test_few_points_say_how_many_more_are_needed_and_a_suspect_is_kept_apart(
@@ -107,14 +132,14 @@ def test_a_drift_is_stored_with_its_interval(session: Session, measured: Measure
     assert changes(session) == []
 
 
-def test_a_series_that_became_noisier_is_told_and_confirmed_by_another_number_of_points(
+def test_a_series_that_became_noisier_is_told_and_confirmed_two_points_later(
     session: Session, measured: Measured
 ) -> None:
     wider = [100 + 12 * (value - 100) for value in levels((30, 100.0))]
     series = history(measured, levels((40, 100.0)) + wider)
-    for points, is_confirmed in ((70, False), (70, False), (71, True)):
+    for points, is_confirmed in ((70, False), (70, False), (71, False), (72, True)):
         if points > 70:
-            history(measured, levels((1, 100.0)), first_day=70)
+            history(measured, levels((1, 100.0)), first_day=points - 1)
         analyse_series(session, series.id)
         noise = course(session, series).noise
         assert noise is not None

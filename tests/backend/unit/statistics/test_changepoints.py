@@ -109,16 +109,18 @@ def test_a_value_that_is_none_is_refused(bad: float) -> None:
         analyse([*runs((20, 1.0)), bad])
 
 
-def test_two_analyses_agree_on_a_change_that_moved_by_six_runs_and_not_by_seven() -> None:
+def test_analyses_agree_on_a_change_that_moved_by_six_runs_and_not_by_seven() -> None:
     def analysis(run_count: int, *indices: int) -> Analysis:
         changes = tuple(Change(index, 9, 9, 1.0, 2.0, 1.0, 0.0) for index in indices)
         return Analysis(Course.CHANGED, run_count, changes)
 
-    later = analysis(101, 30, 60)
+    later = analysis(102, 30, 60)
     assert agreed(analysis(100, 30 + SAME_RUNS, 60 - SAME_RUNS - 1), later) == later.changes[:1]
+    assert agreed(analysis(100, 30, 60), analysis(101, 60), later) == later.changes[1:]
     assert agreed(analysis(100), later) == ()
-    with pytest.raises(ValueError, match="101"):
-        agreed(analysis(101, 30), later)
+    for too_few in ((101,), (102,), (100, 100), (100, 103)):
+        with pytest.raises(ValueError, match="102"):
+            agreed(*(analysis(run_count, 30) for run_count in too_few), later)
 
 
 @given(

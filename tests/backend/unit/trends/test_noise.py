@@ -21,14 +21,14 @@ def test_a_new_change_lies_between_two_points_and_is_not_confirmed() -> None:
     assert (made.found_at, made.found_points, made.confirmed_at, made.is_noisier) == (NOW, 150, None, True)
 
 
-def test_another_number_of_points_confirms_it_once() -> None:
-    same = noise_change(found(100), TIMES, first(), 150, NOW + timedelta(hours=1))
+def test_two_points_more_confirm_it_once() -> None:
+    same = noise_change(found(100), TIMES, first(), 151, NOW + timedelta(hours=1))
     assert same.confirmed_at is None
-    confirmed = noise_change(found(100 + SAME_POINTS), TIMES, same, 151, NOW + timedelta(hours=2))
+    confirmed = noise_change(found(100 + SAME_POINTS), TIMES, same, 152, NOW + timedelta(hours=2))
     assert (confirmed.at, confirmed.found_at) == (TIMES[100 + SAME_POINTS], NOW)
     assert confirmed.confirmed_at == NOW + timedelta(hours=2)
     assert (
-        noise_change(found(100), TIMES, confirmed, 152, NOW + timedelta(hours=3)).confirmed_at == confirmed.confirmed_at
+        noise_change(found(100), TIMES, confirmed, 153, NOW + timedelta(hours=3)).confirmed_at == confirmed.confirmed_at
     )
 
 
