@@ -12,7 +12,7 @@ WEATHER = Weather(8, 3, 300, list(FAULTS), pause_seconds=(3.0, 9.0), patience_se
 
 
 @pytest.mark.faults
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_nothing_runs_twice_and_nothing_is_lost_in_a_storm(tally: Counter[str], seed: int) -> None:
     with running_stack() as stack:
         aftermath = weather_the_storm(stack, Path(stack.directory) / "storm", WEATHER, str(seed))

@@ -58,12 +58,17 @@ def with_report(outcome: StepOutcome, **changes: object) -> StepOutcome:
     return replace(outcome, stdout=json.dumps(json.loads(outcome.stdout) | changes))
 
 
+def in_time(outcomes: Sequence[StepOutcome]) -> list[StepOutcome]:
+    """As on a machine that has nothing else to do: a second's stream is slower than asked by one pause of 10 ms."""
+    return [with_report(end, seconds=1.0) if end.step.role is StepRole.SENDER else end for end in outcomes]
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[StreamOptions, Place, list[StepOutcome]]:
     """One stream without loss, verified."""
     place = make_place(tmp_path_factory.mktemp("recorded"))
     asked = options(verify=True, files="split")
-    return asked, place, run_groups(STREAM.plan(asked, [place]), place)
+    return asked, place, in_time(run_groups(STREAM.plan(asked, [place]), place))
 
 
 def test_every_injected_loss_duplicate_and_swap_is_counted_exactly(place: Place) -> None:
@@ -114,7 +119,7 @@ def test_ramp_ends_after_the_first_loss(place: Place) -> None:
     asked = options(ramp_rates=3, ramp_step_bytes_per_second=64 * MEGABIT)
     first, (receive, send), third = STREAM.plan(asked, [place])
     with through_relay(send, Faults(drops=frozenset({5}))) as (relayed, _):
-        outcomes = run_groups([first, (receive, relayed), third], place)
+        outcomes = in_time(run_groups([first, (receive, relayed), third], place))
 
     parsed = read_all(STREAM, asked, place, outcomes)
     assert lost(parsed, rate_bytes_per_second=128 * MEGABIT) == [0]
