@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.sites import Site
 from iotide_server.demo_history.truth import KnownChange, known_changes
 from iotide_server.results.models import Point, Series
@@ -62,10 +63,11 @@ def score(session: Session, sites: tuple[Site, ...], began_at: datetime, days: i
     missed: list[KnownChange] = []
     for known in known_changes(began_at, days):
         key = (known.cluster, known.node, known.target, known.workload, known.metric, known.operation)
-        place = bisect_left(times.get(key, []), known.at)
-        if known.cluster not in {site.name for site in sites} or not _is_long(len(times[key]), place):
+        at = times.get(key, [])
+        place = bisect_left(at, known.at)
+        if known.cluster not in {site.name for site in sites} or not _is_long(len(at), place):
             continue
-        near = [change for change in told[key] if abs(bisect_left(times[key], change.at) - place) <= TOLERANCE_POINTS]
+        near = [change for change in told[key] if abs(bisect_left(at, change.at) - place) <= TOLERANCE_POINTS]
         if near:
             told[key].remove(near[0])
             found.append((known, near[0]))
@@ -84,7 +86,7 @@ def _series(session: Session) -> dict[Key, int]:
         .join(Cluster, Cluster.id == Series.cluster_id)
         .join(Node, Node.id == Series.node_ids[1])
         .join(Target, Target.id == Series.target_ids[1])
-        .where(Cluster.made_up)
+        .where(Cluster.origin == Origin.MADE_UP)
     )
     return {
         (cluster, node, target, series.workload, series.metric, str(series.labels["operation"])): series.id

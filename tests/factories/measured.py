@@ -27,7 +27,7 @@ METRICS = (
         title="Write rate",
         unit=Unit.BYTES_PER_SECOND,
         better="higher",
-        labels=("operation", "writer"),
+        labels=("operation", "writer", "file_size_bytes", "record_size_bytes", "direct"),
     ),
     MetricSpec(name="wait", title="Wait", unit=Unit.SECONDS, better="lower", labels=("operation",)),
 )

@@ -32,6 +32,7 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.main import agent_access, create_app, openapi_document
+from iotide_server.published.sources import read_edition
 from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import API_PORT, Settings
 
@@ -183,19 +184,25 @@ def load_demo_history(
     *,
     seed: Annotated[int, typer.Option(min=0, help="Of all that is random; the same seed makes the same numbers.")],
     days: Annotated[int, typer.Option(help="How long the history is; 730 days take some minutes.")] = 730,
+    cluster: Annotated[
+        list[str] | None, typer.Option(help="Only this one of the made-up clusters; may be repeated.")
+    ] = None,
+    workload: Annotated[list[str] | None, typer.Option(help="Only this workload; may be repeated.")] = None,
     state: StateOption = None,
 ) -> None:
     """Make up clusters with years of campaigns, known changes and events, marked as such, to look at and to try out."""
     # Its analysis needs numpy, a second and 80 MB more, which no other command needs.
     from iotide_server.demo_history.loading import HistoryPlan, load_history  # noqa: PLC0415
+    from iotide_server.demo_history.narrowing import narrowed  # noqa: PLC0415
 
+    sites = narrowed(cluster or (), workload or ())
     settings = _settings_of(state)
     database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=4))
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("loading", total=1.0)
         loaded = load_history(
             database,
-            HistoryPlan(seed, days),
+            HistoryPlan(seed, days, sites),
             system_clock,
             lambda done: progress.update(task, completed=done),
         )
@@ -222,6 +229,44 @@ def forget_demo_history(
     count = forget_history(database, system_clock())
     database.engine.dispose()
     typer.echo(f"{names}: {count} rows removed")
+
+
+@app.command()
+def load_published(state: StateOption = None) -> None:
+    """Load storage results that others published, as read-only clusters with their sources, to lay one's own beside."""
+    # Its ingest needs numpy, as above.
+    from iotide_server.published.loading import load_published as load  # noqa: PLC0415
+
+    settings = _settings_of(state)
+    database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=1))
+    loaded = load(database, *read_edition(), system_clock)
+    database.engine.dispose()
+    what = f"{loaded.runs} published results of {loaded.sources} sources in {loaded.clusters} clusters"
+    if not loaded.is_new:
+        typer.echo(f"{what} are there already; nothing was changed.")
+        return
+    typer.echo(
+        f"{what}{', in place of another edition' if loaded.had_other else ''}: see {settings.public_url}/published;"
+        " `iotide-server forget-published` removes them."
+    )
+
+
+@app.command()
+def forget_published(
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    state: StateOption = None,
+) -> None:
+    """Remove what load-published loaded, and nothing else."""
+    from iotide_server.published.loading import forget_published as forget  # noqa: PLC0415 - as above
+
+    settings = _settings_of(state)
+    if not yes:
+        typer.confirm("Remove all published results?", abort=True)
+    database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=1))
+    count = forget(database, system_clock())
+    database.engine.dispose()
+    typer.echo(f"{count} rows removed")
 
 
 @app.callback()

@@ -20,10 +20,12 @@ from starlette.responses import PlainTextResponse
 from iotide_server.accounts.routes import router as accounts
 from iotide_server.advice.routes import router as advice
 from iotide_server.alerts.routes import router as alerts
+from iotide_server.board.routes import router as board
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.routes import router as clusters
 from iotide_server.embedded.tls import fingerprint
+from iotide_server.explorer.routes import router as explorer
 from iotide_server.gateway.routes import router as gateway
 from iotide_server.kit.clock import Clock, system_clock
 from iotide_server.kit.db import Database, open_engine
@@ -37,19 +39,23 @@ from iotide_server.notifications.addresses import Reach
 from iotide_server.notifications.deliveries import Office
 from iotide_server.notifications.routes import router as notifications
 from iotide_server.notifications.sending import Courier
+from iotide_server.published.routes import router as published
 from iotide_server.results.campaign_routes import router as campaign_results
 from iotide_server.results.routes import router as results
+from iotide_server.results.surface_routes import router as surfaces
 from iotide_server.runs.routes import router as runs
 from iotide_server.schedules.routes import router as schedules
 from iotide_server.settings import Settings
 from iotide_server.targets.routes import router as targets
+from iotide_server.templates.routes import router as templates
 from iotide_server.trends.routes import router as trends
 from iotide_server.workloads.routes import router as workloads
 
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
     *(health, accounts, clusters, targets, workloads),
-    *(campaigns, campaign_results, schedules, runs, results, trends, advice, alerts, notifications, live, gateway),
+    *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
+    *(trends, advice, alerts, explorer, board, notifications, published, live, gateway),
 )
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {

@@ -4,14 +4,17 @@ from iotide_server.accounts import models as accounts
 from iotide_server.alerts import models as alerts
 from iotide_server.campaigns import models as campaigns
 from iotide_server.clusters import models as clusters
+from iotide_server.explorer import models as explorer
 from iotide_server.kit import work
 from iotide_server.kit.db import Base
 from iotide_server.live import models as live
 from iotide_server.notifications import models as notifications
+from iotide_server.published import models as published
 from iotide_server.results import models as results
 from iotide_server.runs import models as runs
 from iotide_server.schedules import models as schedules
 from iotide_server.targets import models as targets
+from iotide_server.templates import models as templates
 from iotide_server.trends import models as trends
 from iotide_server.workloads import models as workloads
 
@@ -23,13 +26,16 @@ __all__ = [
     "alerts",
     "campaigns",
     "clusters",
+    "explorer",
     "live",
     "metadata",
     "notifications",
+    "published",
     "results",
     "runs",
     "schedules",
     "targets",
+    "templates",
     "trends",
     "work",
     "workloads",

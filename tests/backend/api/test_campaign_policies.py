@@ -84,3 +84,11 @@ def test_a_policy_that_there_is_not_is_refused(
     answer = client.post(CAMPAIGNS, json=plan(**wrong), headers=admin.headers)
     assert answer.status_code == 422
     assert answer.json()["error"]["field"] in {"quiet", "quiet_wait", "quiet_wait_seconds"}
+
+
+def test_a_preview_says_how_much_is_written_to_each_target(
+    client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
+) -> None:
+    body = plan(**ONE_MIB, nodes=["n1"], repeats=3)
+    wear = client.post(f"{CAMPAIGNS}/preview", json=body, headers=admin.headers).json()["wear"]
+    assert wear == [{"target_name": "scratch", "bytes_least": 3 * 1024**2, "bytes_most": 6 * 1024**2}]

@@ -28,7 +28,7 @@ def nested(levels: int) -> list[Any]:
     return value
 
 
-def test_a_plan_becomes_runs_that_wait_repeats_interleaved(
+def test_a_plan_becomes_runs_that_wait_in_the_order_a_b_b_a(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
 ) -> None:
     sweep = [{"workload": "dd", "sweep": {"file_size_bytes": ["64 MiB", "128 MiB"]}}]
@@ -41,7 +41,7 @@ def test_a_plan_becomes_runs_that_wait_repeats_interleaved(
     oldest_first = [(run["repeat"], run["node_names"], run["options"]["file_size_bytes"]) for run in reversed(runs)]
     mib = 1024**2
     matrix = [(["n1"], 64 * mib), (["n1"], 128 * mib), (["n2"], 64 * mib), (["n2"], 128 * mib)]
-    assert oldest_first == [(repeat, *cell) for repeat in (1, 2) for cell in matrix]
+    assert oldest_first == [*((1, *cell) for cell in matrix), *((2, *cell) for cell in reversed(matrix))]
     assert count(database, "line_place") == 8
 
 

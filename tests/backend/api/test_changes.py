@@ -222,3 +222,36 @@ def test_a_long_series_is_shown_by_fewer_points_and_by_a_part_of_it(
     refused = points(**{"from": "2026-12-05T10:00:00Z", "to": "2026-12-01T10:00:00Z"})
     assert (refused.status_code, refused.json()["error"]["field"]) == (422, "to")
     assert points(points=4).status_code == 422
+
+
+def test_events_are_listed_of_a_node_and_of_a_target_with_those_of_the_whole_cluster(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell = measured.cell()
+        measured.deliver(cell, finish(NOW, sample(1.0, operation="write")))
+        node_id, target_id = measured.node.id, measured.target.id
+        run_id = session.scalars(text("SELECT max(id) FROM run")).one()
+        other_id = measured.add_node("node2", cell).id
+        seen = {"cluster_id": measured.cluster.id, "kind": "environment", "since": NOW, "at": NOW, "target_ids": []}
+        session.add(Event(**seen, text="seen on node1", node_ids=[node_id], run_id=run_id))
+        session.add(Event(**seen, text="seen on node2", node_ids=[other_id]))
+    places: list[dict[str, list[str]]] = [
+        {"nodes": [], "targets": []},
+        {"nodes": [], "targets": ["scratch"]},
+        {"nodes": ["node1"]},
+    ]
+    for place in places:
+        said = f"of {place}"
+        assert told(client, admin, text=said, **{"targets": [], **place}).status_code == 201
+
+    def texts(**wanted: int) -> set[str]:
+        items = client.get("/api/v1/trend-events", params=wanted, headers=admin.headers).json()["items"]
+        return {item["text"] for item in items}
+
+    everywhere, of_target = "of {'nodes': [], 'targets': []}", "of {'nodes': [], 'targets': ['scratch']}"
+    assert texts(node_id=node_id) == {everywhere, "of {'nodes': ['node1']}", "seen on node1"}
+    assert texts(node_id=other_id) == {everywhere, "seen on node2"}
+    assert texts(target_id=target_id) == {everywhere, of_target, "seen on node1"}
+    assert texts(target_id=999) == set()

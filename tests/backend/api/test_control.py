@@ -144,6 +144,9 @@ def test_the_queue_shows_who_is_served_first_and_why_each_waits(ready: Ready) ->
     shown = (run["campaign_name"], run["owner"], run["priority"], run["node_names"], run["target_names"])
     assert shown == ("urgent", "ada", 5, ["n1"], ["scratch"])
 
+    alone = ready.call("GET", f"/clusters/{ready.cluster_id}/queue?campaign_id={first['id']}")
+    assert (alone["waiting"], [run["campaign_id"] for run in alone["runs"]]) == (1, [first["id"]])
+
 
 @pytest.mark.parametrize("priority", [-1, 10, 1.5, "high", None])
 def test_a_priority_that_cannot_be_is_refused(ready: Ready, priority: object) -> None:

@@ -63,6 +63,7 @@ TABLES = {
                 "run",
                 "schedule",
                 "series",
+                "template",
             ),
             "target",
         )
@@ -106,6 +107,7 @@ def site(postgres_server: PrivatePostgres) -> Iterator[Site]:
         patch.setattr(Office, "send", lambda *_: Outcome(Result.REFUSED, "nothing leaves this test"))
         for path, body in (
             ("schedules", schedule),
+            ("templates", {"name": "weekly", "plan": ready.plan()}),
             (f"clusters/{ready.cluster.id}/blackouts", blackout),
             ("channels", channel),
         ):

@@ -60,7 +60,8 @@ class FlagCode(StrEnum):
 
     NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
     processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it. PEER_ODD:
-    the node, target or OST is odd among its equals, and so is this run.
+    the node, target or OST is odd among its equals, and so is this run. PUBLISHED: others measured it, and the number
+    is as they printed it.
     """
 
     CACHE_SIZE = "CACHE_SIZE"
@@ -84,6 +85,7 @@ class FlagCode(StrEnum):
     ZEROES = "ZEROES"
     TOO_FAST = "TOO_FAST"
     PEER_ODD = "PEER_ODD"
+    PUBLISHED = "PUBLISHED"
 
 
 class FlagEffect(StrEnum):

@@ -59,7 +59,9 @@ def by_api_token(session: Session, secret: str, address: str | None, now: dateti
         cluster_id: min(role, strongest, key=lambda either: either.rank)
         for cluster_id, role in _grants(session, user).items()
     }
-    return Principal(PrincipalKind.TOKEN, token.id, f"{user.name} (token {token.name})", address, user.id, grants)
+    name = f"{user.name} (token {token.name})"
+    published = repository.published_clusters(session)
+    return Principal(PrincipalKind.TOKEN, token.id, name, address, user.id, grants, published)
 
 
 def by_session_cookie(session: Session, secret: str, address: str | None, now: datetime) -> Principal:
@@ -79,7 +81,8 @@ def by_session_cookie(session: Session, secret: str, address: str | None, now: d
 
 def user_principal(session: Session, user: User, address: str | None) -> Principal:
     """The principal of a person in a browser."""
-    return Principal(PrincipalKind.USER, user.id, user.name, address, user.id, _grants(session, user))
+    grants, published = _grants(session, user), repository.published_clusters(session)
+    return Principal(PrincipalKind.USER, user.id, user.name, address, user.id, grants, published)
 
 
 def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal | None:

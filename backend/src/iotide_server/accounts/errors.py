@@ -11,6 +11,20 @@ from iotide_server.kit.errors import (
 )
 
 
+class ClusterPublishedError(ConflictError):
+    """Nobody changes what others measured and published, and nothing runs there."""
+
+    code = "cluster_published"
+
+    def __init__(self, name: str, *, field: str = "cluster") -> None:
+        super().__init__(
+            f"the cluster {name} holds published results, which nobody changes",
+            field=field,
+            value=name,
+            remedy="name a cluster of your own; `iotide-server forget-published` removes all published results",
+        )
+
+
 class WrongCredentialsError(NotAuthenticatedError):
     """Name and password do not belong together; the same whether the name or the password is wrong."""
 

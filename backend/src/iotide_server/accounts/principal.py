@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from iotide_server.accounts.errors import ClusterPublishedError
 from iotide_server.accounts.models import Role
 from iotide_server.kit.errors import NotAllowedError, NotFoundError
 
@@ -26,6 +27,8 @@ class Principal:
         user_id: the person behind a session or an API token; who owns what the request makes.
         address: where the request came from.
         grants: role by cluster; the key None stands for all clusters, those to come included.
+        published: names, by id, of the clusters of which only published results are known: everybody may view them, and
+            nobody may change them.
     """
 
     kind: PrincipalKind
@@ -34,9 +37,12 @@ class Principal:
     address: str | None = None
     user_id: int | None = None
     grants: Mapping[int | None, Role] = field(default_factory=dict)
+    published: Mapping[int, str] = field(default_factory=dict)
 
     def role_in(self, cluster_id: int | None) -> Role | None:
         """The strongest role in the cluster, or, for None, over all clusters; None without any."""
+        if cluster_id in self.published:
+            return Role.VIEWER
         roles = [self.grants[key] for key in {None, cluster_id} if key in self.grants]
         return max(roles, key=lambda role: role.rank, default=None)
 
@@ -53,7 +59,8 @@ class Principal:
         """The clusters in which the caller has at least `role`; None means all."""
         if self.may(role, None):
             return None
-        return frozenset(key for key, own in self.grants.items() if key is not None and own.rank >= role.rank)
+        own = {key for key, own in self.grants.items() if key is not None and own.rank >= role.rank}
+        return frozenset(own | self.published.keys() if role is Role.VIEWER else own)
 
     def visible_clusters(self) -> frozenset[int] | None:
         """The clusters whose things the caller may see; None means all."""
@@ -67,10 +74,13 @@ class Principal:
 
         Raises:
             NotFoundError: the caller may not view the cluster.
+            ClusterPublishedError: nobody may do this, since it would change published results.
             NotAllowedError: the caller may view it but not do this.
         """
         if cluster_id is not None and not self.may(Role.VIEWER, cluster_id):
             raise missing or NotFoundError(f"there is no cluster {cluster_id}")
+        if cluster_id is not None and cluster_id in self.published and role is not Role.VIEWER:
+            raise ClusterPublishedError(self.published[cluster_id])
         if not self.may(role, cluster_id):
             where = "in this cluster" if cluster_id is not None else "for all clusters"
             raise NotAllowedError(

@@ -129,6 +129,11 @@ def existing_clusters(session: Session, cluster_ids: Collection[int]) -> set[int
     return set(found)
 
 
+def published_clusters(session: Session) -> dict[int, str]:
+    """Names by id of the clusters that hold published results; in SQL alone, as above."""
+    return dict(session.execute(text("SELECT id, name FROM cluster WHERE origin = 'published'")).all())
+
+
 def tokens_of(session: Session, user_id: int | None, paging: PageRequest) -> Slice[ApiToken]:
     """A user's tokens that were not revoked, newest first."""
     statement = select(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))

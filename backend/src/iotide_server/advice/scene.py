@@ -7,7 +7,6 @@ from typing import Final
 
 from iotide_server.advice.findings import Evidence
 from iotide_server.kit.db import Json
-from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_wire.expressions import MEMORY
 from iotide_wire.facts import Facts, FactValue
 from iotide_wire.units import Unit
@@ -171,35 +170,6 @@ class Scene:
             for point in of_all
             if point.metric == _TOTAL or (id(point.cell), frozenset(point.labels.items())) not in totals
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """One point in terms of another.
-
-    Attributes:
-        median: of the medians.
-        low, high: the smallest and the largest ratio that runs of both sides have, which hold the exact 95 % interval
-            of Hodges and Lehmann and from four runs a side on are never narrower; None below.
-    """
-
-    median: float
-    low: float | None
-    high: float | None
-
-    @property
-    def words(self) -> str:
-        """Such as `4.21 (3.92 to 4.6)`."""
-        if self.low is None or self.high is None:
-            return f"{self.median:.3g}"
-        return f"{self.median:.3g} ({self.low:.3g} to {self.high:.3g})"
-
-
-def ratio(a: Point, b: Point) -> Ratio:
-    """B / A; with intervals where both have four runs and none of A is 0."""
-    if min(a.n, b.n) < ENOUGH_RUNS or a.low <= 0:
-        return Ratio(b.median / a.median, None, None)
-    return Ratio(b.median / a.median, b.low / a.high, b.high / a.low)
 
 
 def positive(value: object) -> int | None:

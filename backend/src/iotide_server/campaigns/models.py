@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import CheckConstraint, ColumnElement, ForeignKey, Index, UniqueConstraint, func, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import BigInteger
 
 from iotide_server.kit.db import Base, Identified, Json
 
@@ -32,6 +33,30 @@ class Campaign(Identified, Base):
     __table_args__ = (
         UniqueConstraint("owner_id", "idempotency_key"),
         Index("ix_campaign_cluster_id_id", "cluster_id", "id"),
+    )
+
+
+class CampaignAddition(Identified, Base):
+    """Repeats that were added to cells of a campaign after it was submitted.
+
+    Attributes:
+        owner_id: who added them.
+        idempotency_key, request_sha256: a repeated POST with the same key and body adds nothing.
+    """
+
+    __tablename__ = "campaign_addition"
+
+    campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id", ondelete="CASCADE"))
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    repeats: Mapped[int]
+    cell_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    idempotency_key: Mapped[str | None]
+    request_sha256: Mapped[str]
+
+    __table_args__ = (
+        UniqueConstraint("owner_id", "idempotency_key"),
+        Index("ix_campaign_addition_campaign_id", "campaign_id"),
     )
 
 
@@ -110,7 +135,7 @@ class Cell(Identified, Base):
     bytes_needed: Mapped[float]
     bytes_moved: Mapped[float]
 
-    __table_args__ = (UniqueConstraint("campaign_id", "ordinal"),)
+    __table_args__ = (UniqueConstraint("campaign_id", "ordinal"), Index("ix_cell_workload_id", "workload_id"))
 
 
 class CellNode(Base):

@@ -10,7 +10,7 @@ from iotide_server.campaigns import repository
 from iotide_server.campaigns.errors import CampaignNotFoundError
 from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
-from iotide_server.campaigns.schemas import Campaign, CampaignFilter, CampaignState, RunCounts, Stage
+from iotide_server.campaigns.schemas import Addition, Campaign, CampaignFilter, CampaignState, RunCounts, Stage
 from iotide_server.kit.pagination import Page, PageRequest
 
 
@@ -66,6 +66,7 @@ def _shown(session: Session, row: AnyRow, now: datetime) -> Campaign:
         ended_at=None if is_open else row.last_ended_at,
         counts=RunCounts.model_validate(row),
         stages=[Stage.model_validate(stage) for stage in row.stages],
+        additions=[Addition.model_validate(addition) for addition in row.additions],
         progress=min(1.0, (done + partly) / row.runs) if row.runs else 1.0,
         seconds_remaining_estimated=_remaining(row, done + partly, now) if is_open else 0.0,
     )

@@ -9,7 +9,15 @@ from typing import Any, Final
 from sqlalchemy import Row, Select, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.models import Campaign, CampaignStage, CampaignWindow, Cell, CellNode, CellTarget
+from iotide_server.campaigns.models import (
+    Campaign,
+    CampaignAddition,
+    CampaignStage,
+    CampaignWindow,
+    Cell,
+    CellNode,
+    CellTarget,
+)
 from iotide_server.campaigns.planning import PlannedCell
 from iotide_server.campaigns.schemas import CampaignFilter
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -28,6 +36,10 @@ _DESCRIBED: Final = """
                      WHERE cell.campaign_id = campaign.id AND cell.stage = campaign_stage.ordinal
                  ) AS of_stage ON true
                  WHERE campaign_stage.campaign_id = campaign.id ORDER BY ordinal) AS stages,
+           ARRAY(SELECT jsonb_build_object('added_at', addition.created_at, 'added_by', adder.name,
+                        'repeats', repeats, 'cells', cardinality(cell_ids))
+                 FROM campaign_addition AS addition LEFT JOIN user_account AS adder ON adder.id = addition.owner_id
+                 WHERE addition.campaign_id = campaign.id ORDER BY addition.id) AS additions,
            CASE WHEN waiting + active = 0 THEN
                 CASE WHEN failed > 0 THEN 'failed' WHEN cancelled > 0 THEN 'cancelled' ELSE 'finished' END
                 WHEN active = 0 AND EXISTS (
@@ -73,6 +85,47 @@ _PROGRESS: Final = text(
 def by_idempotency_key(session: Session, owner_id: int | None, key: str) -> Campaign | None:
     """The campaign that this person submitted with this key."""
     return session.scalar(select(Campaign).where(Campaign.owner_id == owner_id, Campaign.idempotency_key == key))
+
+
+def addition_by_key(session: Session, owner_id: int | None, key: str) -> CampaignAddition | None:
+    """The repeats that this person added with this key."""
+    statement = select(CampaignAddition).where(
+        CampaignAddition.owner_id == owner_id, CampaignAddition.idempotency_key == key
+    )
+    return session.scalar(statement)
+
+
+def lock_campaign(session: Session, campaign_id: int) -> Campaign:
+    """A campaign that there is, locked against others who change it."""
+    return session.scalars(
+        select(Campaign)
+        .where(Campaign.id == campaign_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    ).one()
+
+
+def stages_of_cells(session: Session, campaign_id: int) -> dict[int, int]:
+    """The stage of each of a campaign's cells by the cell's id, in the order of the plan."""
+    cells = select(Cell.id, Cell.stage).where(Cell.campaign_id == campaign_id).order_by(Cell.ordinal)
+    return {row.id: row.stage for row in session.execute(cells)}
+
+
+def run_count(session: Session, campaign_id: int) -> int:
+    """How many runs the campaign has, ended or not."""
+    statement = text("SELECT count(*) FROM run WHERE campaign_id = :campaign_id")
+    return int(session.scalar(statement, {"campaign_id": campaign_id}) or 0)
+
+
+def hold_present_stage(session: Session, campaign_id: int) -> int | None:
+    """The last stage that was opened; None where none was or there are none.
+
+    No other stage is opened before the end of the transaction.
+    """
+    held = select(CampaignStage.ordinal).where(CampaignStage.campaign_id == campaign_id)
+    session.execute(held.order_by(CampaignStage.ordinal).with_for_update(read=True)).all()
+    opened = held.where(CampaignStage.state == "open").order_by(CampaignStage.ordinal.desc())
+    return session.scalar(opened.limit(1))
 
 
 def insert_cells(session: Session, campaign_id: int, cells: Sequence[PlannedCell]) -> None:

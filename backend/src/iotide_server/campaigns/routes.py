@@ -5,9 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Response
 
 from iotide_server.accounts.rules import Operator, Viewer
-from iotide_server.campaigns import reading, service, stages
+from iotide_server.campaigns import reading, repeats, service, stages, timeline
 from iotide_server.campaigns.pause_schemas import Confirmation, Pause
-from iotide_server.campaigns.schemas import Campaign, CampaignFilter, CampaignPatch, PlanInput
+from iotide_server.campaigns.repeats import MoreRepeats
+from iotide_server.campaigns.schemas import Campaign, CampaignFilter, CampaignPatch, PlanInput, RepeatsInput
+from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 
@@ -59,10 +61,38 @@ def get_campaign(principal: Viewer, session: Tx, now: Now, campaign_id: Id) -> C
     return reading.campaign(session, principal, campaign_id, now)
 
 
+@router.get("/campaigns/{campaign_id}/timeline", summary="Show the timeline of a campaign", responses=errors(404))
+def get_campaign_timeline(
+    principal: Viewer, session: Tx, now: Now, campaign_id: Id, span: Annotated[TimelineSpan, Depends()]
+) -> Timeline:
+    """When its nodes waited, checked, loaded and uploaded, and which leases were held meanwhile.
+
+    `left_out` counts the orders beyond `limit`; ask for a shorter span to see them.
+    """
+    return timeline.timeline(session, principal, campaign_id, span, now)
+
+
 @router.patch("/campaigns/{campaign_id}", summary="Change a campaign's priority", responses=errors(404, 409))
 def change_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: CampaignPatch) -> Campaign:
     """Its waiting runs stand in their lines as if it had been submitted with this priority."""
     service.change_priority(session, principal, campaign_id, body.priority)
+    return reading.campaign(session, principal, campaign_id, now)
+
+
+@router.post("/campaigns/{campaign_id}/repeats", summary="Add repeats to a campaign", responses=errors(404, 409))
+def add_campaign_repeats(
+    principal: Operator,
+    session: Tx,
+    now: Now,
+    campaign_id: Id,
+    body: RepeatsInput,
+    idempotency_key: IdempotencyKey = None,
+) -> Campaign:
+    """Lets cells be run so many times more, also where the campaign has ended; they join the cells' results.
+
+    The same key and body once more add nothing.
+    """
+    repeats.add(session, principal, MoreRepeats(campaign_id, body, idempotency_key), now)
     return reading.campaign(session, principal, campaign_id, now)
 
 

@@ -43,6 +43,16 @@ class CampaignPatch(Input):
     priority: Annotated[int, Field(ge=0, le=9, description="A step counts as an hour of waiting", examples=[5])]
 
 
+class RepeatsInput(Input):
+    """Repeats to be added to cells of a campaign, under the conditions of its plan."""
+
+    repeats: Annotated[int, Field(ge=1, le=1_000, description="How many more of each cell", examples=[4])]
+    cell_ids: Annotated[
+        list[Annotated[int, Field(ge=1, le=LARGEST_ID)]] | None,
+        Field(min_length=1, max_length=10_000, description="Of which cells; null: of all"),
+    ] = None
+
+
 class RunCounts(Output):
     """How many of a campaign's runs are in each state."""
 
@@ -70,6 +80,15 @@ class Stage(Output):
     ended: Annotated[int, Field(description="How many of its runs have ended")]
 
 
+class Addition(Output):
+    """Repeats that somebody added to cells after the campaign was submitted."""
+
+    added_at: datetime
+    added_by: Annotated[str | None, Field(description="Null when that person is gone")]
+    repeats: Annotated[int, Field(description="Of each of these cells")]
+    cells: int
+
+
 class Campaign(Output):
     """A plan and how far it has got.
 
@@ -91,6 +110,7 @@ class Campaign(Output):
     ended_at: datetime | None
     counts: RunCounts
     stages: Annotated[list[Stage], Field(description="Empty where the matrix is run once")]
+    additions: Annotated[list[Addition], Field(description="Repeats beyond those of the plan, in their order")]
     progress: Annotated[float, Field(description="Fraction of its runs' work that is done, 0 to 1")]
     seconds_remaining_estimated: Annotated[
         float | None, Field(description="By the pace of its runs so far; null before the first has ended")

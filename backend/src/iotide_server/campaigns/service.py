@@ -70,7 +70,7 @@ def submit(
             raise
         return repeated
     repository.insert_cells(session, campaign.id, planned.cells)
-    runs_repository.insert_runs(session, _new_runs(campaign, plan, now))
+    runs_repository.insert_runs(session, new_runs(campaign, plan, plan.repeats, now))
     windows.add_window(session, campaign.id, plan, now)
     stages.add_stages(session, campaign.id, plan, now)
     after = {"name": plan.name, "runs": run_count(plan)}
@@ -91,11 +91,12 @@ def _repeated(session: Session, principal: Principal, key: str | None, digest: s
     return Submitted(earlier.id, is_new=False)
 
 
-def _new_runs(campaign: Campaign, plan: CampaignPlan, now: datetime) -> NewRuns:
+def new_runs(campaign: Campaign, plan: CampaignPlan, repeats: int, now: datetime) -> NewRuns:
+    """So many runs of each cell, under the conditions of the plan, which stand behind what was submitted before."""
     return NewRuns(
         campaign_id=campaign.id,
         cluster_id=campaign.cluster_id,
-        repeats=plan.repeats,
+        repeats=repeats,
         exclusive=plan.exclusive,
         sort_key=now.timestamp() - plan.priority * _PRIORITY_STEP_SECONDS,
         time_limit_seconds=plan.time_limit_seconds,

@@ -23,6 +23,7 @@ from iotide_server.clusters.errors import (
     WireVersionUnsupportedError,
 )
 from iotide_server.clusters.models import Cluster, JoinToken, Node
+from iotide_server.clusters.views import Origin
 from iotide_server.embedded.acl import NodeAccess
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -52,7 +53,7 @@ def create_join_token(
         ClusterMadeUpError: the cluster has no real nodes.
     """
     found = _require_cluster(session, principal, cluster_id)
-    if found.made_up:
+    if found.origin == Origin.MADE_UP:
         raise ClusterMadeUpError(found.name, field="cluster_id")
     secret = new_secret()
     token = JoinToken(

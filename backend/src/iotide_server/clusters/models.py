@@ -32,7 +32,7 @@ class Cluster(Identified, Leasable, Base):
 
     Attributes:
         launcher: who starts its runs: `direct` its nodes' agents, else a job of that batch system.
-        made_up: its nodes and results were made up to show how a history looks; nothing ever runs on it.
+        origin: where its results come from (`Origin` in `views`); nothing ever runs on what is not `own`.
     """
 
     __tablename__ = "cluster"
@@ -40,13 +40,16 @@ class Cluster(Identified, Leasable, Base):
     name: Mapped[str] = mapped_column(unique=True)
     description: Mapped[str] = mapped_column(server_default="")
     launcher: Mapped[str] = mapped_column(server_default="direct")
-    made_up: Mapped[bool] = mapped_column(server_default="false")
+    origin: Mapped[str] = mapped_column(server_default="own")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (
         CheckConstraint(ONE_OR_MANY, name="leases"),
         CheckConstraint("launcher IN ('direct', 'slurm', 'lsf')", name="launcher"),
+        CheckConstraint("origin IN ('own', 'made_up', 'published')", name="origin"),
+        # Who may do what is asked with each request, and what is published is part of the answer.
+        Index("ix_cluster_published", "id", postgresql_where=text("origin = 'published'")),
     )
 
 

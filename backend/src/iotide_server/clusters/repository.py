@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Row, select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Blackout, Cluster, JoinToken, Node, NodeBeat
-from iotide_server.clusters.views import SILENT_AFTER, ActiveOrder, NodeState, NodeWorkload
+from iotide_server.clusters.views import SILENT_AFTER, ActiveOrder, NodeState, NodeWorkload, Origin
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
 
@@ -138,7 +138,11 @@ def locked_node(session: Session, node_id: int) -> Node | None:
 
 def living_real_nodes(session: Session) -> Collection[Node]:
     """All nodes that are not retired and of which there are machines."""
-    real = select(Node).join(Cluster, Cluster.id == Node.cluster_id).where(Node.retired_at.is_(None), ~Cluster.made_up)
+    real = (
+        select(Node)
+        .join(Cluster, Cluster.id == Node.cluster_id)
+        .where(Node.retired_at.is_(None), Cluster.origin == Origin.OWN)
+    )
     return session.scalars(real.order_by(Node.id)).all()
 
 

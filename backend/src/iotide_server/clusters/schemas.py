@@ -7,7 +7,7 @@ from pydantic import Field
 
 from iotide_server.clusters import models
 from iotide_server.clusters.drain_schemas import Drain
-from iotide_server.clusters.views import ClusterView, Launcher, NodeState, NodeView
+from iotide_server.clusters.views import ClusterView, Launcher, NodeState, NodeView, Origin
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, WrittenTime
 from iotide_wire.facts import Facts, MountFacts
@@ -44,8 +44,12 @@ class Cluster(Output):
     name: ClusterName
     description: Description
     launcher: ClusterLauncher
-    made_up: Annotated[
-        bool, Field(description="Its nodes and results were made up to show a history; nothing runs on it")
+    origin: Annotated[
+        Origin,
+        Field(
+            description="Who measured its results: its `own` nodes, nobody since they are `made_up`, or others who"
+            " `published` them; nothing runs on the latter two"
+        ),
     ]
     created_at: datetime
     drain: Annotated[Drain | None, Field(description="Nothing new starts in the whole cluster")]
@@ -59,7 +63,7 @@ class Cluster(Output):
             name=row.name,
             description=row.description,
             launcher=Launcher(row.launcher),
-            made_up=row.made_up,
+            origin=Origin(row.origin),
             created_at=row.created_at,
             drain=None if view.drain is None else Drain.model_validate(view.drain),
         )

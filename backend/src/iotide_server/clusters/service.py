@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
+from iotide_server.accounts.errors import ClusterPublishedError
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal
 from iotide_server.clusters import drain_repository, repository
@@ -24,7 +25,7 @@ from iotide_server.clusters.errors import (
     SlotsInUseError,
 )
 from iotide_server.clusters.models import Cluster, Node
-from iotide_server.clusters.views import ClusterView, DrainKind, Launcher, NodeState, NodeView, node_state
+from iotide_server.clusters.views import ClusterView, DrainKind, Launcher, NodeState, NodeView, Origin, node_state
 from iotide_server.kit.db import Json, after_commit
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
@@ -85,17 +86,20 @@ def cluster_named(session: Session, principal: Principal, name: str, role: Role,
 
 
 def require_real(session: Session, cluster_id: int, *, field: str = "cluster") -> None:
-    """Refuse to have anything run on what was made up.
+    """Refuse to have anything run on what was made up or published.
 
     Args:
         field: what of the request leads there, for the error.
 
     Raises:
         ClusterMadeUpError: the cluster is made up.
+        ClusterPublishedError: it holds what others measured.
     """
     found = session.get_one(Cluster, cluster_id)
-    if found.made_up:
+    if found.origin == Origin.MADE_UP:
         raise ClusterMadeUpError(found.name, field=field)
+    if found.origin == Origin.PUBLISHED:
+        raise ClusterPublishedError(found.name, field=field)
 
 
 def create_cluster(
@@ -264,9 +268,11 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
 def _own_node(session: Session, principal: Principal, node_id: int) -> Node:
     found = repository.locked_node(session, node_id)
     missing = NodeNotFoundError(node_id)
-    if found is None or found.retired_at is not None:
+    if found is None:
         raise missing
     principal.require(Role.ADMIN, found.cluster_id, missing)
+    if found.retired_at is not None:
+        raise missing
     return found
 
 

@@ -29,6 +29,18 @@ class Launcher(StrEnum):
     LSF = "lsf"
 
 
+class Origin(StrEnum):
+    """Where the results of a cluster come from.
+
+    OWN: its nodes measured them. MADE_UP: nobody measured them, they show how a history looks. PUBLISHED: others
+    measured them, and they are as an article printed them.
+    """
+
+    OWN = "own"
+    MADE_UP = "made_up"
+    PUBLISHED = "published"
+
+
 class DrainKind(StrEnum):
     """What can be drained."""
 

@@ -1,6 +1,6 @@
 """Why a history is not made up, or not removed."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from iotide_server.kit.errors import ConflictError, InvalidInputError
 
@@ -25,6 +25,17 @@ class HistoryTooShortError(InvalidInputError):
     def __init__(self, days: int, fewest: int, most: int) -> None:
         super().__init__(
             f"a history of {days} days cannot be made up", field="days", value=days, remedy=f"give {fewest} to {most}"
+        )
+
+
+class NotInHistoryError(InvalidInputError):
+    """No made-up cluster, or workload of those that are wanted, has that name."""
+
+    code = "demo_history_unknown_name"
+
+    def __init__(self, what: str, name: str, known: Collection[str]) -> None:
+        super().__init__(
+            f"no {what} {name} is made up", field=what, value=name, remedy=f"give one of {', '.join(sorted(known))}"
         )
 
 

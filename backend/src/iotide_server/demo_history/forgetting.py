@@ -1,55 +1,17 @@
-"""Removes all that was made up, from whatever table leads to a made-up cluster, also from tables that come later."""
+"""Removes all that was made up."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Table, delete, select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit, sessions
-from iotide_server.accounts.audit import Action
+from iotide_server.accounts import sessions
 from iotide_server.clusters.models import Cluster
+from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import NoHistoryError
+from iotide_server.forgetting import forget_clusters
 from iotide_server.kit.db import Database
-from iotide_server.live import service as live
-from iotide_server.tables import metadata
-
-_AUDIT: Final = "audit_entry"
-"""It keeps what was done, also to what is gone."""
-
-_FORGET_WORK: Final = text(
-    """
-    DELETE FROM work
-    WHERE (kind IN ('analysis', 'alerts') AND key IN (SELECT id FROM series WHERE cluster_id = ANY(:clusters)))
-       OR (kind = 'points' AND key IN (SELECT cell.id FROM cell JOIN campaign ON campaign.id = cell.campaign_id
-                                       WHERE cluster_id = ANY(:clusters)))
-       OR (kind = 'peers' AND key IN (SELECT id FROM campaign WHERE cluster_id = ANY(:clusters)))
-    """
-)
-_ENVIRONMENTS: Final = text("SELECT DISTINCT environment_sha256 FROM run WHERE cluster_id = ANY(:clusters)")
-_FORGET_ENVIRONMENTS: Final = text(
-    """
-    DELETE FROM environment WHERE sha256 = ANY(:digests)
-      AND NOT EXISTS (SELECT FROM run WHERE environment_sha256 = sha256)
-      AND NOT EXISTS (SELECT FROM node_order WHERE environment_sha256 = sha256)
-    """
-)
-# Rows of the catalogue that made-up nodes were the first to announce, if no real node did since.
-_FORGET_WORKLOADS: Final = text(
-    """
-    DELETE FROM workload WHERE first_seen_at = ANY(:founded)
-      AND NOT EXISTS (SELECT FROM node_workload WHERE workload_id = workload.id)
-      AND NOT EXISTS (SELECT FROM cell WHERE workload_id = workload.id)
-    RETURNING name
-    """
-)
-_FORGET_BASELINES: Final = text(
-    """
-    DELETE FROM workload_baseline WHERE name = ANY(:names)
-      AND NOT EXISTS (SELECT FROM workload WHERE workload.name = workload_baseline.name)
-    """
-)
 
 
 def made_up_clusters(session: Session) -> Sequence[Cluster]:
@@ -58,7 +20,7 @@ def made_up_clusters(session: Session) -> Sequence[Cluster]:
     Raises:
         NoHistoryError: there is none.
     """
-    found = session.scalars(select(Cluster).where(Cluster.made_up).order_by(Cluster.name)).all()
+    found = session.scalars(select(Cluster).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
     if not found:
         raise NoHistoryError
     return found
@@ -76,47 +38,4 @@ def forget_history(database: Database, now: datetime) -> int:
     with database.transaction() as session:
         clusters = made_up_clusters(session)
         principal = sessions.console_principal(session, now)
-        for cluster in clusters:
-            gone = Action("demo_history_forgotten", "cluster", cluster.id, None, before={"name": cluster.name})
-            audit.record(session, principal, gone)
-        session.flush()
-        count = _forget(session, [cluster.id for cluster in clusters], [cluster.created_at for cluster in clusters])
-        for cluster in clusters:
-            live.publish(session, "cluster", cluster.id, cluster.id)
-    return count
-
-
-def _forget(session: Session, cluster_ids: list[int], founded: list[datetime]) -> int:
-    named = {"clusters": cluster_ids}
-    digests = list(session.scalars(_ENVIRONMENTS, named))
-    count = _rows(session, _FORGET_WORK, named)
-    for table in reversed(metadata.sorted_tables):
-        belongs = _belongs(table, cluster_ids)
-        if belongs is not None:
-            count += _rows(session, delete(table).where(belongs))
-    count += _rows(session, _FORGET_ENVIRONMENTS, {"digests": digests})
-    names = list(session.scalars(_FORGET_WORKLOADS, {"founded": founded}))
-    return count + len(names) + _rows(session, _FORGET_BASELINES, {"names": names})
-
-
-def _belongs(table: Table, cluster_ids: Collection[int]) -> ColumnElement[bool] | None:
-    """Whether a row belongs to one of the clusters, by its own column or by a row that it cannot be without.
-
-    Returns:
-        None for tables whose rows belong to no cluster.
-    """
-    if table.name == _AUDIT:
-        return None
-    if table.name == Cluster.__tablename__:
-        return table.c.id.in_(cluster_ids)
-    if "cluster_id" in table.c:
-        return table.c.cluster_id.in_(cluster_ids)
-    for key in table.foreign_keys:
-        of_parent = None if key.parent.nullable else _belongs(key.column.table, cluster_ids)
-        if of_parent is not None:
-            return key.parent.in_(select(key.column).where(of_parent))
-    return None
-
-
-def _rows(session: Session, statement: Any, values: dict[str, Any] | None = None) -> int:  # noqa: ANN401 - a DELETE
-    return int(session.connection().execute(statement, values or {}).rowcount)
+        return forget_clusters(session, principal, clusters, "demo_history_forgotten")

@@ -1,10 +1,8 @@
 """The made-up clusters themselves: nodes that say hello once and are no machines, targets, schedules that rest."""
 
-import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -14,21 +12,23 @@ from iotide_server.accounts.audit import Action
 from iotide_server.accounts.principal import Principal
 from iotide_server.campaigns.planning import PlannedCampaign, foresee
 from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import HistoryLoadedError, HistoryNameTakenError
 from iotide_server.demo_history.sites import Mounted, Routine, Site
 from iotide_server.gateway import service as gateway
 from iotide_server.schedules.models import Schedule
 from iotide_server.targets.models import Target, TargetMount
+from iotide_server.workloads.recorded import recorded_announcements
 from iotide_wire import WIRE_VERSION
-from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.facts import MountFacts
 from iotide_wire.messages import HelloRequest
 from iotide_wire.plan import CampaignPlan, WorkloadChoice
 
 INSTANCE: Final = "made-up-agent"
 BOOT: Final = "made-up-boot"
+_WORKLOADS: Final = ("dd", "create", "fio", "iozone", "mdtest")
 _FREE_SHARE: Final = 0.6
-_LONGEST_SECONDS: Final = 4 * 3600.0
+_LONGEST_SECONDS: Final = 8 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Founded:
     """A made-up cluster as rows.
 
     Attributes:
-        nodes, targets, schedules: ids by name; a schedule has its routine's.
+        nodes, targets, schedules: ids by name; a schedule has its routine's, where it recurs.
         planned: by name of the routine, what each of its campaigns is.
     """
 
@@ -54,7 +54,7 @@ def require_room(session: Session, sites: tuple[Site, ...]) -> None:
     Raises:
         HistoryLoadedError, HistoryNameTakenError: what is there.
     """
-    loaded = session.scalars(select(Cluster.name).where(Cluster.made_up).order_by(Cluster.name)).all()
+    loaded = session.scalars(select(Cluster.name).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
     if loaded:
         raise HistoryLoadedError(loaded)
     taken = session.scalar(select(Cluster.name).where(Cluster.name.in_([site.name for site in sites])).limit(1))
@@ -65,7 +65,7 @@ def require_room(session: Session, sites: tuple[Site, ...]) -> None:
 def found(session: Session, principal: Principal, site: Site, seed: int, began_at: datetime) -> Founded:
     """The cluster with all but its campaigns."""
     words = f"Made up by iotide-server load-demo-history --seed {seed}: nothing of it was measured. {site.description}"
-    cluster = Cluster(name=site.name, description=words, made_up=True)
+    cluster = Cluster(name=site.name, description=words, origin=Origin.MADE_UP)
     session.add(cluster)
     session.flush()
     nodes = {name: _add_node(session, cluster, name, role, began_at) for name, role in site.nodes.items()}
@@ -76,6 +76,7 @@ def found(session: Session, principal: Principal, site: Site, seed: int, began_a
     schedules = {
         routine.name: _add_schedule(session, cluster, routine, planned[routine.name].plan, began_at)
         for routine in site.routines
+        if routine.every_days is not None
     }
     after = {"name": site.name, "seed": seed}
     audit.record(session, principal, Action("demo_history_loaded", "cluster", cluster.id, cluster.id, after=after))
@@ -94,7 +95,7 @@ def _say_hello(session: Session, site: Site, name: str, node_id: int, now: datet
         facts={**site.facts, "host.name": name},
         mounts=tuple(_mount(mounted) for mounted in site.targets if name in mounted.nodes),
         approved_directories=tuple(mounted.path for mounted in site.targets if name in mounted.nodes),
-        workloads=_announced(),
+        workloads=recorded_announcements(_WORKLOADS),
         holds=(),
     )
     gateway.hello(session, node_id, request, now)
@@ -188,9 +189,3 @@ def _mount(mounted: Mounted) -> MountFacts:
         approved=True,
         facts=dict(mounted.facts),
     )
-
-
-def _announced() -> tuple[WorkloadAnnouncement, ...]:
-    """As real agents announced them once: the catalogue learns nothing from here that it would not learn from one."""
-    recorded: list[Any] = json.loads(files(__package__).joinpath("announced.json").read_text())
-    return tuple(WorkloadAnnouncement.model_validate(one) for one in recorded)

@@ -10,7 +10,7 @@ from random import Random
 from threading import Event
 from typing import Final
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import sessions
@@ -22,6 +22,7 @@ from iotide_server.demo_history.sites import SITES, Routine, Site
 from iotide_server.demo_history.truth import first_day, truths_of
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
+from iotide_server.kit.work import waive_work
 from iotide_server.live import service as live
 from iotide_server.results.models import Series
 from iotide_server.trends import events
@@ -40,17 +41,9 @@ _LOOKS_BEFORE_END_DAYS: Final = (14, 7, 0)
 _NEWEST_DAYS: Final = 7
 """Runs of these days are judged among their equals."""
 _DAYS_AT_ONCE: Final = 7
+_ONCE_BEFORE_END_DAYS: Final = 4
+"""When what does not recur is measured: it takes more than a day."""
 _TOLD_EVERY_SECONDS: Final = 0.5
-
-# Its due work is done here, in the same transaction, so that no worker does it once more.
-_DONE: Final = text(
-    """
-    UPDATE work SET done_version = version WHERE done_version < version AND (
-        (kind = 'points' AND key = ANY(:cell_ids))
-        OR (kind = 'peers' AND key IN (SELECT id FROM campaign WHERE cluster_id = :cluster_id))
-        OR (kind = 'analysis' AND key IN (SELECT id FROM series WHERE cluster_id = :cluster_id)))
-    """
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +151,8 @@ class _Site:
     def _spend(self, days: range) -> None:
         with self._database.transaction() as session:
             live.mute(session)
+            # What follows is done here, in the same transaction, and by no worker once more.
+            waive_work(session)
             cell_ids: list[int] = []
             for day in days:
                 for routine in self._due(day):
@@ -169,7 +164,6 @@ class _Site:
             if days.stop > self._days - _NEWEST_DAYS:
                 self._judge_peers(session, cell_ids)
             self._tell(session, days)
-            session.execute(_DONE, {"cell_ids": cell_ids, "cluster_id": self.cluster_id})
 
     def _judge_peers(self, session: Session, cell_ids: Sequence[int]) -> None:
         """Of the newest campaigns alone: nobody looks at the flags of runs of two years ago."""
@@ -181,9 +175,15 @@ class _Site:
     def _due(self, day: int) -> list[Routine]:
         opens, closes = self._founded.site.closed
         is_missed = self._random.random() < _MISSED or closes > day / self._days >= opens
-        return (
-            [] if is_missed else [routine for routine in self._founded.site.routines if day % routine.every_days == 0]
-        )
+        return [
+            routine
+            for routine in self._founded.site.routines
+            if (
+                day == self._days - _ONCE_BEFORE_END_DAYS
+                if routine.every_days is None
+                else not is_missed and day % routine.every_days == 0
+            )
+        ]
 
     def _tell(self, session: Session, days: range) -> None:
         """What a person noted in these days."""

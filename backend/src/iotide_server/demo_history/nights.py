@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from sqlalchemy import Row, select, text
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Campaign, Cell
@@ -15,11 +15,12 @@ from iotide_server.campaigns.planning import PlannedCell
 from iotide_server.campaigns.repository import insert_cells
 from iotide_server.demo_history.founding import BOOT, INSTANCE, Founded
 from iotide_server.demo_history.noise import Noise
-from iotide_server.demo_history.sites import Load, Routine
+from iotide_server.demo_history.sites import Figure, Load, Routine
 from iotide_server.demo_history.truth import Kind, Truth
 from iotide_server.gateway import service as gateway
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import repository as runs
+from iotide_server.runs.handed_over import hand_over
 from iotide_server.runs.repository import NewRuns
 from iotide_server.schedules.models import Firing
 from iotide_wire.facts import FactValue
@@ -29,26 +30,6 @@ from iotide_wire.plan import Exclusivity
 
 _BETWEEN_RUNS: Final = timedelta(seconds=30)
 
-# What the scheduler and the agents' claims and beats would have written by the end of the loads, without their leases.
-_START: Final = text(
-    """
-    WITH started AS (
-        UPDATE run SET state = 'active', attempts_made = 1 WHERE campaign_id = :campaign_id RETURNING id, cell_id
-    ), opened AS (
-        INSERT INTO attempt (run_id, ordinal, fence, go_at, opened_at) SELECT id, 1, id, :now, :now FROM started
-        RETURNING id, run_id
-    ), orders AS (
-        INSERT INTO node_order (attempt_id, run_id, node_id, role, state, offers_made, offered_at, next_offer_at,
-                                claimed_at, claimed_by, claimed_boot_id)
-        SELECT opened.id, opened.run_id, cell_node.node_id, 'load', 'uploading', 1, :now, NULL, :now, :instance, :boot
-        FROM opened JOIN started ON started.id = opened.run_id JOIN cell_node ON cell_node.cell_id = started.cell_id
-        RETURNING id, run_id, node_id
-    )
-    SELECT orders.id AS order_id, orders.run_id AS fence, orders.node_id, cell.ordinal
-    FROM orders JOIN run ON run.id = orders.run_id JOIN cell ON cell.id = run.cell_id ORDER BY run.id
-    """
-)
-
 
 @dataclass(slots=True)
 class Nights:
@@ -57,7 +38,7 @@ class Nights:
     founded: Founded
     truths: Sequence[Truth]
     seed: int
-    _noises: dict[tuple[str, str, str], list[Noise]] = field(default_factory=dict)
+    _noises: dict[tuple[object, ...], list[Noise]] = field(default_factory=dict)
 
     def spend(self, session: Session, routine: Routine, began_at: datetime, at: float) -> list[int]:
         """A campaign of the routine that begins then, at that fraction of all days; the ids of its cells."""
@@ -75,22 +56,18 @@ class Nights:
         session.flush()
         insert_cells(session, campaign.id, planned.cells)
         runs.insert_runs(session, _runs(campaign, routine, planned.plan.time_limit_seconds))
-        session.add(
-            Firing(
-                schedule_id=self.founded.schedules[routine.name],
-                planned_at=began_at,
-                fired_at=began_at,
-                campaign_id=campaign.id,
+        schedule_id = self.founded.schedules.get(routine.name)
+        if schedule_id is not None:
+            session.add(
+                Firing(schedule_id=schedule_id, planned_at=began_at, fired_at=began_at, campaign_id=campaign.id)
             )
-        )
         self._hand_in(session, campaign, {cell.ordinal: loads[_what(cell)] for cell in planned.cells}, at)
         return list(session.scalars(select(Cell.id).where(Cell.campaign_id == campaign.id).order_by(Cell.id)))
 
     def _hand_in(self, session: Session, campaign: Campaign, loads: Mapping[int, Load], at: float) -> None:
-        begun = {"campaign_id": campaign.id, "now": campaign.created_at, "instance": INSTANCE, "boot": BOOT}
         names = {node_id: name for name, node_id in self.founded.nodes.items()}
         ended_at = campaign.created_at
-        for order in session.execute(_START, begun).all():
+        for order in hand_over(session, campaign.id, campaign.created_at, INSTANCE, BOOT):
             load = loads[order.ordinal]
             started_at = ended_at + _BETWEEN_RUNS
             ended_at = started_at + timedelta(seconds=load.seconds)
@@ -147,18 +124,25 @@ class Nights:
         return facts
 
     def _noises_of(self, load: Load, node: str, here: Sequence[Truth]) -> list[Noise]:
-        key = (node, load.target, load.workload)
+        key = (node, load.target, load.workload, load.options.get("mode"))
         if key not in self._noises:
             name = f"{self.seed} {self.founded.site.name} {node} {load.target} {load.workload}"
             self._noises[key] = [
                 Noise(
                     figure,
                     [truth for truth in here if truth.scope.has_figure(load, figure)],
-                    Random(f"{name} {figure.metric} {figure.labels['operation']}"),  # noqa: S311 - noise, no secret
+                    Random(f"{name} {figure.metric} {_which(figure)}"),  # noqa: S311 - noise, no secret
                 )
                 for figure in load.figures
             ]
         return self._noises[key]
+
+
+def _which(figure: Figure) -> str:
+    """Of all numbers of a load with this metric; those of a matrix differ by their sizes alone."""
+    labels = figure.labels
+    sizes = [labels["file_size_bytes"], labels["record_size_bytes"]] if "record_size_bytes" in labels else []
+    return " ".join(map(str, [labels["operation"], *sizes]))
 
 
 def _what(cell: PlannedCell) -> tuple[str, str]:

@@ -49,10 +49,10 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A campaign that is submitted every so many days."""
+    """A campaign that is submitted every so many days; None: once, by hand, four days before the end."""
 
     name: str
-    every_days: int
+    every_days: int | None
     hour: int
     repeats: int
     loads: tuple[Load, ...]
@@ -157,6 +157,38 @@ def _mdtest(nodes: tuple[str, ...], target: str, files_per_second: float) -> Loa
     return Load("mdtest", nodes, target, figures, {}, 60.0)
 
 
+def _matrix(node: str, target: str, write: float, read: float, cached_read: float) -> Load:
+    """IOzone over files smaller and larger than the memory; the small ones are read at `cached_read`."""
+    sizes = tuple(16 * GIB << power for power in range(5))
+    records = tuple(256 * 1024 << power for power in range(7))
+    figures = tuple(
+        Figure(
+            "throughput",
+            rate * _share_of(record),
+            {"operation": name, "file_size_bytes": size, "record_size_bytes": record, "direct": False},
+            variation=0.03,
+        )
+        for size in sizes
+        for record in records
+        for name, rate in (("write", write), ("read", cached_read if size < _MEMORY_BYTES else read))
+    )
+    options = {
+        "mode": "auto",
+        "min_file_size_bytes": sizes[0],
+        "file_size_bytes": sizes[-1],
+        "min_record_size_bytes": records[0],
+        "max_record_size_bytes": records[-1],
+        "tests": ["write", "read"],
+    }
+    seconds = sum(float(str(one.labels["file_size_bytes"])) / one.level for one in figures)
+    return Load("iozone", (node,), target, figures, options, seconds)
+
+
+def _share_of(record_bytes: int) -> float:
+    """Of the rate that no size of records limits, since each costs some time of its own."""
+    return record_bytes / (record_bytes + 32 * 1024)
+
+
 _HPC_NODES: Final = ("c01", "c02", "c03", "c04")
 _HPC: Final = Site(
     name="demo-hpc",
@@ -207,6 +239,7 @@ _HPC: Final = Site(
     ),
 )
 _STUDIO_NODES: Final = ("r1", "r2", "r3")
+_MEMORY_BYTES: Final = 128 * GIB
 _STUDIO: Final = Site(
     name="demo-studio",
     description="NFS and a local cache of render nodes.",
@@ -215,7 +248,7 @@ _STUDIO: Final = Site(
         "kernel.release": "6.1.0-21-amd64",
         "os.name": "Debian GNU/Linux 12",
         "cpu.count": 32,
-        "memory.total_bytes": 128 * GIB,
+        "memory.total_bytes": _MEMORY_BYTES,
     },
     targets=(
         Mounted(
@@ -241,6 +274,13 @@ _STUDIO: Final = Site(
             ),
         ),
         Routine(*("weekly", 7, 5, 2), loads=(_fio(_STUDIO_NODES, "cache", "randread", 71_000.0, 900e-6),)),
+        Routine(
+            *("sizes", None, 9, 4),
+            loads=(
+                _matrix("r3", "projects", 640e6, 980e6, 980e6),
+                _matrix("r3", "cache", 500e6, 550e6, 6.2e9),
+            ),
+        ),
     ),
     closed=(0.20, 0.22),
 )

@@ -33,15 +33,17 @@ class DescribedApi(FastAPI):
         if self.openapi_schema is None:
             document = super().openapi()
             for path in document["paths"].values():
-                for operation in path.values():
-                    _complete(operation, document["components"]["schemas"])
+                for method, operation in path.items():
+                    _complete(method, operation, document["components"]["schemas"])
         return super().openapi()
 
 
-def _complete(operation: Schema, schemas: Schema) -> None:
+def _complete(method: str, operation: Schema, schemas: Schema) -> None:
     implied = {422, 500, 503}
     if "security" in operation:
         implied |= {401, 403}
+        if method != "get":
+            implied.add(409)  # what is published is not changed, whatever the route is
     if "requestBody" in operation:
         implied |= {413, 415}
     for status in implied:

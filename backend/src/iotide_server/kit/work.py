@@ -20,6 +20,8 @@ Returns when it is to be done again; None: not until somebody wants it.
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 
+_WAIVED: Final = "wants_no_work"
+
 HELD_FOR: Final = timedelta(minutes=3)
 """An errand is nobody else's for so long; whoever has not come back by then has died on the way."""
 
@@ -41,6 +43,15 @@ class Errand(Generic[Task, Outcome]):
     end: Callable[[Session, int, Outcome], datetime | None]
 
 
+_WANT: Final = text(
+    """
+    WITH wanted AS (
+        INSERT INTO work (kind, key, due_at) VALUES (:kind, :key, :due_at)
+        ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0,
+            due_at = LEAST(excluded.due_at, CASE WHEN work.done_version < work.version THEN work.due_at END)
+    ) SELECT pg_notify('iotide_wake', 'work')
+    """
+)
 _DONE: Final = text(
     "UPDATE work SET done_version = :version, failure = NULL, held_until = NULL WHERE kind = :kind AND key = :key"
 )
@@ -92,15 +103,13 @@ class Work(Base):
 
 def want_work(session: Session, kind: str, key: int, due_at: datetime) -> None:
     """Ask for the work (kind, key) to be done after this transaction; asking again before it ran changes nothing."""
-    session.execute(
-        text(
-            "INSERT INTO work (kind, key, due_at) VALUES (:kind, :key, :due_at)"
-            " ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0,"
-            " due_at = LEAST(excluded.due_at, CASE WHEN work.done_version < work.version THEN work.due_at END)"
-        ),
-        {"kind": kind, "key": key, "due_at": due_at},
-    )
-    session.execute(text("SELECT pg_notify('iotide_wake', 'work')"))
+    if _WAIVED not in session.info:
+        session.execute(_WANT, {"kind": kind, "key": key, "due_at": due_at})
+
+
+def waive_work(session: Session) -> None:
+    """Want no work of this transaction: who writes very much does in it what follows."""
+    session.info[_WAIVED] = True
 
 
 def do_work(database: Database, handlers: Mapping[str, Handler], kind: str, key: int) -> None:

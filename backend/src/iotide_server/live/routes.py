@@ -18,7 +18,7 @@ from iotide_server.live.feed import Feed, News
 
 router = APIRouter(tags=["live"])
 
-TOPICS: Final = ("campaign", "run", "series", "node", "target", "cluster", "schedule", "channel", "alert")
+TOPICS: Final = ("campaign", "run", "series", "node", "target", "cluster", "schedule", "template", "channel", "alert")
 STREAM_SECONDS: Final = 600.0
 _RETRY_MILLISECONDS: Final = 500
 _EXAMPLE: Final = 'id: 42\nevent: change\ndata: {"kind":"run","id":7,"version":42,"cluster_id":1}\n\n'

@@ -15,7 +15,7 @@ from iotide_server.kit.web import Id, Tx, errors
 from iotide_server.results import measurements, reading
 from iotide_server.results.forecast import forecast
 from iotide_server.results.measurements import MeasureChoice
-from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell
+from iotide_server.results.schemas import CampaignMeasures, Caution, Cell, MeasuredCell, Preview, PreviewCell, Wear
 
 router = APIRouter(tags=["campaigns"])
 
@@ -46,6 +46,7 @@ def _preview(planned: PlannedCampaign, session: Tx) -> Preview:
         seconds_unknown_because=foreseen.seconds_unknown_because,
         bytes_peak=foreseen.bytes_peak,
         bytes_moved=foreseen.bytes_moved,
+        wear=[Wear.model_validate(wear) for wear in foreseen.wear],
         warnings=[Caution.model_validate(caution) for caution in foreseen.cautions],
     )
 

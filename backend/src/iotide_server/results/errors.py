@@ -138,3 +138,53 @@ class SeriesNotFoundError(NotFoundError):
 
     def __init__(self, series_id: int) -> None:
         super().__init__(f"there is no series {series_id}", field="series_id", value=series_id)
+
+
+class SurfaceCellNotFoundError(NotFoundError):
+    """A campaign has no cell of that number."""
+
+    code = "cell_not_found"
+
+    def __init__(self, side: str, source: str, missing: int) -> None:
+        super().__init__(
+            f"{source}: there is no cell {missing}", field=side, value=source, remedy="see /campaigns/{id}/cells"
+        )
+
+
+class NoSurfaceError(InvalidInputError):
+    """What was named did not go through two sizes."""
+
+    code = "no_surface"
+
+    def __init__(self, side: str, source: str) -> None:
+        super().__init__(
+            f"{source} has no valid numbers of two file sizes and two record sizes",
+            field=side,
+            value=source,
+            remedy="take one of /surface-sources: iozone in auto mode, or a campaign that sweeps both sizes",
+        )
+
+
+class OperationNotMeasuredError(InvalidInputError):
+    """No side of a surface has that operation."""
+
+    code = "operation_not_measured"
+
+    def __init__(self, operation: str, measured: list[str]) -> None:
+        super().__init__(
+            f"{operation} was not measured", field="operation", value=operation, remedy=f"take {', '.join(measured)}"
+        )
+
+
+class SurfaceMetricNotMeasuredError(InvalidInputError):
+    """The metric was not measured over two sizes."""
+
+    code = "metric_not_measured"
+
+    def __init__(self, metric: str, measured: list[str]) -> None:
+        super().__init__(
+            f"{metric} was not measured over two sizes",
+            field="metric",
+            value=metric,
+            remedy=f"take {', '.join(measured)}",
+        )

@@ -29,6 +29,20 @@ class Caution:
 
 
 @dataclass(frozen=True, slots=True)
+class Wear:
+    """What a campaign writes to a target, which uses up flash.
+
+    Attributes:
+        bytes_least: the files of all runs, each written once.
+        bytes_most: all that is written and read; None where runs last by time and write as much as they can.
+    """
+
+    target_name: str
+    bytes_least: int
+    bytes_most: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Forecast:
     """The expected cost of a campaign.
 
@@ -38,12 +52,14 @@ class Forecast:
         seconds_unknown_because: why it is None.
         bytes_peak: of the largest run.
         bytes_moved: written and read in all.
+        wear: of each target, in the order of the plan.
     """
 
     seconds: float | None
     seconds_unknown_because: str | None
     bytes_peak: int
     bytes_moved: int
+    wear: Sequence[Wear]
     cautions: Sequence[Caution]
 
 
@@ -55,8 +71,18 @@ def forecast(session: Session, planned: PlannedCampaign) -> Forecast:
         seconds_unknown_because=unknown,
         bytes_peak=round(max(cell.bytes_needed for cell in planned.cells)),
         bytes_moved=round(sum(cell.bytes_moved for cell in planned.cells) * planned.plan.repeats),
+        wear=[_wear(planned, name) for name in planned.plan.targets],
         cautions=_cautions(planned),
     )
+
+
+def _wear(planned: PlannedCampaign, target_name: str) -> Wear:
+    places = [place for cell in planned.cells for place in cell.places if place.target.target.name == target_name]
+    least = sum(place.bytes_needed for place in places)
+    most = max(least, sum(place.bytes_moved for place in places))
+    repeats = planned.plan.repeats
+    is_by_time = any(place.run_seconds for place in places)
+    return Wear(target_name, round(least * repeats), None if is_by_time else round(most * repeats))
 
 
 def _seconds(session: Session, planned: PlannedCampaign) -> tuple[float | None, str | None]:

@@ -31,7 +31,13 @@ def node_totals(session: Session, values: Iterable[RunValue]) -> list[RunValue]:
     Several numbers of one node in one series stand for their median. Each keeps the series of the nodes' own numbers.
     """
     values = list(values)
-    node_counts = _node_counts(session, {value.cell_id for value in values})
+    first_orders: dict[int, int] = {}
+    several = {
+        value.cell_id for value in values if first_orders.setdefault(value.run_id, value.order_id) != value.order_id
+    }
+    node_counts = _node_counts(session, several) if several else {}
+    if not node_counts:
+        return []
     rates = _rates(session, {value.series_id for value in values if value.cell_id in node_counts})
     alike: dict[tuple[int, int, int | None], list[RunValue]] = defaultdict(list)
     for value in values:

@@ -118,7 +118,7 @@ def campaign_measures(session: Session, campaign_id: int) -> CampaignMeasures:
     metrics = session.execute(_METRICS, {"campaign_id": campaign_id})
     counters = session.scalars(_COUNTERS, {"campaign_id": campaign_id, "runs": _RUNS_ASKED_FOR_COUNTERS})
     return CampaignMeasures(
-        metrics=[CampaignMetric(**{**row._mapping, "labels": sorted(row.labels or ())}) for row in metrics],  # noqa: SLF001 - its public API
+        metrics=[CampaignMetric(**{**row._mapping, "labels": sorted(row.labels or ())}) for row in metrics],
         counters=list(counters),
     )
 

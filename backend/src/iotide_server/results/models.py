@@ -113,6 +113,27 @@ class Point(Identified, Base):
     __table_args__ = (UniqueConstraint("cell_id", "series_id"), Index("ix_point_series_id_at", "series_id", "at"))
 
 
+class RunHeadline(Base):
+    """The one number that a finished run is known by in lists, so that they can be sorted by it.
+
+    Attributes:
+        workload: by name; numbers of different workloads are in no order.
+        value: in the series' base unit; of several numbers of the run there, their median.
+    """
+
+    __tablename__ = "run_headline"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), primary_key=True, autoincrement=False)
+    workload: Mapped[str]
+    series_id: Mapped[int] = mapped_column(ForeignKey("series.id"))
+    value: Mapped[float]
+
+    __table_args__ = (
+        Index("ix_run_headline_workload_value_run_id", "workload", "value", "run_id"),
+        Index("ix_run_headline_series_id", "series_id"),
+    )
+
+
 class Environment(Base):
     """Facts under which runs ran, stored once for all that share them."""
 

@@ -130,7 +130,10 @@ _CAMPAIGN_CELLS = text(
                AS node_names,
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
                AS target_names,
-           ARRAY(SELECT run.id FROM run WHERE run.cell_id = cell.id ORDER BY repeat) AS runs
+           ARRAY(SELECT run.id FROM run WHERE run.cell_id = cell.id ORDER BY repeat) AS runs,
+           ARRAY(SELECT run.id FROM run
+                 WHERE run.cell_id = cell.id AND run.state = 'finished' AND run.validity = 'valid'
+                 ORDER BY repeat) AS counted_runs
     FROM cell JOIN workload ON workload.id = cell.workload_id
     WHERE cell.campaign_id = :campaign_id AND cell.id > :after_id ORDER BY cell.id LIMIT :limit
     """

@@ -208,7 +208,7 @@ def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> P
     """The cells of a campaign with their results so far, in the matrix's order."""
     found = queries.campaign_cells(session, campaign_id, paging)
     results = cell_results(session, [row.id for row in found.rows])
-    return found.page(lambda row: Cell(**row._mapping, results=results.get(row.id, [])))  # noqa: SLF001 - its public API
+    return found.page(lambda row: Cell(**row._mapping, results=results.get(row.id, [])))
 
 
 def run_detail(session: Session, principal: Principal, run_id: int, now: datetime) -> RunDetail:

@@ -1,43 +1,35 @@
 """SQL of readings: who read an order's raw output when, and what those said that were superseded."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import delete, select
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.models import Cell
-from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.results.models import Reading, Sample, Series
 from iotide_server.runs.models import Order, Run
-from iotide_server.workloads.models import Workload
+
+# One statement, since every result of every run is kept by it.
+_PUT_FIRST: Final = text(
+    """
+    WITH later AS (DELETE FROM reading WHERE order_id = :order_id AND ordinal > 1)
+    INSERT INTO reading (run_id, order_id, ordinal, workload_revision, parser_version, read_at, flags)
+    SELECT :run_id, :order_id, 1, :revision, agent_version, :now, CAST(:flags AS jsonb)
+    FROM node WHERE id = :node_id
+    ON CONFLICT (order_id, ordinal) DO UPDATE
+        SET workload_revision = excluded.workload_revision, parser_version = excluded.parser_version,
+            read_at = excluded.read_at, read_by = NULL, flags = excluded.flags, samples = NULL
+    """
+)
 
 
-def put_first(session: Session, order: Order, flags: list[Json], now: datetime) -> None:
-    """What the node's own agent read, in place of what it may have sent before."""
-    session.execute(delete(Reading).where(Reading.order_id == order.id))
-    revision = session.scalars(
-        select(Workload.revision)
-        .join(Cell, Cell.workload_id == Workload.id)
-        .join(Run, Run.cell_id == Cell.id)
-        .where(Run.id == order.run_id)
-    ).one()
-    version = session.get_one(Node, order.node_id).agent_version
-    session.add(
-        Reading(
-            run_id=order.run_id,
-            order_id=order.id,
-            ordinal=1,
-            workload_revision=revision,
-            parser_version=version,
-            read_at=now,
-            read_by=None,
-            flags=flags,
-            samples=None,
-        )
-    )
-    session.flush()
+def put_first(session: Session, order: Order, revision: int, flags: list[Json], now: datetime) -> None:
+    """What the node's own agent read, by its revision of the workload, in place of what it may have sent before."""
+    values = {"run_id": order.run_id, "order_id": order.id, "node_id": order.node_id, "revision": revision, "now": now}
+    session.execute(_PUT_FIRST, {**values, "flags": json.dumps(flags)})
 
 
 def current(session: Session, order_id: int) -> Reading | None:
@@ -54,7 +46,7 @@ def samples(session: Session, order: Order) -> list[Json]:
         .where(Sample.run_id == order.run_id, Sample.order_id == order.id)
         .order_by(Sample.id)
     )
-    return [dict(row._mapping) for row in session.execute(statement)]  # noqa: SLF001 - its public API
+    return [dict(row._mapping) for row in session.execute(statement)]
 
 
 def of_run(session: Session, run_id: int) -> Sequence[Reading]:

@@ -6,24 +6,66 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy import Row, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import Json
 from iotide_server.results.curves import Stretch
 from iotide_server.results.errors import RevisionUnknownError
-from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Sample, Series
+from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Series
 from iotide_server.runs.models import Order, Run
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import OrderRole
 
-_SENDER: Final = (
-    select(Node.name).join(CellNode, CellNode.node_id == Node.id).where(CellNode.step_role == StepRole.SENDER)
+_BREAKING = aliased(Workload)
+_WORKLOAD: Final = (
+    Workload.name.label("workload"),
+    Workload.revision,
+    Workload.metrics,
+    # The last revision that breaks series, up to the one that was run: a newer one may be announced meanwhile.
+    func.coalesce(
+        select(func.max(_BREAKING.revision))
+        .where(_BREAKING.name == Workload.name, _BREAKING.breaks_series, _BREAKING.revision <= Workload.revision)
+        .scalar_subquery(),
+        1,
+    ).label("series_revision"),
+)
+# One statement, since every result of every run asks for it.
+_MEASURED_CELL: Final = (
+    select(
+        *(Cell.id, Campaign.cluster_id, Cell.options, Cell.options_sha256, Cell.variant, WorkloadBaseline),
+        select(func.array_agg(CellNode.node_id)).where(CellNode.cell_id == Cell.id).scalar_subquery().label("node_ids"),
+        select(func.array_agg(CellTarget.target_id))
+        .where(CellTarget.cell_id == Cell.id)
+        .scalar_subquery()
+        .label("target_ids"),
+        select(Node.name)
+        .join(CellNode, CellNode.node_id == Node.id)
+        .where(CellNode.cell_id == Cell.id, CellNode.step_role == StepRole.SENDER)
+        .scalar_subquery()
+        .label("sender"),
+        *_WORKLOAD,
+    )
+    .join(Campaign, Campaign.id == Cell.campaign_id)
+    .join(Workload, Workload.id == Cell.workload_id)
+    .join(WorkloadBaseline, WorkloadBaseline.name == Workload.name)
+)
+
+# By the run too, for that is what samples are found by.
+_REPLACE_SAMPLES: Final = text(
+    """
+    WITH before AS (DELETE FROM sample WHERE run_id = :run_id AND order_id = :order_id)
+    INSERT INTO sample (run_id, order_id, series_id, target_id, value)
+    SELECT :run_id, :order_id, new.series_id, new.target_id, new.value
+    FROM unnest(CAST(:series_ids AS bigint[]), CAST(:target_ids AS bigint[]), CAST(:values AS double precision[]))
+        WITH ORDINALITY AS new (series_id, target_id, value, place)
+    ORDER BY new.place
+    """
 )
 
 
@@ -32,6 +74,8 @@ class MeasuredCell:
     """A cell with what its series are known by.
 
     Attributes:
+        revision: of the workload that measured.
+        series_revision: the last one up to it that broke series.
         sender: name of the node that sends to the others; None where each node does all of the work.
     """
 
@@ -40,6 +84,7 @@ class MeasuredCell:
     node_ids: frozenset[int]
     target_ids: frozenset[int]
     workload: str
+    revision: int
     series_revision: int
     options: Json
     options_sha256: str
@@ -63,46 +108,34 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
     Raises:
         RevisionUnknownError: no agent announced that revision.
     """
-    cell, cluster_id, workload, baseline = session.execute(
-        select(Cell, Campaign.cluster_id, Workload, WorkloadBaseline)
-        .join(Campaign, Campaign.id == Cell.campaign_id)
-        .join(Workload, Workload.id == Cell.workload_id)
-        .join(WorkloadBaseline, WorkloadBaseline.name == Workload.name)
-        .where(Cell.id == cell_id)
-    ).one()
-    if revision is not None and revision != workload.revision:
-        workload = _revision(session, workload.name, revision)
-    metrics = map(MetricSpec.model_validate, workload.metrics)
+    cell = session.execute(_MEASURED_CELL.where(Cell.id == cell_id)).one()
+    measuring: Row[Any] = cell
+    if revision is not None and revision != cell.revision:
+        measuring = _revision(session, cell.workload, revision)
+    metrics = map(MetricSpec.model_validate, measuring.metrics)
     return MeasuredCell(
         id=cell.id,
-        cluster_id=cluster_id,
-        node_ids=frozenset(session.scalars(select(CellNode.node_id).where(CellNode.cell_id == cell_id))),
-        target_ids=frozenset(session.scalars(select(CellTarget.target_id).where(CellTarget.cell_id == cell_id))),
-        workload=workload.name,
-        series_revision=_series_revision(session, workload),
+        cluster_id=cell.cluster_id,
+        node_ids=frozenset(cell.node_ids or ()),
+        target_ids=frozenset(cell.target_ids or ()),
+        workload=cell.workload,
+        revision=measuring.revision,
+        series_revision=measuring.series_revision,
         options=cell.options,
         options_sha256=cell.options_sha256,
         variant=cell.variant,
         metrics={metric.name: metric for metric in metrics},
-        baseline=baseline,
-        sender=session.scalar(_SENDER.where(CellNode.cell_id == cell_id)),
+        baseline=cell.WorkloadBaseline,
+        sender=cell.sender,
     )
 
 
-def _revision(session: Session, name: str, revision: int) -> Workload:
-    newest = select(Workload).where(Workload.name == name, Workload.revision == revision).order_by(Workload.id.desc())
-    found = session.scalar(newest.limit(1))
+def _revision(session: Session, name: str, revision: int) -> Row[Any]:
+    newest = select(*_WORKLOAD).where(Workload.name == name, Workload.revision == revision).order_by(Workload.id.desc())
+    found = session.execute(newest.limit(1)).one_or_none()
     if found is None:
         raise RevisionUnknownError(name, revision)
     return found
-
-
-def _series_revision(session: Session, workload: Workload) -> int:
-    """The last revision that breaks series, up to the one that was run: a newer one may be announced meanwhile."""
-    breaking = select(func.max(Workload.revision)).where(
-        Workload.name == workload.name, Workload.breaks_series, Workload.revision <= workload.revision
-    )
-    return session.scalar(breaking) or 1
 
 
 def ensure_series(session: Session, rows: Mapping[str, Json]) -> dict[str, int]:
@@ -126,11 +159,9 @@ def _series_ids(session: Session, digests: Iterable[str]) -> dict[str, int]:
 
 
 def replace_samples(session: Session, order: Order, rows: Sequence[Json]) -> None:
-    """The samples of an order are exactly `rows`."""
-    # By the run too, for that is what samples are found by.
-    session.execute(delete(Sample).where(Sample.run_id == order.run_id, Sample.order_id == order.id))
-    if rows:
-        session.execute(insert(Sample), rows)
+    """The samples of an order are exactly `rows`, in their order."""
+    columns = {f"{name}s": [row[name] for row in rows] for name in ("series_id", "target_id", "value")}
+    session.execute(_REPLACE_SAMPLES, {"run_id": order.run_id, "order_id": order.id, **columns})
 
 
 def ensure_environment(session: Session, sha256: str, facts: Json) -> None:

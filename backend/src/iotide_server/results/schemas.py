@@ -130,6 +130,7 @@ class Cell(Output):
     workload: str
     options: dict[str, Any]
     runs: Annotated[list[int], Field(description="Ids of its runs, by repeat")]
+    counted_runs: Annotated[list[int], Field(description="Those that finished and are valid: the results are theirs")]
     results: list[CellResult]
 
 
@@ -279,6 +280,16 @@ class PreviewCell(Output):
     options: dict[str, Any]
 
 
+class Wear(Output):
+    """What a campaign writes to a target, which uses up flash."""
+
+    target_name: str
+    bytes_least: Annotated[int, Field(description="The files of all runs, each written once")]
+    bytes_most: Annotated[
+        int | None, Field(description="Written and read; null where runs last by time and write as much as they can")
+    ]
+
+
 class Preview(Output):
     """What a plan means, without submitting it."""
 
@@ -289,4 +300,5 @@ class Preview(Output):
     seconds_unknown_because: str | None
     bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]
     bytes_moved: Annotated[int, Field(description="Written and read in all")]
+    wear: Annotated[list[Wear], Field(description="Of each target, in the order of the plan")]
     warnings: list[Caution]

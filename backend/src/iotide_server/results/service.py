@@ -46,16 +46,19 @@ def ingest(session: Session, order: Order, finish: FinishRequest, now: datetime)
     run = session.get_one(Run, order.run_id)
     cell = repository.measured_cell(session, run.cell_id)
     check_samples(finish.samples, cell.metrics, cell.target_ids)
-    _note_missing_artefacts(session, order, finish.artefacts, now)
+    if finish.artefacts:
+        _note_missing_artefacts(session, order, finish.artefacts, now)
     repository.replace_samples(session, order, sample_rows(session, cell, order, finish.samples))
-    readings.put_first(session, order, [flag.model_dump(mode="json") for flag in finish.flags], now)
+    readings.put_first(session, order, cell.revision, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves)
     environment = backing_facts(session, cell.target_ids, finish.environment)
-    if len(cell.node_ids) > 1:
+    is_gang = len(cell.node_ids) > 1
+    if is_gang:
         environment = _environment_of_gang(session, run, order, environment)
-    _describe(session, run, order, finish, environment)
+    is_later = is_gang and repository.earlier_result_in_attempt(session, order)
+    _describe(session, run, finish, environment, flags_of_others=run.flags if is_later else [])
     # Sender and receiver wait for each other and do different things: there is no race between them.
-    if len(cell.node_ids) > 1 and cell.sender is None:
+    if is_gang and cell.sender is None:
         _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
         want_work(session, POINTS, cell.id, now)
@@ -129,11 +132,12 @@ def _racer(session: Session, node_id: int, started_at: datetime, wall_seconds: S
     return Racer(node_name(session, node_id), started_at, sum(wall_seconds))
 
 
-def _describe(session: Session, run: Run, order: Order, finish: FinishRequest, environment: Facts) -> None:
+def _describe(
+    session: Session, run: Run, finish: FinishRequest, environment: Facts, *, flags_of_others: Sequence[Json]
+) -> None:
     """Flags, validity and environment of the run; flags of the other nodes of the same attempt stay."""
     own = [flag.model_dump(mode="json") for flag in finish.flags]
-    others = run.flags if repository.earlier_result_in_attempt(session, order) else []
-    run.flags = others + [flag for flag in own if flag not in others]
+    run.flags = [*flags_of_others, *(flag for flag in own if flag not in flags_of_others)]
     run.validity = "rejected" if is_rejected(run.flags, finish.samples) else "valid"
     run.environment_sha256 = canonical_sha256(environment)
     repository.ensure_environment(session, run.environment_sha256, environment)

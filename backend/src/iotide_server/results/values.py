@@ -34,8 +34,10 @@ class RunValue:
     value: float
 
 
-def run_values(session: Session, cell_ids: Sequence[int], metric: str | None = None) -> Iterator[RunValue]:
-    """The numbers of the cells' valid finished runs in the order in which they came, of one metric or of all.
+def run_values(
+    session: Session, cell_ids: Sequence[int], metric: str | None = None, *, run_id: int | None = None
+) -> Iterator[RunValue]:
+    """The numbers of the cells' valid finished runs, or of one run, as they came, of one metric or of all.
 
     Those of attempts that did not finish are left out, and those that a flag rejects on their own.
     """
@@ -51,6 +53,8 @@ def run_values(session: Session, cell_ids: Sequence[int], metric: str | None = N
     )
     if metric is not None:
         statement = statement.where(Series.metric == metric)
+    if run_id is not None:
+        statement = statement.where(Run.id == run_id)
     for sample, labels, cell_id, started_at_, flags in session.execute(statement):
         concerning = [flag for flag in map(Flag.model_validate, flags) if flag.concerns(labels, sample.target_id)]
         if all(flag.effect is not FlagEffect.REJECTED for flag in concerning):

@@ -58,6 +58,22 @@ class Run(Identified, Base):
         Index("ix_run_cluster_id_id", "cluster_id", "id"),
         Index("ix_run_overdue", "id", postgresql_where=text("overdue")),
         Index("ix_run_open", "state", "sort_key", postgresql_where=text("state IN ('waiting', 'active')")),
+        # For lists of all runs, by when they were and by how long they took.
+        Index("ix_run_moment", text("coalesce(started_at, created_at)"), "id"),
+        Index("ix_run_cluster_id_moment", "cluster_id", text("coalesce(started_at, created_at)"), "id"),
+        Index(
+            "ix_run_flags",
+            "flags",
+            postgresql_using="gin",
+            postgresql_ops={"flags": "jsonb_path_ops"},
+            postgresql_where=text("flags <> '[]'"),
+        ),
+        Index(
+            "ix_run_duration",
+            text("(ended_at - started_at)"),
+            "id",
+            postgresql_where=text("ended_at IS NOT NULL AND started_at IS NOT NULL"),
+        ),
     )
 
 

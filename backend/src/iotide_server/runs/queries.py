@@ -123,10 +123,14 @@ _QUEUE = text(
     LEFT JOIN fair_share ON fair_share.cluster_id = run.cluster_id
          AND fair_share.owner_id = coalesce(campaign.owner_id, 0)
     WHERE run.state = 'waiting' AND run.cluster_id = :cluster_id
+      AND (CAST(:campaign_id AS bigint) IS NULL OR run.campaign_id = :campaign_id)
     ORDER BY run.sort_key + coalesce(fair_share.stands_back_seconds, 0), run.id LIMIT :limit
     """
 )
-_WAITING = text("SELECT count(*) FROM run WHERE state = 'waiting' AND cluster_id = :cluster_id")
+_WAITING = text(
+    "SELECT count(*) FROM run WHERE state = 'waiting' AND cluster_id = :cluster_id"
+    " AND (CAST(:campaign_id AS bigint) IS NULL OR campaign_id = :campaign_id)"
+)
 _PLACES: Final = """
     SELECT place.node_id, place.run_id, place.sort_key + coalesce(stands_back_seconds, 0) AS place_key
     FROM line_place AS place JOIN node ON node.id = place.node_id
@@ -238,14 +242,15 @@ def drains(session: Session, run_id: int) -> list[Drained]:
     return [Drained(row.what, row.by, row.reason, row.until) for row in session.execute(_DRAINS, {"run_id": run_id})]
 
 
-def queue(session: Session, cluster_id: int, limit: int) -> Sequence[AnyRow]:
-    """The first waiting runs of a cluster in the order in which they are served."""
-    return session.execute(_QUEUE, {"cluster_id": cluster_id, "limit": limit}).all()
+def queue(session: Session, cluster_id: int, campaign_id: int | None, limit: int) -> Sequence[AnyRow]:
+    """The first waiting runs of a cluster, or of one campaign of it, in the order in which they are served."""
+    values = {"cluster_id": cluster_id, "campaign_id": campaign_id, "limit": limit}
+    return session.execute(_QUEUE, values).all()
 
 
-def waiting_count(session: Session, cluster_id: int) -> int:
-    """How many runs wait in a cluster."""
-    return int(session.execute(_WAITING, {"cluster_id": cluster_id}).scalar_one())
+def waiting_count(session: Session, cluster_id: int, campaign_id: int | None) -> int:
+    """How many runs wait in a cluster, or of one campaign of it."""
+    return int(session.execute(_WAITING, {"cluster_id": cluster_id, "campaign_id": campaign_id}).scalar_one())
 
 
 def stands_back_seconds(session: Session, run_id: int) -> float:

@@ -27,7 +27,7 @@ from iotide_server.runs.lifecycle import RunState
 from iotide_server.runs.models import Order, RunEvent
 from iotide_server.runs.queries import AnyRow
 from iotide_server.runs.resources import Need, Occupancy, Resource, ResourceKind, needs
-from iotide_server.runs.schemas import Attempt, BatchJob, Queue, QueuedRun, RunFilter, RunOrder
+from iotide_server.runs.schemas import Attempt, BatchJob, Queue, QueueChoice, QueuedRun, RunFilter, RunOrder
 from iotide_wire.messages import OrderRole
 from iotide_wire.plan import Exclusivity
 from iotide_wire.window import Window
@@ -135,15 +135,16 @@ def _wait(session: Session, found: AnyRow, submitted: Submitted | None, now: dat
     )
 
 
-def queue(session: Session, principal: Principal, cluster_id: int, limit: int, now: datetime) -> Queue:
+def queue(session: Session, principal: Principal, cluster_id: int, wanted: QueueChoice, now: datetime) -> Queue:
     """The first waiting runs of the cluster in the order in which they are served, each with why it waits.
 
     Raises:
         ClusterNotFoundError: there is none that the caller may see.
     """
     clusters.cluster(session, principal, cluster_id)
-    rows = queries.queue(session, cluster_id, limit)
-    return Queue(waiting=queries.waiting_count(session, cluster_id), runs=[_queued(session, row, now) for row in rows])
+    rows = queries.queue(session, cluster_id, wanted.campaign_id, wanted.limit)
+    waiting = queries.waiting_count(session, cluster_id, wanted.campaign_id)
+    return Queue(waiting=waiting, runs=[_queued(session, row, now) for row in rows])
 
 
 def _queued(session: Session, row: AnyRow, now: datetime) -> QueuedRun:

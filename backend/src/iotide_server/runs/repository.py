@@ -35,8 +35,8 @@ class NewRuns:
 def insert_runs(session: Session, new: NewRuns) -> None:
     """Runs for each cell and repeat, which wait and stand in no line yet.
 
-    Repeats are interleaved: the first repeat of every cell of a stage has lower ids than the second of any, so that a
-    drift of the machine falls on all cells alike.
+    Repeats are interleaved, A B B A: the first repeat of every cell of a stage has lower ids than the second of any,
+    and each repeat goes through the cells the other way round, so that a drift of the machine falls on all alike.
     """
     session.execute(
         text(
@@ -45,10 +45,55 @@ def insert_runs(session: Session, new: NewRuns) -> None:
             " SELECT :campaign_id, cell.id, :cluster_id, repeat, :exclusive, :sort_key, :time_limit_seconds,"
             " :cool_down_seconds, :attempts_allowed, :created_at"
             " FROM cell CROSS JOIN generate_series(1, :repeats) AS repeat"
-            " WHERE cell.campaign_id = :campaign_id ORDER BY cell.stage, repeat, cell.ordinal"
+            " WHERE cell.campaign_id = :campaign_id"
+            " ORDER BY cell.stage, repeat, CASE WHEN repeat % 2 = 1 THEN cell.ordinal ELSE -cell.ordinal END"
         ),
         asdict(new),
     )
+
+
+def add_repeats(session: Session, new: NewRuns, cell_ids: Sequence[int]) -> Sequence[int]:
+    """So many more runs of these cells, numbered on, which stand in no line yet; interleaved as `insert_runs` does.
+
+    Returns:
+        Their ids. Whoever adds runs holds the campaign.
+    """
+    return session.scalars(
+        text(
+            "INSERT INTO run (campaign_id, cell_id, cluster_id, repeat, exclusive, sort_key, time_limit_seconds,"
+            " cool_down_seconds, attempts_allowed, created_at)"
+            " SELECT :campaign_id, cell.id, :cluster_id, before.repeats + more, :exclusive, :sort_key,"
+            " :time_limit_seconds, :cool_down_seconds, :attempts_allowed, :created_at"
+            " FROM cell CROSS JOIN generate_series(1, :repeats) AS more"
+            " CROSS JOIN LATERAL ("
+            "  SELECT coalesce(max(repeat), 0) AS repeats FROM run WHERE cell_id = cell.id"
+            " ) AS before"
+            " WHERE cell.campaign_id = :campaign_id AND cell.id = ANY(:cell_ids)"
+            " ORDER BY cell.stage, more, cell.ordinal RETURNING id"
+        ),
+        {**asdict(new), "cell_ids": list(cell_ids)},
+    ).all()
+
+
+def log_added(session: Session, run_ids: Sequence[int], words: str, now: datetime) -> None:
+    """Write into the logs of runs that they were not in the plan."""
+    session.execute(
+        text("INSERT INTO run_event (run_id, at, kind, text) SELECT unnest(:run_ids), :now, 'added', :words"),
+        {"run_ids": list(run_ids), "words": words, "now": now},
+    )
+
+
+def in_open_stages(session: Session, run_ids: Sequence[int]) -> Sequence[int]:
+    """Those of the runs whose stage is open, or whose campaign has none."""
+    return session.scalars(
+        text(
+            "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id"
+            " LEFT JOIN campaign_stage ON campaign_stage.campaign_id = run.campaign_id"
+            "  AND campaign_stage.ordinal = cell.stage"
+            " WHERE run.id = ANY(:run_ids) AND coalesce(campaign_stage.state, 'open') = 'open' ORDER BY run.id"
+        ),
+        {"run_ids": list(run_ids)},
+    ).all()
 
 
 def open_stage(session: Session, campaign_id: int, stage: int) -> None:
@@ -147,32 +192,34 @@ def variant_of(session: Session, cell_id: int) -> str:
     return str(session.scalar(text("SELECT variant FROM cell WHERE id = :cell_id"), {"cell_id": cell_id}))
 
 
-def lock_resources(session: Session, cell_id: int) -> list[str]:
-    """Keep the cell's nodes and targets from being retired or parted while the transaction lasts.
+def lock_resources(session: Session, cell_ids: Sequence[int]) -> list[str]:
+    """Keep the cells' nodes and targets from being retired or parted while the transaction lasts.
 
     Returns:
         What happened to those for which that comes too late, in words.
     """
+    cells = {"cell_ids": list(cell_ids)}
     gone: list[str] = []
     for kind in ("node", "target"):
         rows = session.execute(
             text(
                 f"SELECT name, retired_at FROM {kind}"  # noqa: S608 - one of the two words above
-                f" WHERE id IN (SELECT {kind}_id FROM cell_{kind} WHERE cell_id = :cell_id)"
+                f" WHERE id IN (SELECT {kind}_id FROM cell_{kind} WHERE cell_id = ANY(:cell_ids))"
                 " ORDER BY id FOR KEY SHARE"
             ),
-            {"cell_id": cell_id},
+            cells,
         )
         gone += [f"{kind} {row.name} was retired" for row in rows if row.retired_at is not None]
     parted = session.execute(
         text(
-            "SELECT target.name AS target, node.name AS node FROM cell_node JOIN cell_target USING (cell_id)"
+            "SELECT DISTINCT target.name AS target, node.name AS node FROM cell_node JOIN cell_target USING (cell_id)"
             " JOIN node ON node.id = node_id JOIN target ON target.id = target_id"
-            " WHERE cell_id = :cell_id AND step_role IS DISTINCT FROM 'sender' AND NOT EXISTS (SELECT FROM target_mount"
-            " WHERE target_mount.node_id = node.id AND target_mount.target_id = target.id)"
+            " WHERE cell_id = ANY(:cell_ids) AND step_role IS DISTINCT FROM 'sender'"
+            " AND NOT EXISTS (SELECT FROM target_mount"
+            "  WHERE target_mount.node_id = node.id AND target_mount.target_id = target.id)"
             " ORDER BY target.name, node.name"
         ),
-        {"cell_id": cell_id},
+        cells,
     )
     return gone + [f"target {row.target} is no longer on node {row.node}" for row in parted]
 
@@ -262,15 +309,18 @@ def _locked(statement: Select[T]) -> Select[T]:
     return statement.with_for_update(key_share=True).execution_options(populate_existing=True)
 
 
-def run_of_order(session: Session, order_id: int) -> int | None:
-    """The id of the order's run."""
-    return session.scalar(select(Order.run_id).where(Order.id == order_id))
+def lock_run_of(session: Session, order_id: int) -> Run | None:
+    """The order's run, locked as `lock_run` does; to which run an order belongs never changes."""
+    run_id = select(Order.run_id).where(Order.id == order_id).scalar_subquery()
+    return session.scalar(_locked(select(Run).where(Run.id == run_id)))
 
 
 def lock_order(session: Session, order_id: int) -> tuple[Order, int]:
     """The order with its fence, locked against claims and beats; its run is locked before."""
-    order = session.scalars(_locked(select(Order).where(Order.id == order_id))).one()
-    return order, session.scalars(select(Attempt.fence).where(Attempt.id == order.attempt_id)).one()
+    statement = select(Order, Attempt.fence).join(Attempt, Attempt.id == Order.attempt_id).where(Order.id == order_id)
+    locked = statement.with_for_update(key_share=True, of=Order).execution_options(populate_existing=True)
+    order, fence = session.execute(locked).one()
+    return order, fence
 
 
 def held_orders(session: Session, node_id: int) -> Sequence[tuple[Order, int]]:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends
 
 from iotide_server.accounts.rules import Operator, Viewer
 from iotide_server.clusters.schemas import Node
@@ -10,7 +10,7 @@ from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.runs import dead_nodes, reading, service
 from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement
-from iotide_server.runs.schemas import Queue, Run, RunEvent, RunFilter
+from iotide_server.runs.schemas import Queue, QueueChoice, Run, RunEvent, RunFilter
 
 router = APIRouter(tags=["runs"])
 
@@ -46,14 +46,10 @@ def list_run_events(principal: Viewer, session: Tx, paging: Paging, run_id: Id) 
 
 @router.get("/clusters/{cluster_id}/queue", summary="Show what waits in a cluster", responses=errors(404))
 def get_queue(
-    principal: Viewer,
-    session: Tx,
-    now: Now,
-    cluster_id: Id,
-    limit: Annotated[int, Query(ge=1, le=200, description="Runs shown at most")] = 50,
+    principal: Viewer, session: Tx, now: Now, cluster_id: Id, wanted: Annotated[QueueChoice, Depends()]
 ) -> Queue:
     """The first waiting runs in the order in which they are served, and why each of them waits."""
-    return reading.queue(session, principal, cluster_id, limit, now)
+    return reading.queue(session, principal, cluster_id, wanted, now)
 
 
 @router.get(

@@ -128,6 +128,14 @@ class RunEvent(Output):
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class QueueChoice:
+    """Which part of a queue is wanted, as query parameters."""
+
+    limit: Annotated[int, Query(ge=1, le=200, description="Runs shown at most")] = 50
+    campaign_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Of this campaign alone")] = None
+
+
 class QueuedRun(Output):
     """A waiting run in its place."""
 

@@ -54,8 +54,7 @@ class LockedOrder:
 
 def lock_order(session: Session, order_id: int) -> LockedOrder | None:
     """The order, locked against everything that may happen to it or to its run."""
-    run_id = repository.run_of_order(session, order_id)
-    run = repository.lock_run(session, run_id) if run_id is not None else None
+    run = repository.lock_run_of(session, order_id)
     if run is None:
         return None
     order, fence = repository.lock_order(session, order_id)
@@ -333,7 +332,7 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
         raise RunNotRetriableError(run.id, run.state)
     if not repository.is_in_current_stage(session, run_id):
         raise RunStageOverError(run.id, repository.variant_of(session, run.cell_id))
-    gone = repository.lock_resources(session, run.cell_id)
+    gone = repository.lock_resources(session, [run.cell_id])
     if gone:
         raise RunResourcesGoneError(run.id, gone)
     before = run.state

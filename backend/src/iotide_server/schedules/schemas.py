@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from iotide_server.campaigns.plain import check_plain
+from iotide_server.kit.prefix import within
 from iotide_server.kit.web import Output
 from iotide_server.schedules import models
-from iotide_server.schedules.prefix import within
 from iotide_wire.plan import CampaignPlan
 from iotide_wire.schedule import MissedFirings, SchedulePlan
 

@@ -16,6 +16,7 @@ from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.prefix import within
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.live import service as live
 from iotide_server.schedules import models, repository
@@ -28,7 +29,6 @@ from iotide_server.schedules.errors import (
 )
 from iotide_server.schedules.firing import calendar_of, plan_next, rest, submitted
 from iotide_server.schedules.models import Firing
-from iotide_server.schedules.prefix import within
 from iotide_server.schedules.schemas import CalendarPreview, PlannedFiring, Schedule
 from iotide_server.schedules.schemas import Firing as ShownFiring
 from iotide_wire.plan import CampaignPlan

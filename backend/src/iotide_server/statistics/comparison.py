@@ -215,7 +215,9 @@ def _words(found: Comparison) -> str:
     if found.verdict in _WITHOUT_NUMBERS:
         return _WITHOUT_NUMBERS[found.verdict]
     if found.interval is None:
-        return f"{found.run_count} runs: too few for an interval; {ENOUGH_RUNS - found.run_count} more are needed"
+        missing = ENOUGH_RUNS - found.run_count
+        needed = "1 more is needed" if missing == 1 else f"{missing} more are needed"
+        return f"{found.run_count} runs: too few for an interval; {needed}"
     low, high = (100 * (end - 1) for end in (found.interval.low, found.interval.high))
     if found.verdict is Verdict.NO_DIFFERENCE_SHOWN:
         return f"no difference shown (could be {low:+.1f}..{high:+.1f} %)"

@@ -87,7 +87,7 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
     ]
     paired_a, paired_b = ({cell.id for cell in side} for side in zip(*pairs, strict=True))
     return CampaignComparison(
-        pairs=_with_discoveries(compared),
+        pairs=with_discoveries(compared),
         only_a=[cell.ordinal for cell in cells_a if cell.id not in paired_a],
         only_b=[cell.ordinal for cell in cells_b if cell.id not in paired_b],
     )
@@ -120,38 +120,40 @@ def _compared(
     for key in a:
         if key not in b:
             continue
-        name, target_name, _ = key
-        metric = metrics[pair[0].workload, name]
-        of_a, of_b = a[key], b[key]
-        found = compare(of_a.values, of_b.values)
-        yield ComparedMetric(
-            metric=name,
-            title=metric.title,
-            unit=metric.unit,
-            better=metric.better,
-            labels=of_a.labels,
-            target_name=target_name,
-            n_a=of_a.n,
-            n_b=of_b.n,
-            values_a=of_a.values,
-            values_b=of_b.values,
-            median_a=of_a.median,
-            median_b=of_b.median,
-            flags=sorted({*of_a.flags, *of_b.flags}),
-            verdict=found.verdict,
-            words=found.words,
-            median_ratio=found.median_ratio,
-            ratio=found.ratio,
-            low=None if found.interval is None else found.interval.low,
-            high=None if found.interval is None else found.interval.high,
-            p_value=found.p_value,
-            is_discovery=False,
-            modes_a=None if found.modes_a is None else TwoModes.model_validate(found.modes_a),
-            modes_b=None if found.modes_b is None else TwoModes.model_validate(found.modes_b),
-        )
+        yield compared_metric(metrics[pair[0].workload, key[0]], a[key], b[key])
 
 
-def _with_discoveries(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
+def compared_metric(metric: CampaignMetric, of_a: Measurement, of_b: Measurement) -> ComparedMetric:
+    """One number of two cells; whether it is a discovery is known once all are there."""
+    found = compare(of_a.values, of_b.values)
+    return ComparedMetric(
+        metric=metric.metric,
+        title=metric.title,
+        unit=metric.unit,
+        better=metric.better,
+        labels=of_a.labels,
+        target_name=of_a.target_name,
+        n_a=of_a.n,
+        n_b=of_b.n,
+        values_a=of_a.values,
+        values_b=of_b.values,
+        median_a=of_a.median,
+        median_b=of_b.median,
+        flags=sorted({*of_a.flags, *of_b.flags}),
+        verdict=found.verdict,
+        words=found.words,
+        median_ratio=found.median_ratio,
+        ratio=found.ratio,
+        low=None if found.interval is None else found.interval.low,
+        high=None if found.interval is None else found.interval.high,
+        p_value=found.p_value,
+        is_discovery=False,
+        modes_a=None if found.modes_a is None else TwoModes.model_validate(found.modes_a),
+        modes_b=None if found.modes_b is None else TwoModes.model_validate(found.modes_b),
+    )
+
+
+def with_discoveries(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
     """The same, each comparison judged among all of them: of many some differ by chance."""
     p_values = [metric.p_value for pair in pairs for metric in pair.metrics if metric.p_value is not None]
     found = iter(discoveries(p_values))

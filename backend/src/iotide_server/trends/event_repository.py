@@ -9,9 +9,14 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from iotide_server.campaigns.models import CellTarget
+from iotide_server.clusters.models import Node
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Point, Series
+from iotide_server.runs.models import Run
+from iotide_server.targets.models import Target
 from iotide_server.trends.models import Event, EventEffect
+from iotide_server.trends.schemas import EventFilter
 
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('event', :cluster_id))")
 _SCOPED: Final = text(
@@ -126,14 +131,29 @@ def events_near(session: Session, change_ids: Collection[int]) -> dict[int, list
 
 
 def events_page(
-    session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
+    session: Session, visible: frozenset[int] | None, wanted: EventFilter, paging: PageRequest
 ) -> Slice[Event]:
     """Events of the visible clusters (None: all), the newest noted first."""
     statement = select(Event).where(Event.id < paging.before_id)
     if visible is not None:
         statement = statement.where(Event.cluster_id.in_(visible))
-    if cluster_id is not None:
-        statement = statement.where(Event.cluster_id == cluster_id)
+    if wanted.cluster_id is not None:
+        statement = statement.where(Event.cluster_id == wanted.cluster_id)
+    if wanted.node_id is not None:
+        home = select(Node.cluster_id).where(Node.id == wanted.node_id).scalar_subquery()
+        is_everywhere = (Event.node_ids == []) & (Event.target_ids == []) & (Event.cluster_id == home)
+        statement = statement.where(Event.node_ids.contains([wanted.node_id]) | is_everywhere)
+    if wanted.target_id is not None:
+        home = select(Target.cluster_id).where(Target.id == wanted.target_id).scalar_subquery()
+        is_everywhere = (Event.kind == "manual") & (Event.node_ids == []) & (Event.target_ids == [])
+        # What runs saw says of which nodes it is; of which targets, only the run can tell.
+        is_seen_there = Event.run_id.in_(
+            select(Run.id)
+            .join(CellTarget, CellTarget.cell_id == Run.cell_id)
+            .where(CellTarget.target_id == wanted.target_id)
+        )
+        is_told_there = Event.target_ids.contains([wanted.target_id])
+        statement = statement.where(Event.cluster_id == home, is_seen_there | is_told_there | is_everywhere)
     rows = session.scalars(statement.order_by(Event.id.desc()).limit(paging.limit + 1)).all()
     return paging.cut(rows, key=lambda row: row.id)
 

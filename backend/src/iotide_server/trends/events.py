@@ -17,7 +17,7 @@ from iotide_server.kit.work import want_work
 from iotide_server.targets import service as targets
 from iotide_server.trends import event_repository as repository
 from iotide_server.trends.models import Event
-from iotide_server.trends.schemas import EventInput
+from iotide_server.trends.schemas import EventFilter, EventInput
 from iotide_server.trends.service import ANALYSIS
 
 
@@ -40,9 +40,9 @@ class EventSeenError(ConflictError):
         super().__init__(f"event {event_id} was seen by runs", field="event_id", value=event_id, remedy=remedy)
 
 
-def list_events(session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest) -> Slice[Event]:
+def list_events(session: Session, principal: Principal, wanted: EventFilter, paging: PageRequest) -> Slice[Event]:
     """The events that the caller may see, the newest noted first."""
-    return repository.events_page(session, principal.visible_clusters(), cluster_id, paging)
+    return repository.events_page(session, principal.visible_clusters(), wanted, paging)
 
 
 def tell(session: Session, principal: Principal, told: EventInput, now: datetime) -> Event:

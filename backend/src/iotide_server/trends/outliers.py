@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import median
 
 from iotide_server.results.values import RunValue
@@ -38,7 +39,9 @@ def outlier_flags(values: Iterable[RunValue], measures: Mapping[int, Measure]) -
         bounds = outlier_bounds(list(own.values()))
         for run_id, number in own.items():
             if bounds is not None and not bounds.hold(number):
-                distance = abs(number - bounds.median) / (bounds.high - bounds.median)
+                reach = bounds.high - bounds.median
+                # Where most runs say 0, as of errors, every other number is beyond all reach.
+                distance = abs(number - bounds.median) / reach if reach else inf
                 flag = _flag(runs[run_id][0], number, bounds, measures[series_id], len(runs))
                 found[run_id].append((distance, flag))
     return {run_id: few_told(flags) for run_id, flags in found.items()}

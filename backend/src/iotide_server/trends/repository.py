@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
-from iotide_server.campaigns.models import Cell, CellNode
+from iotide_server.campaigns.models import Campaign, Cell, CellNode
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.models import Environment, Point, Series
@@ -53,6 +53,12 @@ class PreviousRun:
 def lock_cell(session: Session, cell_id: int) -> Cell | None:
     """The cell, kept from others who compute its points at the same time."""
     return session.scalar(select(Cell).where(Cell.id == cell_id).with_for_update(key_share=True))
+
+
+def cluster_and_time(session: Session, campaign_id: int) -> tuple[int, datetime]:
+    """The campaign's cluster, and `transaction_time`."""
+    cluster_id, now = session.execute(select(Campaign.cluster_id, func.now()).where(Campaign.id == campaign_id)).one()
+    return cluster_id, now
 
 
 def lock_finished_runs(session: Session, cell_id: int) -> Sequence[Run]:

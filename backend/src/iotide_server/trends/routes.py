@@ -1,46 +1,81 @@
 """Routes of trends."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
 from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.kit.files import FILES, FileFormat, WrittenAs, as_file
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.results.schemas import OptionalId
 from iotide_server.statistics.thinning import FEWEST_POINTS
-from iotide_server.trends import comparison, events, peers, service
+from iotide_server.trends import comparison, events, peers, service, sides
 from iotide_server.trends.comparison_schemas import CampaignComparison, Side
 from iotide_server.trends.peer_schemas import Peers
 from iotide_server.trends.peers import PeerChoice
-from iotide_server.trends.schemas import ChangeFilter, Event, EventInput, NamedChange, Points, SeriesAnalysis
+from iotide_server.trends.point_files import point_columns
+from iotide_server.trends.schemas import (
+    ChangeFilter,
+    Event,
+    EventFilter,
+    EventInput,
+    NamedChange,
+    Points,
+    SeriesAnalysis,
+)
+from iotide_server.trends.sides_schemas import SidesChoice, SidesComparison
 from iotide_wire.base import WrittenTime
 
 CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
+SeriesNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 CellNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 
 router = APIRouter(tags=["trends"])
 
 
-@router.get("/series/{series_id}/points", summary="Show the trend of a series", responses=errors(404))
-def get_series_points(
-    principal: Viewer,
-    session: Tx,
-    series_id: Id,
-    limit: Annotated[int, Query(ge=1, le=10_000, description="The newest points, at most so many")] = 2000,
+@dataclass(frozen=True, slots=True)
+class SpanChoice:
+    """Which points of each series are wanted, as query parameters."""
+
+    limit: Annotated[int, Query(ge=1, le=10_000, description="The newest points, at most so many")] = 2000
     points: Annotated[
         int | None,
         Query(ge=FEWEST_POINTS, le=10_000, description="Of these at most so many, which look as all of them do"),
-    ] = None,
-    since: Annotated[WrittenTime | None, Query(alias="from", description="The first moment")] = None,
-    until: Annotated[WrittenTime | None, Query(alias="to", description="The last moment")] = None,
+    ] = None
+    since: Annotated[WrittenTime | None, Query(alias="from", description="The first moment")] = None
+    until: Annotated[WrittenTime | None, Query(alias="to", description="The last moment")] = None
+
+    def span(self) -> service.Span:
+        """As the service takes it."""
+        return service.Span(self.limit, self.points, self.since, self.until)
+
+
+@router.get("/series/{series_id}/points", summary="Show the trend of a series", responses=errors(404))
+def get_series_points(
+    principal: Viewer, session: Tx, series_id: Id, wanted: Annotated[SpanChoice, Depends()]
 ) -> Points:
     """One point a campaign cell: the median of its valid runs with their range, oldest first.
 
     With `points`, the smallest and the largest median of the span are among them; `left_out` counts the others.
     """
-    return service.series_points(session, principal, series_id, service.Span(limit, points, since, until))
+    return service.series_points(session, principal, series_id, wanted.span())
+
+
+@router.get(
+    "/points", summary="Show the trends of several series", response_model=list[Points], responses=errors(404) | FILES
+)
+def list_points(
+    principal: Viewer,
+    session: Tx,
+    wanted: Annotated[SpanChoice, Depends()],
+    series_id: Annotated[list[SeriesNumber], Query(min_length=1, max_length=service.MOST_SERIES)],
+    written_as: WrittenAs = FileFormat.JSON,
+) -> list[Points] | Response:
+    """For each series what /series/{id}/points shows; as CSV or Parquet one row a point, with what it belongs to."""
+    found = service.points_of_series(session, principal, series_id, wanted.span())
+    return found if written_as is FileFormat.JSON else as_file(point_columns(found), written_as, "points")
 
 
 @router.get("/series/{series_id}/analysis", summary="Show how a series went", responses=errors(404))
@@ -58,9 +93,11 @@ def list_changes(
 
 
 @router.get("/trend-events", summary="List events")
-def list_events(principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None) -> Page[Event]:
+def list_events(
+    principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[EventFilter, Depends()]
+) -> Page[Event]:
     """What changed outside of the results: environments that runs saw, and what people said; the newest noted first."""
-    return events.list_events(session, principal, cluster_id, paging).page(Event.model_validate)
+    return events.list_events(session, principal, wanted, paging).page(Event.model_validate)
 
 
 @router.post("/trend-events", summary="Tell of an event", status_code=201, responses=errors(404))
@@ -86,6 +123,12 @@ def get_comparison(
 ) -> CampaignComparison:
     """Cells that belong together, with what they are unlike in first, then each number: words, runs, interval, p."""
     return comparison.compare_campaigns(session, principal, Side("a", a, a_cell), Side("b", b, b_cell))
+
+
+@router.get("/comparison/sides", summary="Compare many sides", responses=errors(404))
+def get_sides(principal: Viewer, session: Tx, wanted: Annotated[SidesChoice, Depends()]) -> SidesComparison:
+    """File systems, clusters or options of campaigns, or cells that are named, each against one of them."""
+    return sides.compare_sides(session, principal, wanted)
 
 
 @router.get("/clusters/{cluster_id}/peers", summary="Find the odd one out", responses=errors(404))

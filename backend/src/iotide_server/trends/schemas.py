@@ -192,6 +192,15 @@ class ChangeFilter:
     with_unconfirmed: Annotated[bool, Query(description="Also those that only one number of points shows yet")] = False
 
 
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events are wanted, as query parameters; what is of all of a cluster is of each node and target in it."""
+
+    cluster_id: OptionalId = None
+    node_id: OptionalId = None
+    target_id: OptionalId = None
+
+
 class EventInput(Input):
     """What a person says has changed; without nodes and targets it concerns all of the cluster."""
 

@@ -1,6 +1,6 @@
 """What follows a result: the points of its cell, and a mark where the environment changed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -8,13 +8,13 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.principal import Principal
-from iotide_server.campaigns.models import Campaign
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results import reading as results
 from iotide_server.results.gangs import in_own_series, node_totals
+from iotide_server.results.headlines import put_headlines
 from iotide_server.results.values import RunValue, run_values
 from iotide_server.runs.models import Run
 from iotide_server.statistics.thinning import thinned
@@ -39,6 +39,9 @@ PEERS: Final = "peers"
 JUDGED_AFTER: Final = timedelta(minutes=1)
 """Equals are judged so long after the first news of their campaign: cells of a campaign end one after the other."""
 
+MOST_SERIES: Final = 64
+"""A page of small charts asks for so many series at once."""
+
 ANALYSED_AFTER: Final = timedelta(seconds=5)
 """An analysis waits so long for more news of its series: the points of a campaign come one after the other."""
 
@@ -53,14 +56,13 @@ def recompute_points(session: Session, cell_id: int) -> None:
     cell = repository.lock_cell(session, cell_id)
     if cell is None:
         return
-    cluster_id = session.get_one(Campaign, cell.campaign_id).cluster_id
+    cluster_id, now = repository.cluster_and_time(session, cell.campaign_id)
     runs = repository.lock_finished_runs(session, cell_id)
     event_ids = _note_environment_changes(session, cluster_id, cell_id, runs)
-    _mark_outliers(session, cell_id, runs)
-    points = cell_points(_values(session, cell_id))
+    points = cell_points(_values_with_outliers(session, cell_id, runs))
     touched = repository.put_points(session, cell, points)
+    put_headlines(session, [cell_id])
     event_repository.link(session, event_ids, [point.series_id for point in points])
-    now = repository.transaction_time(session)
     for series_id in sorted(touched):
         live.publish(session, "series", series_id, cluster_id)
         want_work(session, ANALYSIS, series_id, now + ANALYSED_AFTER)
@@ -71,12 +73,18 @@ def recompute_points(session: Session, cell_id: int) -> None:
 def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, runs: Sequence[Run]) -> set[int]:
     """Mark the runs that met another environment than the one before them; the ids of the events that this makes."""
     event_ids: set[int] = set()
-    node_ids = repository.node_ids(session, cell_id)
     previous = repository.previous_runs(session, cell_id)
-    digests = {run.environment_sha256 for run in runs} | {run.environment_sha256 for run in previous.values()}
-    facts = repository.facts(session, [digest for digest in digests if digest is not None])
+    unlike = {
+        run.id: previous[run.id]
+        for run in runs
+        if run.id in previous and run.environment_sha256 not in {None, previous[run.id].environment_sha256}
+    }
+    digests = {before.environment_sha256 for before in unlike.values()}
+    digests |= {str(run.environment_sha256) for run in runs if run.id in unlike}
+    node_ids = repository.node_ids(session, cell_id) if unlike else []
+    facts = repository.facts(session, list(digests)) if unlike else {}
     for run in runs:
-        before = previous.get(run.id)
+        before = unlike.get(run.id)
         if before is None or run.environment_sha256 is None or run.started_at is None:
             replace_flags(run, FlagCode.ENV_CHANGED, [])
             continue
@@ -91,12 +99,19 @@ def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, r
     return event_ids
 
 
-def _mark_outliers(session: Session, cell_id: int, runs: Sequence[Run]) -> None:
+def _values_with_outliers(session: Session, cell_id: int, runs: Sequence[Run]) -> list[RunValue]:
+    """The cell's numbers, after those runs were marked that lie far from the others."""
     values = _values(session, cell_id)
-    flags = outlier_flags(values, repository.measures(session, {value.series_id for value in values}))
+    flags: Mapping[int, Sequence[Flag]] = {}
+    if len(runs) > 1:
+        flags = outlier_flags(values, repository.measures(session, {value.series_id for value in values}))
+    before = {run.id: run.flags for run in runs}
     for run in runs:
         replace_flags(run, FlagCode.OUTLIER, flags.get(run.id, []))
+    if all(run.flags == before[run.id] for run in runs):
+        return values
     session.flush()
+    return _values(session, cell_id)
 
 
 def _values(session: Session, cell_id: int) -> list[RunValue]:
@@ -146,6 +161,16 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
         points = [points[index] for index in thinned(times, medians, span.shown)]
     total = repository.count_points(session, series_id, span.since, span.until)
     return Points.of(series, points, max(0, total - len(points)))
+
+
+def points_of_series(session: Session, principal: Principal, series_ids: Sequence[int], span: Span) -> list[Points]:
+    """Points of several series, in the order of the ids; each series once.
+
+    Raises:
+        SeriesNotFoundError: there is none of such an id that the caller may see.
+        InvalidInputError: the span ends before it begins.
+    """
+    return [series_points(session, principal, series_id, span) for series_id in dict.fromkeys(series_ids)]
 
 
 def series_analysis(session: Session, principal: Principal, series_id: int) -> SeriesAnalysis:

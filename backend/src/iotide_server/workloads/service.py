@@ -45,6 +45,13 @@ def announce(session: Session, node_id: int, announcements: Sequence[WorkloadAnn
     repository.replace_node_workloads(session, node_id, rows.values())
 
 
+def ensure(session: Session, announced: WorkloadAnnouncement) -> Workload:
+    """The workload in the catalogue, though no node announces it."""
+    workload_id = repository.upsert_workload(session, _row(announced))
+    repository.freeze_baseline(session, announced.name, announced.option_defaults)
+    return session.get_one(Workload, workload_id)
+
+
 def catalogue(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
 ) -> Slice[CatalogueEntry]:

@@ -21,15 +21,18 @@ from iotide_server.accounts.models import Role
 from iotide_server.campaigns.models import CellTarget
 from iotide_server.clusters.enrolment import acl_rows
 from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.views import Origin
 from iotide_server.demo_history.errors import (
     HistoryLoadedError,
     HistoryNameTakenError,
     HistoryTooShortError,
     NoHistoryError,
+    NotInHistoryError,
 )
 from iotide_server.demo_history.forgetting import forget_history
 from iotide_server.demo_history.founding import require_room
 from iotide_server.demo_history.loading import HistoryPlan, load_history
+from iotide_server.demo_history.narrowing import narrowed
 from iotide_server.demo_history.sites import SITES
 from iotide_server.embedded.postgres import PrivatePostgres
 from iotide_server.kit.db import Base, Database, open_engine
@@ -41,7 +44,9 @@ from iotide_server.targets.models import Target
 from iotide_wire.measured import FlagCode
 
 ARCHIVE = SITES[2]
-PLAN = HistoryPlan(seed=1, days=60, sites=(ARCHIVE,))
+MATRICES = narrowed(["demo-studio"], ["iozone"])
+PLAN = HistoryPlan(seed=1, days=60, sites=(ARCHIVE, *MATRICES))
+GIB = 1024**3
 KEPT = {"audit_entry", "change"}
 """What was done is never forgotten, and news for browsers are forgotten after an hour anyway."""
 
@@ -60,7 +65,7 @@ class History:
     began_at: datetime
     rows_before: dict[str, int]
 
-    def get(self, path: str, **query: int) -> Any:  # noqa: ANN401 - JSON
+    def get(self, path: str, **query: int | str) -> Any:  # noqa: ANN401 - JSON
         answer = self.client.get(f"/api/v1{path}", headers=self.admin.headers, params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()
@@ -99,8 +104,8 @@ def history(postgres_server: PrivatePostgres) -> Iterator[History]:
 
 
 def test_a_made_up_cluster_says_so_and_a_real_one_does_not(history: History) -> None:
-    told = {cluster["name"]: cluster["made_up"] for cluster in history.get("/clusters")["items"]}
-    assert told == {"demo-archive": True, "blade": False}
+    told = {cluster["name"]: cluster["origin"] for cluster in history.get("/clusters")["items"]}
+    assert told == {"demo-archive": "made_up", "demo-studio": "made_up", "blade": "own"}
     assert "--seed 1: nothing of it was measured" in history.cluster["description"]
 
 
@@ -129,6 +134,20 @@ def test_the_newest_runs_of_the_slower_raid_set_are_marked_and_no_others(history
         [(name, runs)] = session.execute(marked).all()
     assert name == "raid-b"
     assert runs >= 4
+
+
+def test_the_matrix_of_a_local_disk_falls_behind_the_memory_and_that_of_the_filer_does_not(history: History) -> None:
+    sources = {one["target_names"][0]: one for one in history.get("/surface-sources")["items"]}
+    assert {target: len(one["run_ids"]) for target, one in sources.items()} == {"projects": 4, "cache": 4}
+    a, b = sources["projects"]["source"], sources["cache"]["source"]
+    surface = history.get("/surface", a=a, b=b, operation="read")
+    assert surface["file_sizes_bytes"] == [size * GIB for size in (16, 32, 64, 128, 256)]
+    assert (len(surface["record_sizes_bytes"]), surface["a"]["cliffs"]) == (7, [])
+    [cliff] = surface["b"]["cliffs"]
+    assert (cliff["last_bytes"], cliff["first_bytes"]) == (64 * GIB, 128 * GIB)
+    assert cliff["suits"] == ["memory.total_bytes of r3 (128 GiB)"]
+    medians = [cell["median"] for row in surface["a"]["cells"] for cell in row]
+    assert len(set(medians)) == len(medians), "each size has a noise of its own"
 
 
 def test_no_worker_does_once_more_what_was_done_and_no_news_floods_browsers(history: History) -> None:
@@ -174,7 +193,7 @@ def test_no_agent_gets_into_a_made_up_cluster_or_speaks_for_a_node_of_it(history
     tokens = f"/clusters/{history.cluster['id']}/join-tokens"
     assert history.post(tokens, {"uses": 1}) == (409, "cluster_made_up")
     with history.database.transaction() as session:
-        made_up = session.scalars(select(Node).join(Cluster).where(Cluster.made_up)).all()
+        made_up = session.scalars(select(Node).join(Cluster).where(Cluster.origin == Origin.MADE_UP)).all()
         assert not {node.id for node in made_up} & {access.node_id for access in acl_rows(session)}
     # A token is looked up by its SHA-256 in hexadecimal digits, and these are none.
     assert all(node.token_sha256.startswith("made-up-") for node in made_up)
@@ -191,6 +210,20 @@ def test_a_cluster_of_somebody_in_the_way_is_named(session: Session) -> None:
     make_cluster(session, ARCHIVE.name)
     with pytest.raises(HistoryNameTakenError, match="demo-archive"):
         require_room(session, SITES)
+
+
+def test_a_history_of_what_is_not_made_up_is_refused() -> None:
+    with pytest.raises(NotInHistoryError, match="no cluster demo-hpcc is made up") as refused:
+        narrowed(["demo-hpcc"])
+    assert "demo-hpc" in str(refused.value.remedy)
+    with pytest.raises(NotInHistoryError, match="no workload mdtest is made up"):
+        narrowed(["demo-studio"], ["mdtest"])
+
+
+def test_a_narrowed_history_has_only_what_is_wanted() -> None:
+    [studio] = narrowed(["demo-studio"], ["dd"])
+    assert [(routine.name, len(routine.loads)) for routine in studio.routines] == [("nightly", 2)]
+    assert narrowed() == SITES
 
 
 def test_a_history_in_which_nothing_could_be_seen_is_refused(database: Database) -> None:

@@ -80,7 +80,7 @@ def test_beyond_what_can_be_counted_the_rank_goes_on_smoothly() -> None:
         (times(1.12), Verdict.HIGHER, "B 10"),
         (times(0.8), Verdict.LOWER, "% lower"),
         (A[:1], Verdict.ONE_RUN, "1 run"),
-        (A[:3], Verdict.FEW_RUNS, "3 runs: too few for an interval; 1 more are needed"),
+        (A[:3], Verdict.FEW_RUNS, "3 runs: too few for an interval; 1 more is needed"),
         ([20.0, 20.1, 100.0, 100.1, 20.05, 100.2], Verdict.TWO_MODES, "two modes (cache?)"),
     ],
 )

@@ -7,22 +7,16 @@ from typing import Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
 from iotide_server.advice.rules.cache_size import GIBIBYTE, moved_bytes, size_beyond_memory
-from iotide_server.advice.scene import Point, Ratio, Scene, listed, positive, ratio
+from iotide_server.advice.scene import Scene, listed, positive
 from iotide_server.advice.sweeps import FILE_SIZE, RECORD_SIZE, Axis, Step, sweeps
+from iotide_server.statistics.cliffs import FEWEST_SIZES, find_cliff, suits
+from iotide_server.statistics.ranges import Ratio
 from iotide_wire.expressions import MEMORY
 from iotide_wire.facts import Facts
 from iotide_wire.units import Unit, format_bytes, format_rate
 
 CODE: Final = "cliff"
-FEWEST_SIZES: Final = 3
-LEAST_FALL: Final = 0.3
-"""Of the highest level, where the runs show it."""
-LEAST_FALL_OF_FEW: Final = 0.4
-"""Where there are too few runs to show anything."""
 _MOST_NAMED: Final = 6
-_FULL_RATIO: Final = 1.5
-"""A cache holds what fits into it, and of what is larger soon nothing: so a fall that it causes is seen at sizes from
-two thirds of it on, which others use the rest of, and behind it at the latest."""
 _TRANSFER_FACTS: Final = ("device.max_io_bytes", "nfs.rsize_bytes", "nfs.wsize_bytes", "md.stripe_width_bytes")
 """What a record may outgrow; the caches of the processor are no facts."""
 
@@ -54,7 +48,7 @@ def cliffs(scene: Scene) -> Iterator[Finding]:
     for axis in (FILE_SIZE, RECORD_SIZE):
         alike: defaultdict[object, list[Cliff]] = defaultdict(list)
         for sweep in sweeps(scene.rates, axis, FEWEST_SIZES):
-            cliff = find_cliff(sweep)
+            cliff = cliff_of(sweep)
             if cliff is None:
                 yield Fine(sweep[0].point.place, f"throughput does not fall along the {axis.title}")
             else:
@@ -65,25 +59,12 @@ def cliffs(scene: Scene) -> Iterator[Finding]:
             yield from _told(axis, sorted(found, key=lambda one: one.fall.median), scene)
 
 
-def find_cliff(sweep: Sequence[Step]) -> Cliff | None:
+def cliff_of(sweep: Sequence[Step]) -> Cliff | None:
     """The fall behind the highest level, from which no larger size comes back."""
-    top = max(range(len(sweep)), key=lambda place: sweep[place].point.median)
-    peak = sweep[top]
-    first = len(sweep)
-    while first > top + 1 and _is_below(peak.point, sweep[first - 1].point):
-        first -= 1
-    if first == len(sweep):
+    found = find_cliff([step.point for step in sweep])
+    if found is None:
         return None
-    bottom = max(sweep[first:], key=lambda step: step.point.median)
-    fall = ratio(peak.point, bottom.point)
-    if fall.high is not None and fall.high >= 1:
-        return None
-    return Cliff(peak, sweep[first - 1], sweep[first], bottom, fall)
-
-
-def _is_below(peak: Point, later: Point) -> bool:
-    fall = ratio(peak, later)
-    return fall.median <= 1 - (LEAST_FALL_OF_FEW if fall.high is None else LEAST_FALL)
+    return Cliff(sweep[found.top], sweep[found.last], sweep[found.first], sweep[found.bottom], found.fall)
 
 
 def _told(axis: Axis, found: Sequence[Cliff], scene: Scene) -> Iterator[Finding]:
@@ -146,7 +127,7 @@ def _suiting(axis: Axis, cliff: Cliff, scene: Scene) -> tuple[str, tuple[Evidenc
         candidates |= {f"{MEMORY} of {site.node}": size for site in servers if (size := site.number(MEMORY))}
     scale = (moved_bytes(cliff.top.point) or 1) // cliff.top.at if axis is FILE_SIZE else 1
     last, first = cliff.last.at * scale, cliff.first.at * scale
-    suiting = {name: size for name, size in candidates.items() if last <= size <= first * _FULL_RATIO}
+    suiting = {name: size for name, size in candidates.items() if suits(size, last, first)}
     if not suiting:
         known = "none of those that are known" if candidates else "none is known"
         what = "memory" if axis is FILE_SIZE else "limit of a transfer"

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
-from iotide_server.advice.scene import Point, Ratio, Scene, listed, ratio
+from iotide_server.advice.scene import Point, Scene, listed
 from iotide_server.statistics.comparison import geometric_mean
+from iotide_server.statistics.ranges import Ratio, ratio
 from iotide_wire.units import Unit, format_bytes
 
 CODE: Final = "headline_ratio"

@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
-from iotide_server.advice.scene import WRITER_OPTIONS, Scene, ratio
+from iotide_server.advice.scene import WRITER_OPTIONS, Scene
 from iotide_server.advice.sweeps import NODE_COUNT, WRITERS, Axis, Step, sweeps
 from iotide_server.statistics.comparison import PRACTICAL_RATIO
+from iotide_server.statistics.ranges import ratio
 from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_wire.units import format_rate
 

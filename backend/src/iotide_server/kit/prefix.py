@@ -1,4 +1,4 @@
-"""Errors about the plan inside a schedule name their field from the schedule on: `plan.targets[0]`."""
+"""Errors about a part of the input, as a schedule's plan, name their field from the whole on: `plan.targets[0]`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

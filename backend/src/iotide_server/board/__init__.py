@@ -1,0 +1,1 @@
+"""The status board: what is not as it was, by cluster and workload."""

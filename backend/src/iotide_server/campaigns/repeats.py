@@ -1,0 +1,142 @@
+"""Repeats that people add to a campaign afterwards, where those of its plan were too few."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns import repository
+from iotide_server.campaigns.errors import IdempotencyKeyReusedError
+from iotide_server.campaigns.expansion import MAX_RUNS
+from iotide_server.campaigns.models import Campaign, CampaignAddition
+from iotide_server.campaigns.reading import visible_campaign
+from iotide_server.campaigns.repeat_errors import (
+    CellResourcesGoneError,
+    CellsNotFoundError,
+    CellStageOverError,
+    TooManyRunsError,
+)
+from iotide_server.campaigns.schemas import RepeatsInput
+from iotide_server.campaigns.service import new_runs
+from iotide_server.clusters import service as clusters
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.wake import wake_scheduler
+from iotide_server.live import service as live
+from iotide_server.runs import repository as runs
+from iotide_wire.plan import CampaignPlan
+
+
+@dataclass(frozen=True, slots=True)
+class MoreRepeats:
+    """Which repeats are to be added.
+
+    Attributes:
+        key: the same key and wish once more add nothing.
+    """
+
+    campaign_id: int
+    wanted: RepeatsInput
+    key: str | None
+
+    @property
+    def sha256(self) -> str:
+        """By which the same wish is known again."""
+        return canonical_sha256({"campaign_id": self.campaign_id, **self.wanted.model_dump(mode="json")})
+
+
+def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime) -> None:
+    """Let cells of a campaign be run so many times more, under the conditions of its plan.
+
+    Raises:
+        CampaignNotFoundError: there is none that the caller may see.
+        ClusterMadeUpError: nothing runs on its cluster.
+        IdempotencyKeyReusedError: the key came with another request before.
+        CellsNotFoundError: a cell is none of the campaign's.
+        TooManyRunsError: the campaign would have more runs than one may have.
+        CellStageOverError: a cell's stage is over, and the servers are no longer as they were in it.
+        CellResourcesGoneError: a node or a target of a cell was retired, or a target taken off a node.
+    """
+    visible_campaign(session, principal, more.campaign_id, Role.OPERATOR)
+    campaign = repository.lock_campaign(session, more.campaign_id)
+    clusters.require_real(session, campaign.cluster_id, field="campaign_id")
+    if _was_added(session, principal, more):
+        return
+    addition = CampaignAddition(
+        campaign_id=campaign.id,
+        owner_id=principal.user_id,
+        repeats=more.wanted.repeats,
+        cell_ids=_addable_cells(session, campaign, more.wanted),
+        created_at=now,
+        idempotency_key=more.key,
+        request_sha256=more.sha256,
+    )
+    try:
+        with session.begin_nested():
+            session.add(addition)
+    except IntegrityError:
+        # The same key at the same moment, for another campaign: those of one wait for each other.
+        if not _was_added(session, principal, more):
+            raise
+        return
+    _add_runs(session, principal, campaign, addition, now)
+
+
+def _was_added(session: Session, principal: Principal, more: MoreRepeats) -> bool:
+    earlier = None if more.key is None else repository.addition_by_key(session, principal.user_id, more.key)
+    if earlier is None:
+        return False
+    if earlier.request_sha256 != more.sha256:
+        raise IdempotencyKeyReusedError(more.key or "", earlier.campaign_id)
+    return True
+
+
+def _addable_cells(session: Session, campaign: Campaign, wanted: RepeatsInput) -> list[int]:
+    """The ids of the cells that are meant, in the order of the plan."""
+    stage_of = repository.stages_of_cells(session, campaign.id)
+    strangers = [cell_id for cell_id in wanted.cell_ids or () if cell_id not in stage_of]
+    if strangers:
+        raise CellsNotFoundError(campaign.id, wanted.cell_ids or [], strangers[0])
+    chosen = set(stage_of if wanted.cell_ids is None else wanted.cell_ids)
+    cell_ids = [cell_id for cell_id in stage_of if cell_id in chosen]
+    count = repository.run_count(session, campaign.id) + wanted.repeats * len(cell_ids)
+    if count > MAX_RUNS:
+        raise TooManyRunsError(campaign.id, wanted.repeats, count, MAX_RUNS)
+    present = repository.hold_present_stage(session, campaign.id)
+    for cell_id in cell_ids:
+        if present is not None and stage_of[cell_id] < present:
+            raise CellStageOverError(cell_id, runs.variant_of(session, cell_id))
+    gone = runs.lock_resources(session, cell_ids)
+    if gone:
+        raise CellResourcesGoneError(campaign.id, gone)
+    return cell_ids
+
+
+def _add_runs(
+    session: Session, principal: Principal, campaign: Campaign, addition: CampaignAddition, now: datetime
+) -> None:
+    plan = CampaignPlan.model_validate(campaign.plan)
+    run_ids = runs.add_repeats(session, new_runs(campaign, plan, addition.repeats, now), addition.cell_ids)
+    runs.log_added(session, run_ids, f"added by {principal.name}", now)
+    runs.join_lines(session, runs.in_open_stages(session, run_ids))
+    after = {"repeats": addition.repeats, "cells": len(addition.cell_ids), "runs": len(run_ids)}
+    action = Action("campaign_repeats_added", "campaign", campaign.id, campaign.cluster_id, after=after)
+    audit.record(session, principal, action)
+    _tell(session, campaign, run_ids)
+
+
+def _tell(session: Session, campaign: Campaign, run_ids: Sequence[int]) -> None:
+    live.publish_all(
+        session,
+        [
+            ("campaign", campaign.id, campaign.cluster_id),
+            # One of them stands for all: lists of runs are read anew as a whole.
+            *[("run", run_id, campaign.cluster_id) for run_id in run_ids[:1]],
+        ],
+    )
+    wake_scheduler(session, "campaign")

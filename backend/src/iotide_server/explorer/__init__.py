@@ -1,0 +1,1 @@
+"""The table of all runs: searched, sorted and paged, with views that people keep."""

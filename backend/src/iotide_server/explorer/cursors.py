@@ -1,0 +1,63 @@
+"""Where the next page of a sorted list begins: the sort key and the id of the last row that was shown; pure."""
+
+import binascii
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+
+from iotide_server.explorer.schemas import RunSort, SortKey
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.pagination import LARGEST_ID
+
+_LONGEST_SECONDS = 1e10
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The last row of a page.
+
+    Attributes:
+        key: what the list is sorted by: a moment, or a number.
+    """
+
+    key: datetime | float
+    run_id: int
+
+
+def write(sort: RunSort, place: Place) -> str:
+    """As the next request gives it back."""
+    key = place.key.isoformat() if isinstance(place.key, datetime) else place.key
+    text = json.dumps([sort, key, place.run_id], separators=(",", ":"))
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def read(sort: RunSort, cursor: str) -> Place:
+    """The place that `write` wrote for the same order.
+
+    Raises:
+        InvalidInputError: it is none of ours, or of another order.
+    """
+    try:
+        written, key, run_id = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        place = Place(_key(sort, key), int(run_id))
+        is_ours = written == sort and 0 < place.run_id <= LARGEST_ID
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error):
+        is_ours = False
+    if not is_ours:
+        remedy = "give next_cursor of the page before as is, with the same sort"
+        raise InvalidInputError("cursor: not one of ours", field="cursor", value=cursor, remedy=remedy)
+    return place
+
+
+def _key(sort: RunSort, written: object) -> datetime | float:
+    if sort.key is SortKey.TIME:
+        moment = datetime.fromisoformat(str(written))
+        if moment.tzinfo is None:
+            raise ValueError(written)
+        return moment
+    number = float(str(written))
+    if not isfinite(number) or (sort.key is SortKey.DURATION and abs(number) > _LONGEST_SECONDS):
+        raise ValueError(written)
+    return number

@@ -1,0 +1,200 @@
+"""SQL that reads the table of runs: which rows a page has, then all that describes them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Row, text
+from sqlalchemy.orm import Session
+
+from iotide_server.explorer.cursors import Place
+from iotide_server.explorer.schemas import ExplorerFilter, RunSort, SortKey
+
+AnyRow = Row[Any]
+MOST_COUNTED: Final = 100_000
+
+_MOMENT: Final = "coalesce(run.started_at, run.created_at)"
+_KEYS: Final = {
+    SortKey.TIME: _MOMENT,
+    SortKey.DURATION: "(run.ended_at - run.started_at)",
+    SortKey.VALUE: "headline.value",
+}
+_EXISTING: Final = {
+    SortKey.TIME: "true",
+    SortKey.DURATION: "run.ended_at IS NOT NULL AND run.started_at IS NOT NULL",
+    SortKey.VALUE: "headline.workload = :headlines_of",
+}
+_OF_WORKLOAD: Final = "run.cell_id IN (SELECT id FROM cell WHERE workload_id = ANY(:workload))"
+_CONDITIONS: Final = {
+    "visible": "run.cluster_id = ANY(:visible)",
+    "id": "run.id = ANY(:id)",
+    "cluster_id": "run.cluster_id = :cluster_id",
+    "campaign_id": "run.campaign_id = :campaign_id",
+    "node_id": "EXISTS (SELECT FROM cell_node WHERE cell_id = run.cell_id AND node_id = :node_id)",
+    "target_id": "EXISTS (SELECT FROM cell_target WHERE cell_id = run.cell_id AND target_id = :target_id)",
+    "workload": _OF_WORKLOAD,
+    "state": "run.state = :state",
+    "validity": "run.validity = :validity",
+    # As the index has it: most runs have none.
+    "flag": "run.flags <> '[]' AND run.flags @> jsonb_build_array(jsonb_build_object('code', CAST(:flag AS text)))",
+    "since": f"{_MOMENT} >= :since",
+    "until": f"{_MOMENT} <= :until",
+}
+_NAMED: Final = {
+    "named_campaigns": ("SELECT id FROM campaign WHERE name ILIKE :text", "run.campaign_id = ANY(:named_campaigns)"),
+    "named_cells": (
+        "SELECT cell.id FROM cell JOIN workload ON workload.id = workload_id WHERE variant || ' ' || name ILIKE :text",
+        "run.cell_id = ANY(:named_cells)",
+    ),
+    "named_nodes": (
+        "SELECT id FROM node WHERE name ILIKE :text",
+        "run.cell_id IN (SELECT cell_id FROM cell_node WHERE node_id = ANY(:named_nodes))",
+    ),
+    "named_targets": (
+        "SELECT id FROM target WHERE name ILIKE :text",
+        "run.cell_id IN (SELECT cell_id FROM cell_target WHERE target_id = ANY(:named_targets))",
+    ),
+}
+"""What a text is looked for in, and what a run has to do with what was found there."""
+_WORKLOADS: Final = text("SELECT id FROM workload WHERE name = :workload")
+_FLAGGED: Final = {"any": "run.flags <> '[]'", "none": "run.flags = '[]'"}
+
+_DESCRIBED: Final = text(
+    f"""
+    SELECT run.id, run.campaign_id, campaign.name AS campaign_name, run.cluster_id, cluster.name AS cluster_name,
+           run.cell_id, cell.ordinal AS cell_ordinal, run.repeat, workload.name AS workload, cell.variant,
+           coalesce((SELECT jsonb_object_agg(key, value) FROM jsonb_each(cell.options)
+                     WHERE baseline.option_defaults -> key IS DISTINCT FROM value), '{{}}') AS options,
+           ARRAY(SELECT name FROM node JOIN cell_node ON node_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS node_names,
+           ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
+               AS target_names,
+           run.state, run.validity,
+           ARRAY(SELECT DISTINCT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag ORDER BY 1) AS flags,
+           {_MOMENT} AS at, extract(epoch FROM run.ended_at - run.started_at)::float8 AS duration_seconds,
+           headline.series_id, headline.value, series.metric, series.title, series.unit, series.better, series.labels,
+           md5(jsonb_build_array(
+               series.workload, series.series_revision, series.options_sha256, series.metric, series.labels,
+               cardinality(series.node_ids), cardinality(series.target_ids)
+           )::text) AS likeness
+    FROM run
+    JOIN campaign ON campaign.id = run.campaign_id
+    JOIN cluster ON cluster.id = run.cluster_id
+    JOIN cell ON cell.id = run.cell_id
+    JOIN workload ON workload.id = cell.workload_id
+    LEFT JOIN workload_baseline AS baseline ON baseline.name = workload.name
+    LEFT JOIN run_headline AS headline ON headline.run_id = run.id
+    LEFT JOIN series ON series.id = headline.series_id
+    WHERE run.id = ANY(:ids)
+    """  # noqa: S608 - made of the constant above
+)
+_SPARKLINES: Final = text(
+    """
+    SELECT wanted.series_id, array_agg(newest.cell_id ORDER BY newest.at, newest.cell_id) AS cell_ids,
+           array_agg(newest.median ORDER BY newest.at, newest.cell_id) AS medians
+    FROM unnest(CAST(:series_ids AS bigint[])) AS wanted (series_id)
+    JOIN series ON series.id = wanted.series_id
+    CROSS JOIN LATERAL (
+        SELECT cell_id, at, median FROM point WHERE point.series_id = series.id ORDER BY at DESC LIMIT :points
+    ) AS newest
+    WHERE CAST(:visible AS bigint[]) IS NULL OR series.cluster_id = ANY(:visible)
+    GROUP BY wanted.series_id
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a run has to be, in SQL, with the values that this names.
+
+    Names are ids by now, so that PostgreSQL knows how many cells each has before it decides how to find their runs.
+    """
+
+    conditions: Sequence[str]
+    values: Mapping[str, Any]
+
+
+def resolve(session: Session, asked: ExplorerFilter, visible: frozenset[int] | None) -> Wanted | None:
+    """What is asked for, of the visible clusters (None: all); None where no run can be like that."""
+    given: dict[str, Any] = {"visible": None if visible is None else list(visible)}
+    given |= {name: getattr(asked, name) for name in ExplorerFilter.__dataclass_fields__ if name != "text"}
+    values = {name: value for name, value in given.items() if value is not None}
+    if "workload" in values:
+        values["headlines_of"] = asked.workload
+        values["workload"] = list(session.scalars(_WORKLOADS, {"workload": asked.workload}))
+        if not values["workload"]:
+            return None
+    conditions = [_CONDITIONS[name] for name in values if name in _CONDITIONS and name != "flag"]
+    if "flag" in values:
+        conditions.append(_FLAGGED.get(values["flag"], _CONDITIONS["flag"]))
+    if asked.text is not None:
+        named = _named(session, asked.text)
+        if not named:
+            return None
+        values |= named
+        conditions.append(f"({' OR '.join(_NAMED[name][1] for name in named)})")
+    return Wanted(conditions, values)
+
+
+def _named(session: Session, words: str) -> dict[str, list[int]]:
+    """Ids of all that has the words in its name, by what it is."""
+    pattern = {"text": _containing(words)}
+    found = {name: list(session.scalars(text(statement), pattern)) for name, (statement, _) in _NAMED.items()}
+    return {name: ids for name, ids in found.items() if ids}
+
+
+def _containing(words: str) -> str:
+    escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+def places(session: Session, wanted: Wanted, sort: RunSort, after: Place | None, limit: int) -> list[Place]:
+    """The first rows behind `after`, in their order."""
+    conditions, values = [*wanted.conditions], dict(wanted.values)
+    key = _KEYS[sort.key]
+    if sort.key is SortKey.VALUE:
+        conditions.remove(_OF_WORKLOAD)  # its headlines are in order already
+    conditions.append(_EXISTING[sort.key])
+    if after is not None:
+        conditions.append(f"({key}, run.id) {'<' if sort.is_descending else '>'} (:after_key, :after_id)")
+        values |= {"after_key": _bound(sort, after.key), "after_id": after.run_id}
+    source = "run_headline AS headline JOIN run ON run.id = headline.run_id" if sort.key is SortKey.VALUE else "run"
+    direction = "DESC" if sort.is_descending else "ASC"
+    statement = text(
+        f"SELECT run.id, {key} AS key FROM {source} WHERE {' AND '.join(conditions)}"  # noqa: S608 - made of constants
+        f" ORDER BY {key} {direction}, run.id {direction} LIMIT :limit"
+    )
+    rows = session.execute(statement, {**values, "limit": limit})
+    return [Place(_written(row.key), row.id) for row in rows]
+
+
+def _bound(sort: RunSort, key: datetime | float) -> datetime | timedelta | float:
+    is_seconds = sort.key is SortKey.DURATION and not isinstance(key, datetime)
+    return timedelta(seconds=key) if is_seconds and not isinstance(key, datetime) else key
+
+
+def _written(key: datetime | timedelta | float) -> datetime | float:
+    return key.total_seconds() if isinstance(key, timedelta) else key
+
+
+def described(session: Session, run_ids: Sequence[int]) -> list[AnyRow]:
+    """The runs with their names and headline, in this order."""
+    rows = {row.id: row for row in session.execute(_DESCRIBED, {"ids": list(run_ids)})}
+    return [rows[run_id] for run_id in run_ids if run_id in rows]
+
+
+def count(session: Session, wanted: Wanted) -> int:
+    """How many there are, up to one more than are counted."""
+    where = " AND ".join(wanted.conditions) or "true"
+    limited = f"SELECT FROM run WHERE {where} LIMIT :limit"
+    statement = text(f"SELECT count(*) FROM ({limited}) AS found")  # noqa: S608 - made of constants
+    return int(session.execute(statement, {**wanted.values, "limit": MOST_COUNTED + 1}).scalar_one())
+
+
+def sparklines(
+    session: Session, visible: frozenset[int] | None, series_ids: Sequence[int], points: int
+) -> Sequence[AnyRow]:
+    """The newest points of each of the series that is visible, oldest first."""
+    values = {"series_ids": list(series_ids), "visible": None if visible is None else list(visible), "points": points}
+    return session.execute(_SPARKLINES, values).all()

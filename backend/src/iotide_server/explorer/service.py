@@ -1,0 +1,88 @@
+"""The table of runs: a page of it, how long it is, and the course of what its rows are known by."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.principal import Principal
+from iotide_server.explorer import cursors, queries
+from iotide_server.explorer.errors import WorkloadWantedError
+from iotide_server.explorer.queries import AnyRow
+from iotide_server.explorer.schemas import (
+    ExplorerFilter,
+    ExplorerPaging,
+    ExplorerRun,
+    Headline,
+    RunCount,
+    SortKey,
+    Sparkline,
+    Sparklines,
+)
+from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.pagination import Page
+
+POINTS_SHOWN: Final = 30
+
+
+def runs_page(
+    session: Session, principal: Principal, wanted: ExplorerFilter, paging: ExplorerPaging
+) -> Page[ExplorerRun]:
+    """One page of the runs that the caller may see, in the order that is wanted.
+
+    Raises:
+        WorkloadWantedError: they are to be sorted by numbers of several workloads.
+        InvalidInputError: the cursor is none of ours, or the time ends before it begins.
+    """
+    _check_times(wanted)
+    if paging.sort.key is SortKey.VALUE and wanted.workload is None:
+        raise WorkloadWantedError(paging.sort)
+    after = None if paging.cursor is None else cursors.read(paging.sort, paging.cursor)
+    of_caller = queries.resolve(session, wanted, principal.visible_clusters())
+    if of_caller is None:
+        return Page(items=[], next_cursor=None)
+    places = queries.places(session, of_caller, paging.sort, after, paging.limit + 1)
+    shown = places[: paging.limit]
+    rows = queries.described(session, [place.run_id for place in shown])
+    return Page(
+        items=[_shown(row) for row in rows],
+        next_cursor=cursors.write(paging.sort, shown[-1]) if len(places) > len(shown) else None,
+    )
+
+
+def _check_times(wanted: ExplorerFilter) -> None:
+    if wanted.since is not None and wanted.until is not None and wanted.since > wanted.until:
+        raise InvalidInputError(
+            "to: the time ends before it begins",
+            field="to",
+            value=wanted.until.isoformat(),
+            remedy=f"give a moment after {wanted.since.isoformat()}, or none",
+        )
+
+
+def _shown(row: AnyRow) -> ExplorerRun:
+    has_headline = row.series_id is not None
+    told = {"headline", "likeness"}
+    return ExplorerRun(
+        **{name: getattr(row, name) for name in ExplorerRun.model_fields.keys() - told},
+        headline=Headline.model_validate(row) if has_headline else None,
+        likeness=row.likeness if has_headline else None,
+    )
+
+
+def count(session: Session, principal: Principal, wanted: ExplorerFilter) -> RunCount:
+    """How many runs the caller may see of those that are wanted.
+
+    Raises:
+        InvalidInputError: the time ends before it begins.
+    """
+    _check_times(wanted)
+    of_caller = queries.resolve(session, wanted, principal.visible_clusters())
+    found = 0 if of_caller is None else queries.count(session, of_caller)
+    return RunCount(count=min(found, queries.MOST_COUNTED), is_at_least=found > queries.MOST_COUNTED)
+
+
+def sparklines(session: Session, principal: Principal, series_ids: Sequence[int]) -> Sparklines:
+    """The newest points of each series, of those that the caller may see."""
+    rows = queries.sparklines(session, principal.visible_clusters(), sorted({*series_ids}), POINTS_SHOWN)
+    return Sparklines(items=[Sparkline.model_validate(row) for row in rows])

@@ -1,0 +1,99 @@
+"""Views of the table of runs that people keep, each for themselves."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.principal import Principal
+from iotide_server.explorer import repository
+from iotide_server.explorer.errors import (
+    MOST_VIEWS,
+    NobodysViewError,
+    TooManyViewsError,
+    ViewNameTakenError,
+    ViewNotFoundError,
+)
+from iotide_server.explorer.models import SavedView
+from iotide_server.explorer.schemas import SavedViewInput
+from iotide_server.kit.db import Json
+
+
+def list_views(session: Session, principal: Principal) -> Sequence[SavedView]:
+    """The caller's own, by name."""
+    return repository.views_of(session, _user_id(principal))
+
+
+def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, now: datetime) -> SavedView:
+    """A new view of the caller's.
+
+    Raises:
+        ViewNameTakenError, TooManyViewsError: what is there already forbids it.
+    """
+    user_id = _user_id(principal)
+    if len(repository.views_of(session, user_id)) >= MOST_VIEWS:
+        raise TooManyViewsError
+    view = SavedView(user_id=user_id, name=wanted.name, query=wanted.query, created_at=now)
+    _store(session, view, wanted.name)
+    audit.record(session, principal, _action("view_kept", view, None, _said(view)))
+    return view
+
+
+def change_view(session: Session, principal: Principal, view_id: int, wanted: SavedViewInput) -> SavedView:
+    """Another name or another choice for a view of the caller's.
+
+    Raises:
+        ViewNotFoundError: the caller has none of that id.
+        ViewNameTakenError: another one has that name.
+    """
+    view = _own(session, principal, view_id)
+    before = _said(view)
+    view.name, view.query = wanted.name, wanted.query
+    _store(session, view, wanted.name)
+    if before != _said(view):
+        audit.record(session, principal, _action("view_changed", view, before, _said(view)))
+    return view
+
+
+def remove_view(session: Session, principal: Principal, view_id: int) -> None:
+    """The view is gone.
+
+    Raises:
+        ViewNotFoundError: the caller has none of that id.
+    """
+    view = _own(session, principal, view_id)
+    audit.record(session, principal, _action("view_removed", view, _said(view), None))
+    session.delete(view)
+
+
+def _user_id(principal: Principal) -> int:
+    if principal.user_id is None:
+        raise NobodysViewError
+    return principal.user_id
+
+
+def _own(session: Session, principal: Principal, view_id: int) -> SavedView:
+    view = repository.view_of(session, _user_id(principal), view_id)
+    if view is None:
+        raise ViewNotFoundError(view_id)
+    return view
+
+
+def _store(session: Session, view: SavedView, name: str) -> None:
+    try:
+        with session.begin_nested():
+            session.add(view)
+            session.flush()
+    except IntegrityError as taken:
+        raise ViewNameTakenError(name) from taken
+
+
+def _said(view: SavedView) -> Json:
+    return {"name": view.name, "query": view.query}
+
+
+def _action(name: str, view: SavedView, before: Json | None, after: Json | None) -> Action:
+    return Action(name, "view", view.id, None, before, after)

@@ -1,0 +1,275 @@
+"""Stores what was printed as clusters, campaigns and runs, through the ordinary ingest; nothing of it is analysed."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any, Final
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit, sessions
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.principal import Principal
+from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
+from iotide_server.clusters.models import Cluster, Node
+from iotide_server.clusters.views import Origin
+from iotide_server.forgetting import forget_clusters, forget_work
+from iotide_server.gateway import service as gateway
+from iotide_server.kit.clock import Clock
+from iotide_server.kit.db import Database
+from iotide_server.kit.digests import canonical_sha256
+from iotide_server.live import service as live
+from iotide_server.published import repository
+from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
+from iotide_server.published.models import PublishedCampaign, PublishedSource
+from iotide_server.published.sources import Edition, PublishedCell, Source, Table, cells_of
+from iotide_server.runs import repository as runs
+from iotide_server.runs.handed_over import hand_over
+from iotide_server.runs.repository import NewRuns
+from iotide_server.targets.models import Target, TargetMount
+from iotide_server.trends.service import recompute_points
+from iotide_server.workloads import service as workloads
+from iotide_server.workloads.models import Workload
+from iotide_server.workloads.recorded import recorded_announcements
+from iotide_wire.catalogue import MetricSpec
+from iotide_wire.facts import FactValue
+from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
+from iotide_wire.messages import FinishRequest, Outcome
+from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy, WorkloadChoice
+
+NODE: Final = "node"
+"""Stands for whatever node of a cluster was measured."""
+_PATH: Final = "not published"
+_CLAIMED_BY: Final = "published"
+_LIMIT: Final = "measured by a node of iotide"
+_FORGOTTEN: Final = "published_results_forgotten"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedEdition:
+    """What is there now.
+
+    Attributes:
+        is_new: it was loaded just now; else it was there already.
+        had_other: another edition was removed for it.
+    """
+
+    sources: int
+    clusters: int
+    runs: int
+    is_new: bool
+    had_other: bool
+
+
+def load_published(database: Database, edition: Edition, digest: str, clock: Clock) -> LoadedEdition:
+    """Make the database hold this edition, in one transaction; done again, it changes nothing.
+
+    Raises:
+        PublishedNameTakenError: somebody's own cluster is in its way; nothing was changed.
+    """
+    now = clock()
+    with database.transaction() as session:
+        taken = repository.taken_name(session, list(edition.clusters))
+        if taken is not None:
+            raise PublishedNameTakenError(taken)
+        before = repository.sources(session)
+        is_new = {source.edition_sha256 for source in before} != {digest}
+        if is_new:
+            principal = sessions.console_principal(session, now)
+            if before:
+                _forget(session, principal)
+            _Loading(session, edition, digest, now).load(principal)
+        run_count = sum(row.runs for row in repository.campaigns(session))
+    return LoadedEdition(len(edition.sources), len(edition.clusters), run_count, is_new, is_new and bool(before))
+
+
+def forget_published(database: Database, now: datetime) -> int:
+    """Remove all published results; how many rows that were.
+
+    Raises:
+        NothingPublishedError: there are none.
+    """
+    with database.transaction() as session:
+        if not repository.clusters(session):
+            raise NothingPublishedError
+        return _forget(session, sessions.console_principal(session, now))
+
+
+def _forget(session: Session, principal: Principal) -> int:
+    count = forget_clusters(session, principal, repository.clusters(session), _FORGOTTEN)
+    repository.delete_sources(session)
+    return count
+
+
+class _Loading:
+    """One edition on its way into the database."""
+
+    def __init__(self, session: Session, edition: Edition, digest: str, now: datetime) -> None:
+        self._session = session
+        self._edition = edition
+        self._digest = digest
+        self._now = now
+        self._nodes: dict[str, Node] = {}
+        self._targets: dict[tuple[str, str], Target] = {}
+        self._workloads: dict[str, Workload] = {}
+
+    def load(self, principal: Principal) -> None:
+        """Clusters first, then source by source."""
+        live.mute(self._session)
+        tables = [table for source in self._edition.sources for table in source.tables]
+        recorded = recorded_announcements({table.workload for table in tables})
+        self._workloads = {one.name: workloads.ensure(self._session, one) for one in recorded}
+        for name, description in self._edition.clusters.items():
+            self._found(principal, name, description)
+        for source in self._edition.sources:
+            printed = source.model_dump(mode="json", exclude={"tables"})
+            row = PublishedSource(key=source.key, edition_sha256=self._digest, printed=printed)
+            self._session.add(row)
+            self._session.flush()
+            for table in source.tables:
+                campaign = self._store(source, table)
+                self._session.add(PublishedCampaign(campaign_id=campaign.id, source_id=row.id))
+        # Points need no second thought, and nothing that was printed ever changes.
+        forget_work(self._session, [node.cluster_id for node in self._nodes.values()])
+
+    def _found(self, principal: Principal, name: str, description: str) -> None:
+        """A cluster with a node that is retired from the start: nobody speaks for it, and nobody misses it."""
+        cluster = Cluster(name=name, description=description, origin=Origin.PUBLISHED)
+        self._session.add(cluster)
+        self._session.flush()
+        nobody = f"published-{cluster.id}"  # no secret has such a digest
+        node = Node(cluster_id=cluster.id, name=NODE, role="compute", created_at=self._now, retired_at=self._now)
+        node.token_sha256 = node.redis_password_sha256 = nobody
+        self._session.add(node)
+        self._session.flush()
+        self._nodes[name] = node
+        loaded = Action("published_results_loaded", "cluster", cluster.id, cluster.id, after={"name": name})
+        audit.record(self._session, principal, loaded)
+
+    def _store(self, source: Source, table: Table) -> Campaign:
+        node, workload = self._nodes[table.cluster], self._workloads[table.workload]
+        specs = map(MetricSpec.model_validate, workload.metrics)
+        cells = cells_of(table, {spec.name: spec for spec in specs})
+        plan = _plan(source, table, cells)
+        campaign = Campaign(
+            cluster_id=node.cluster_id,
+            name=table.campaign,
+            plan=plan,
+            created_at=_moment(source, self._now),
+            request_sha256=canonical_sha256(plan),
+        )
+        self._session.add(campaign)
+        self._session.flush()
+        rows = [self._cell(campaign, ordinal, table, cell) for ordinal, cell in enumerate(cells, start=1)]
+        runs.insert_runs(self._session, _runs(campaign))
+        at = campaign.created_at
+        for order in hand_over(self._session, campaign.id, at, _CLAIMED_BY, _CLAIMED_BY):
+            result = _result(source, cells[order.ordinal - 1], order, at)
+            gateway.finish(self._session, order.node_id, order.order_id, result, at)
+        for row in rows:
+            recompute_points(self._session, row.id)
+        return campaign
+
+    def _cell(self, campaign: Campaign, ordinal: int, table: Table, printed: PublishedCell) -> Cell:
+        workload = self._workloads[table.workload]
+        baseline = workloads.baseline(self._session, workload.name)
+        cell = Cell(
+            campaign_id=campaign.id,
+            ordinal=ordinal,
+            workload_id=workload.id,
+            options=printed.options,
+            options_sha256=canonical_sha256(workloads.series_options(baseline, printed.options)),
+            bytes_needed=0.0,
+            bytes_moved=0.0,
+        )
+        target = self._target(table.cluster, printed)
+        self._session.add(cell)
+        self._session.flush()
+        self._session.add(CellNode(cell_id=cell.id, node_id=self._nodes[table.cluster].id))
+        self._session.add(CellTarget(cell_id=cell.id, target_id=target.id))
+        self._session.flush()
+        return cell
+
+    def _target(self, cluster: str, printed: PublishedCell) -> Target:
+        known = self._targets.get((cluster, printed.target))
+        if known is not None:
+            return known
+        node = self._nodes[cluster]
+        target = Target(
+            cluster_id=node.cluster_id, name=printed.target, path=_PATH, scope="shared", created_at=self._now
+        )
+        self._session.add(target)
+        self._session.flush()
+        mount = TargetMount(target_id=target.id, node_id=node.id, path=_PATH, fstype=printed.fstype)
+        mount.source = ", ".join(str(value) for value in printed.facts.values())
+        mount.mount_options, mount.seen_at = "", self._now
+        self._session.add(mount)
+        self._targets[cluster, printed.target] = target
+        return target
+
+
+def _moment(source: Source, now: datetime) -> datetime:
+    """When it was published, where that is known; nobody printed when it was measured."""
+    return now if source.published_on is None else datetime.combine(source.published_on, time(), UTC)
+
+
+def _plan(source: Source, table: Table, cells: Sequence[PublishedCell]) -> dict[str, Any]:
+    """What of a plan is known; no policy of iotide held when it was measured."""
+    plan = CampaignPlan(
+        name=table.campaign,
+        cluster=table.cluster,
+        nodes=[NODE],
+        targets=list(dict.fromkeys(cell.target for cell in cells)),
+        workloads=[WorkloadChoice(workload=table.workload)],
+        repeats=1,
+        exclusive=Exclusivity.NONE,
+        cache=CachePolicy.NONE,
+        quiet=QuietPolicy.IGNORE,
+        note=f"{source.cited}. {source.shows} {source.caution}",
+    )
+    return plan.model_dump(mode="json")
+
+
+def _runs(campaign: Campaign) -> NewRuns:
+    return NewRuns(
+        campaign_id=campaign.id,
+        cluster_id=campaign.cluster_id,
+        repeats=1,
+        exclusive=Exclusivity.NONE,
+        sort_key=campaign.created_at.timestamp(),
+        time_limit_seconds=1.0,
+        cool_down_seconds=0.0,
+        attempts_allowed=1,
+        created_at=campaign.created_at,
+    )
+
+
+def _result(source: Source, cell: PublishedCell, order: Row[Any], at: datetime) -> FinishRequest:
+    """As an agent hands one in, without what nobody printed."""
+    samples = tuple(
+        SampleMessage(metric=metric, value=value, labels=dict(labels), target_id=None)
+        for metric, labels, value in cell.values
+    )
+    return FinishRequest(
+        fence=order.fence,
+        agent_instance=_CLAIMED_BY,
+        digest=hashlib.sha256(f"{order.order_id} {cell.values}".encode()).hexdigest(),
+        outcome=Outcome.FINISHED,
+        reason_code=None,
+        reason=None,
+        started_at=None,
+        ended_at=at,
+        steps=(),
+        samples=samples,
+        flags=(Flag(code=FlagCode.PUBLISHED, effect=FlagEffect.MARKED, measured=source.cited, limit=_LIMIT),),
+        environment=_environment(source, cell),
+        artefacts=(),
+        curves=(),
+    )
+
+
+def _environment(source: Source, cell: PublishedCell) -> Mapping[str, FactValue]:
+    filesystem: dict[str, FactValue] = {"mount.fstype": cell.fstype} if cell.fstype else {}
+    return {**cell.facts, **filesystem, "published.source": source.cited}

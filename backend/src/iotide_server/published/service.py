@@ -1,0 +1,80 @@
+"""What people read of published results: the sources with their campaigns, and claims beside their own numbers."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from iotide_server.published import models, repository
+from iotide_server.published.repository import PrintedNumber
+from iotide_server.published.schemas import (
+    ClaimedRatio,
+    PublishedCampaign,
+    PublishedClaim,
+    PublishedSource,
+    PublishedSources,
+)
+from iotide_server.published.sources import Claim
+
+SLACK: Final = 0.1
+"""By so much a claim may differ from a ratio of two numbers without intervals."""
+
+
+def list_sources(session: Session) -> PublishedSources:
+    """All sources, in the order of their edition."""
+    by_source: defaultdict[int, list[Row[Any]]] = defaultdict(list)
+    for row in repository.campaigns(session):
+        by_source[row.source_id].append(row)
+    return PublishedSources(
+        items=[_shown(session, source, by_source[source.id]) for source in repository.sources(session)]
+    )
+
+
+def _shown(session: Session, source: models.PublishedSource, campaigns: Sequence[Row[Any]]) -> PublishedSource:
+    printed = dict(source.printed)
+    claim = printed.pop("claim")
+    return PublishedSource(
+        **printed,
+        claim=None if claim is None else _judged(session, source.id, Claim.model_validate(claim)),
+        campaigns=[PublishedCampaign.model_validate(row) for row in campaigns],
+    )
+
+
+def _judged(session: Session, source_id: int, claim: Claim) -> PublishedClaim:
+    ratios = ratios_of(claim, repository.numbers(session, source_id, claim.metric, json.dumps(claim.labels)))
+    agreeing = [one for one in ratios if abs(one.ratio / claim.ratio - 1) <= SLACK]
+    return PublishedClaim(
+        words=claim.words,
+        ratio=claim.ratio,
+        metric=claim.metric,
+        target=claim.target,
+        against=claim.against,
+        ratios=ratios,
+        is_supported=bool(agreeing),
+        verdict=_worded(claim, [one.ratio for one in ratios], len(agreeing)),
+    )
+
+
+def ratios_of(claim: Claim, numbers: Sequence[PrintedNumber]) -> list[ClaimedRatio]:
+    """`target` divided by `against`, at each setting at which both were printed, in the order of the print."""
+    by_options: dict[str, dict[str, PrintedNumber]] = defaultdict(dict)
+    for number in numbers:
+        by_options[json.dumps(number.options, sort_keys=True)][number.target] = number
+    return [
+        ClaimedRatio(options=pair[claim.target].options, ratio=pair[claim.target].value / pair[claim.against].value)
+        for pair in by_options.values()
+        if claim.target in pair and claim.against in pair
+    ]
+
+
+def _worded(claim: Claim, ratios: Sequence[float], agreeing: int) -> str:
+    low, high = f"{min(ratios):.1f}", f"{max(ratios):.1f}"
+    given = low if low == high else f"{low} to {high}"
+    if agreeing == 0:
+        support = f"“{claim.ratio:g} times” is not supported by any of its {len(ratios)} settings"
+    else:
+        support = f"“{claim.ratio:g} times” agrees with {agreeing} of its {len(ratios)} settings"
+    return f"Its own numbers give {given} times for {claim.target} : {claim.against}. {support}."

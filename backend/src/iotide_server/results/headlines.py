@@ -1,0 +1,42 @@
+"""What a run is known by in lists: one number of those that it measured, kept beside the points of its cell."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+# The total where there is one, else the first metric of which more is better, else the first, as the workload announces
+# them; of several series of it, such as write and read, the one that was measured first.
+_PUT: Final = text(
+    """
+    INSERT INTO run_headline (run_id, workload, series_id, value)
+    SELECT DISTINCT ON (number.run_id) number.run_id, series.workload, number.series_id, number.value
+    FROM (
+        SELECT sample.run_id, sample.series_id, min(sample.id) AS first_id,
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY sample.value) AS value
+        FROM run
+        JOIN sample ON sample.run_id = run.id
+        JOIN node_order ON node_order.id = sample.order_id
+        JOIN attempt ON attempt.id = node_order.attempt_id AND attempt.state = 'finished'
+        WHERE run.cell_id = ANY(:cell_ids) AND run.state = 'finished'
+        GROUP BY sample.run_id, sample.series_id
+    ) AS number
+    JOIN series ON series.id = number.series_id
+    JOIN run ON run.id = number.run_id
+    JOIN cell ON cell.id = run.cell_id
+    JOIN workload ON workload.id = cell.workload_id
+    LEFT JOIN LATERAL jsonb_array_elements(workload.metrics) WITH ORDINALITY AS announced (metric, place)
+           ON announced.metric ->> 'name' = series.metric
+    ORDER BY number.run_id, series.metric <> 'total_throughput', series.better <> 'higher', announced.place,
+             number.first_id
+    ON CONFLICT (run_id) DO UPDATE
+        SET workload = excluded.workload, series_id = excluded.series_id, value = excluded.value
+        WHERE (run_headline.series_id, run_headline.value) IS DISTINCT FROM (excluded.series_id, excluded.value)
+    """
+)
+
+
+def put_headlines(session: Session, cell_ids: Sequence[int]) -> None:
+    """Note by which number each finished run of the cells is known, rejected ones too; harmless to do twice."""
+    session.execute(_PUT, {"cell_ids": list(cell_ids)})

@@ -1,0 +1,40 @@
+"""Runs that were over before iotide heard of them: what a scheduler and agents would have written of them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row, text
+from sqlalchemy.orm import Session
+
+_HAND_OVER: Final = text(
+    """
+    WITH started AS (
+        UPDATE run SET state = 'active', attempts_made = 1 WHERE campaign_id = :campaign_id RETURNING id, cell_id
+    ), opened AS (
+        INSERT INTO attempt (run_id, ordinal, fence, go_at, opened_at) SELECT id, 1, id, :now, :now FROM started
+        RETURNING id, run_id
+    ), orders AS (
+        INSERT INTO node_order (attempt_id, run_id, node_id, role, state, offers_made, offered_at, next_offer_at,
+                                claimed_at, claimed_by, claimed_boot_id)
+        SELECT opened.id, opened.run_id, cell_node.node_id, 'load', 'uploading', 1, :now, NULL, :now, :instance, :boot
+        FROM opened JOIN started ON started.id = opened.run_id JOIN cell_node ON cell_node.cell_id = started.cell_id
+        RETURNING id, run_id, node_id
+    )
+    SELECT orders.id AS order_id, orders.run_id AS fence, orders.node_id, cell.ordinal
+    FROM orders JOIN run ON run.id = orders.run_id JOIN cell ON cell.id = run.cell_id ORDER BY run.id
+    """
+)
+
+
+def hand_over(session: Session, campaign_id: int, now: datetime, instance: str, boot: str) -> Sequence[Row[Any]]:
+    """Bring the runs of a new campaign to where their nodes hand in results, without leases, as if it were `now`.
+
+    Args:
+        instance, boot: whose agent is said to have claimed the orders.
+
+    Returns:
+        Each order with its `order_id`, `fence`, `node_id` and the `ordinal` of its cell.
+    """
+    values = {"campaign_id": campaign_id, "now": now, "instance": instance, "boot": boot}
+    return session.execute(_HAND_OVER, values).all()

@@ -1,0 +1,49 @@
+"""Routes of templates."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from iotide_server.accounts.rules import Operator, Viewer
+from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
+from iotide_server.kit.web import Id, Now, Tx, errors
+from iotide_server.templates import service
+from iotide_server.templates.schemas import Template, TemplateInput, TemplatePatch
+
+router = APIRouter(tags=["templates"])
+
+
+@router.get("/templates", summary="List templates")
+def list_templates(
+    principal: Viewer,
+    session: Tx,
+    paging: Paging,
+    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only templates of this cluster")] = None,
+) -> Page[Template]:
+    """The templates that you may see, newest first."""
+    return service.list_templates(session, principal, cluster_id, paging).page(lambda shown: shown)
+
+
+@router.post("/templates", summary="Create a template", status_code=201, responses=errors(404, 409))
+def create_template(principal: Operator, session: Tx, now: Now, body: TemplateInput) -> Template:
+    """Keeps a plan; nothing runs, and nothing is asked of its nodes and targets until it is used."""
+    return service.template(session, principal, service.create(session, principal, body, now))
+
+
+@router.get("/templates/{template_id}", summary="Show a template", responses=errors(404))
+def get_template(principal: Viewer, session: Tx, template_id: Id) -> Template:
+    """Its plan, to be submitted or changed."""
+    return service.template(session, principal, template_id)
+
+
+@router.patch("/templates/{template_id}", summary="Change a template", responses=errors(404, 409))
+def change_template(principal: Operator, session: Tx, now: Now, template_id: Id, body: TemplatePatch) -> Template:
+    """Its name or its plan."""
+    service.change(session, principal, template_id, body, now)
+    return service.template(session, principal, template_id)
+
+
+@router.delete("/templates/{template_id}", summary="Remove a template", status_code=204, responses=errors(404))
+def remove_template(principal: Operator, session: Tx, template_id: Id) -> None:
+    """Campaigns and schedules that began with it stay."""
+    service.remove(session, principal, template_id)

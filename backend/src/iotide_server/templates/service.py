@@ -1,0 +1,135 @@
+"""Keeping, renaming and removing templates."""
+
+from datetime import datetime
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal
+from iotide_server.clusters import service as clusters
+from iotide_server.clusters.models import Cluster
+from iotide_server.kit.db import Json
+from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.live import service as live
+from iotide_server.templates import models, repository
+from iotide_server.templates.errors import TemplateMovesError, TemplateNameTakenError, TemplateNotFoundError
+from iotide_server.templates.schemas import Template, TemplateInput, TemplatePatch
+from iotide_wire.plan import CampaignPlan
+
+
+def list_templates(
+    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
+) -> Slice[Template]:
+    """The templates that the caller may see, newest first."""
+    found = repository.page(session, principal.visible_clusters(), cluster_id, paging)
+    return Slice([_shown(row) for row in repository.named(session, list(found.rows))], found.next_cursor)
+
+
+def template(session: Session, principal: Principal, template_id: int) -> Template:
+    """One template.
+
+    Raises:
+        TemplateNotFoundError: there is none that the caller may see.
+    """
+    missing = TemplateNotFoundError(template_id)
+    found = repository.named(session, [template_id])
+    if not found:
+        raise missing
+    principal.require(Role.VIEWER, found[0][0].cluster_id, missing)
+    return _shown(found[0])
+
+
+def create(session: Session, principal: Principal, given: TemplateInput, now: datetime) -> int:
+    """Keep a plan; its id.
+
+    Raises:
+        ClusterNotFoundError: there is none of that name that the caller may see.
+        TemplateNameTakenError: another of the cluster has the name.
+    """
+    cluster = clusters.cluster_named(session, principal, given.plan.cluster, Role.OPERATOR, field="plan.cluster")
+    made = models.Template(cluster_id=cluster.id, name=given.name, created_at=now)
+    _write(made, principal, given.plan, now)
+    session.add(made)
+    _flush(session, given.name)
+    _announce(session, principal, made, "template_created", after=_summary(made))
+    return made.id
+
+
+def change(session: Session, principal: Principal, template_id: int, given: TemplatePatch, now: datetime) -> None:
+    """Another name or another plan for the same cluster.
+
+    Raises:
+        TemplateNotFoundError: there is none that the caller may see.
+        TemplateMovesError: the plan is one for another cluster.
+        TemplateNameTakenError: another of the cluster has the name.
+    """
+    changed = _own(session, principal, template_id)
+    before = _summary(changed)
+    if given.plan is not None:
+        cluster = session.get_one(Cluster, changed.cluster_id)
+        if given.plan.cluster != cluster.name:
+            raise TemplateMovesError(cluster.name, given.plan.cluster)
+        _write(changed, principal, given.plan, now)
+    if given.name is not None:
+        changed.name = given.name
+    _flush(session, changed.name)
+    _announce(session, principal, changed, "template_changed", before=before, after=_summary(changed))
+
+
+def remove(session: Session, principal: Principal, template_id: int) -> None:
+    """It is gone; campaigns that began with it stay.
+
+    Raises:
+        TemplateNotFoundError: there is none that the caller may see.
+    """
+    removed = _own(session, principal, template_id)
+    session.delete(removed)
+    _announce(session, principal, removed, "template_removed", before=_summary(removed))
+
+
+def _own(session: Session, principal: Principal, template_id: int) -> models.Template:
+    missing = TemplateNotFoundError(template_id)
+    found = repository.locked(session, template_id)
+    if found is None:
+        raise missing
+    principal.require(Role.OPERATOR, found.cluster_id, missing)
+    return found
+
+
+def _write(row: models.Template, principal: Principal, plan: CampaignPlan, now: datetime) -> None:
+    row.plan, row.owner_id, row.changed_at = plan.model_dump(mode="json"), principal.user_id, now
+
+
+def _flush(session: Session, name: str) -> None:
+    try:
+        with session.begin_nested():
+            session.flush()
+    except IntegrityError as error:
+        raise TemplateNameTakenError(name) from error
+
+
+def _announce(session: Session, principal: Principal, row: models.Template, name: str, **changes: Json) -> None:
+    session.flush()
+    audit.record(session, principal, Action(name, "template", row.id, row.cluster_id, **changes))
+    live.publish(session, "template", row.id, row.cluster_id)
+
+
+def _summary(row: models.Template) -> Json:
+    return {"name": row.name, "campaign": row.plan["name"]}
+
+
+def _shown(found: repository.Named) -> Template:
+    row, cluster_name, owner = found
+    return Template(
+        id=row.id,
+        cluster_id=row.cluster_id,
+        cluster_name=cluster_name,
+        name=row.name,
+        owner=owner,
+        plan=CampaignPlan.model_validate(row.plan),
+        created_at=row.created_at,
+        changed_at=row.changed_at,
+    )

@@ -1,0 +1,32 @@
+"""SQL of comparisons of many sides."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Row, text
+from sqlalchemy.orm import Session
+
+AnyRow = Row[Any]
+
+_CAMPAIGNS: Final = text(
+    """
+    SELECT campaign.id, campaign.name, cluster.name AS cluster_name
+    FROM campaign JOIN cluster ON cluster.id = campaign.cluster_id WHERE campaign.id = ANY(:ids)
+    """
+)
+_OF_CELLS: Final = text(
+    """
+    SELECT cell.id, cell.campaign_id, campaign.cluster_id
+    FROM cell JOIN campaign ON campaign.id = cell.campaign_id WHERE cell.id = ANY(:ids)
+    """
+)
+
+
+def campaign_names(session: Session, campaign_ids: Sequence[int]) -> dict[int, AnyRow]:
+    """The names of campaigns and of their clusters, by id."""
+    return {row.id: row for row in session.execute(_CAMPAIGNS, {"ids": list(campaign_ids)})}
+
+
+def campaigns_of_cells(session: Session, cell_ids: Sequence[int]) -> dict[int, AnyRow]:
+    """Campaign and cluster of each cell that there is, by its id."""
+    return {row.id: row for row in session.execute(_OF_CELLS, {"ids": list(cell_ids)})}

@@ -1,0 +1,141 @@
+"""The status board, over series that were analysed as they grew."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from factories.announced import NOW
+from factories.histories import history, levels
+from factories.measured import Measured
+from factories.people import Person
+from fastapi.testclient import TestClient
+from sqlalchemy import event, text
+
+from iotide_server.accounts.models import Role
+from iotide_server.alerts.raising import raise_alerts
+from iotide_server.clusters.models import NodeBeat
+from iotide_server.kit.db import Database
+from iotide_server.trends.analysis import analyse_series
+
+
+def grown(database: Database, *medians: list[float], name: str = "blade", until_days: int = 1) -> int:
+    """A series whose newest point was measured so many days ago, analysed after each part; its id."""
+    with database.transaction() as session:
+        day = 0
+        measured = Measured(session, NOW - timedelta(days=sum(map(len, medians)) + until_days - 1), name=name)
+        for part in medians:
+            series = history(measured, part, first_day=day)
+            day += len(part)
+            analyse_series(session, series.id)
+        return series.id
+
+
+def shown(client: TestClient, person: Person, **wanted: int) -> dict[str, Any]:
+    answer = client.get("/api/v1/board", params=wanted, headers=person.headers)
+    assert answer.status_code == 200, answer.text
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def test_what_became_slower_says_where_since_when_and_by_how_much(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    series_id = grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
+    board = shown(client, admin)
+    (cell,) = board["cells"]
+    assert (cell["workload"], cell["state"], cell["words"]) == ("dd", "slower", "20.0 % lower than before")
+    assert cell["counts"] == [{"state": "slower", "series": 1}]
+    assert (cell["worst"]["id"], cell["worst"]["node_names"]) == (series_id, ["node1"])
+    assert cell["since"] == (NOW - timedelta(days=10)).isoformat().replace("+00:00", "Z")
+    assert cell["shift_ratio"] == pytest.approx(-0.2, abs=0.01)
+    assert cell["since_cell_id"] is not None
+    (cluster,) = board["clusters"]
+    assert (cluster["name"], cluster["targets"], cluster["open_alerts"]) == ("blade", 1, 0)
+    assert board["workloads"] == ["dd"]
+
+
+def test_a_change_before_the_period_counts_only_while_its_alert_is_open(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    series_id = grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
+    assert shown(client, admin, days=5)["cells"][0]["state"] == "in_control"
+    rule = {"name": "slower", "cluster": "blade", "directions": "both"}
+    assert client.post("/api/v1/alert-rules", headers=admin.headers, json=rule).status_code == 201
+    with database.transaction() as session:
+        session.execute(text("UPDATE change_point SET confirmed_at = now() + interval '1 day'"))
+        raise_alerts(session, series_id)
+    (cell,) = shown(client, admin, days=5)["cells"]
+    assert (cell["state"], cell["open_alerts"]) == ("slower", 1)
+    (alert,) = client.get("/api/v1/alerts", headers=admin.headers).json()["items"]
+    told = {"cluster": "blade", "text": "smaller stripes", "at": (NOW - timedelta(days=10)).isoformat()}
+    happened = client.post("/api/v1/trend-events", json=told, headers=admin.headers).json()["id"]
+    expected = {"action": "expect", "event_id": happened, "comment": "as it should be"}
+    done = client.post(f"/api/v1/alerts/{alert['id']}/actions", json=expected, headers=admin.headers)
+    assert done.status_code == 200, done.text
+    assert [cell["state"] for cell in shown(client, admin)["cells"]] == ["in_control"]
+
+
+def test_too_few_points_are_no_baseline_and_what_was_not_measured_in_the_period_is_left_out(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    grown(database, levels((8, 100.0)), until_days=20)
+    assert [cell["state"] for cell in shown(client, admin)["cells"]] == ["no_baseline"]
+    board = shown(client, admin, days=10)
+    assert (board["cells"], board["workloads"]) == ([], [])
+    assert [cluster["name"] for cluster in board["clusters"]] == ["blade"]
+
+
+def test_nodes_are_counted_by_what_is_known_of_them(client: TestClient, admin: Person, database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell = measured.cell()
+        session.add(NodeBeat(node_id=measured.node.id, seen_at=NOW))
+        silent = measured.add_node("node2", cell)
+        session.add(NodeBeat(node_id=silent.id, seen_at=NOW - timedelta(minutes=5)))
+        silent.problem = "its spool is full"
+        never_id = measured.add_node("node3", cell).id
+    client.put(f"/api/v1/nodes/{never_id}/drain", json={"reason": "new disk"}, headers=admin.headers)
+    (cluster,) = shown(client, admin)["clusters"]
+    assert cluster["nodes"] == {"online": 1, "silent": 1, "never_seen": 1, "drained": 1, "passed_over": 1}
+
+
+def test_clusters_that_one_may_not_see_are_not_on_the_board(
+    client: TestClient, admin: Person, database: Database, make_person: Callable[..., Person]
+) -> None:
+    grown(database, levels((8, 100.0)))
+    with database.transaction() as session:
+        elsewhere = Measured(session, NOW, name="elsewhere").cluster.id
+    stranger = make_person("eve", Role.VIEWER, elsewhere)
+    board = shown(client, stranger)
+    assert ([cluster["name"] for cluster in board["clusters"]], board["cells"]) == (["elsewhere"], [])
+    assert len(shown(client, admin)["clusters"]) == 2
+
+
+def test_as_many_questions_are_asked_of_the_database_for_many_series_as_for_one(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    def asked() -> int:
+        statements: list[str] = []
+
+        def note(*given: object) -> None:
+            statements.append(str(given[2]))
+
+        event.listen(database.engine, "before_cursor_execute", note)
+        shown(client, admin)
+        event.remove(database.engine, "before_cursor_execute", note)
+        return len(statements)
+
+    grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
+    asked()  # the first use of a token costs one more
+    few = asked()
+    for name in ("other", "third"):
+        grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)), name=name)
+    assert asked() == few
+
+
+@pytest.mark.parametrize("days", ["0", "4000", "x"])
+def test_a_period_that_is_none_is_refused_with_its_field(client: TestClient, admin: Person, days: str) -> None:
+    answer = client.get("/api/v1/board", params={"days": days}, headers=admin.headers)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["field"] == "days"

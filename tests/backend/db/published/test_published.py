@@ -1,0 +1,231 @@
+"""Published results, loaded once for all of these tests, beside a cluster of somebody's own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from factories.announced import NOW
+from factories.clock import MovedClock
+from factories.clusters import make_cluster, make_node
+from factories.invariants import violations
+from factories.people import Person, person
+from factories.rows import count
+from fastapi.testclient import TestClient
+from pydantic import SecretStr
+from sqlalchemy import select
+
+from iotide_server.accounts.models import Role
+from iotide_server.clusters.enrolment import acl_rows
+from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.kit.db import Base, Database, open_engine
+from iotide_server.kit.migrations import migrate
+from iotide_server.main import create_app
+from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
+from iotide_server.published.loading import forget_published, load_published
+from iotide_server.published.sources import read_edition
+from iotide_server.settings import Settings
+from iotide_server.targets.models import Target
+
+EDITION, DIGEST = read_edition()
+KEPT = {"audit_entry", "change"}
+"""What was done is never forgotten, and news for browsers are forgotten after an hour anyway."""
+REFUSED = (409, "cluster_published")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A database with all published results, and its API as an administrator calls it."""
+
+    database: Database
+    client: TestClient
+    admin: Person
+    rows_before: dict[str, int]
+
+    def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - JSON
+        answer = self.client.get(f"/api/v1{path}", headers=self.admin.headers, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def source(self, key: str) -> Any:  # noqa: ANN401 - JSON
+        return next(one for one in self.get("/published-sources")["items"] if one["key"] == key)
+
+    def refusal(self, method: str, path: str, body: object = None) -> tuple[int, str]:
+        answer = self.client.request(method, f"/api/v1{path}", json=body, headers=self.admin.headers)
+        return answer.status_code, answer.json().get("error", {}).get("code", "")
+
+
+def rows(database: Database) -> dict[str, int]:
+    return {table: count(database, table) for table in Base.metadata.tables if table not in KEPT}
+
+
+@pytest.fixture(scope="module")
+def library(postgres_server: PrivatePostgres) -> Iterator[Library]:
+    postgres_server.create_database("published")
+    url = postgres_server.url_of("published")
+    database = Database(open_engine(url))
+    migrate(database.engine)
+    with database.transaction() as session:
+        admin = person(session, "ada", Role.ADMIN, now=NOW)
+        make_node(session, make_cluster(session))
+    before = rows(database)
+    clock = MovedClock()
+    loaded = load_published(database, EDITION, DIGEST, clock)
+    assert (loaded.sources, loaded.clusters, loaded.runs, loaded.is_new) == (6, 5, 30, True)
+    settings = Settings(database_url=SecretStr(url), redis_url=SecretStr("redis://127.0.0.1:1/0"))
+    with TestClient(create_app(settings, clock), raise_server_exceptions=False) as client:
+        yield Library(database, client, admin, before)
+    database.engine.dispose()
+
+
+def test_a_published_cluster_says_so(library: Library) -> None:
+    told = {cluster["name"]: cluster["origin"] for cluster in library.get("/clusters")["items"]}
+    assert told == {"blade": "own", **dict.fromkeys(EDITION.clusters, "published")}
+
+
+def test_the_table_of_nus_gives_the_ratios_of_its_own_numbers_and_not_the_one_that_was_claimed(
+    library: Library,
+) -> None:
+    claim = library.source("nus-svu-gpfs")["claim"]
+    ratios = {one["options"]["file_size_bytes"] // 10**9: round(one["ratio"], 1) for one in claim["ratios"]}
+    assert ratios == {4: 4.2, 8: 4.3, 10: 3.6, 20: 4.7}
+    assert (claim["ratio"], claim["is_supported"]) == (10, False)
+    assert "3.6 to 4.7" in claim["verdict"]
+    assert "not supported" in claim["verdict"]
+
+
+def test_a_figure_of_a_published_campaign_has_every_number_and_part(library: Library) -> None:
+    [campaign] = library.source("nus-svu-gpfs")["campaigns"]
+    cells = library.get(f"/campaigns/{campaign['campaign_id']}/measurements", metric="duration", limit=500)["items"]
+    found = {
+        (cell["target_names"][0], cell["options"]["file_size_bytes"], one["labels"]["part"]): one["median"]
+        for cell in cells
+        for one in cell["measurements"]
+    }
+    assert len(found) == 48
+    assert found["nfs", 20 * 10**9, "wait"] == pytest.approx(2401.14)
+    assert found["gpfs", 4 * 10**9, "real"] == pytest.approx(161.46)
+
+
+def test_each_run_names_its_source_and_that_it_was_not_measured_here(library: Library) -> None:
+    for source in library.get("/published-sources")["items"]:
+        for campaign in source["campaigns"]:
+            runs = library.get("/runs", campaign_id=campaign["campaign_id"])["items"]
+            assert len(runs) == campaign["runs"]
+            run = library.get(f"/runs/{runs[0]['id']}")
+            [flag] = run["flags"]
+            assert flag["code"] == "PUBLISHED"
+            assert source["place"] in flag["measured"]
+            assert (run["state"], run["validity"], run["started_at"]) == ("finished", "valid", None)
+            assert run["environment"]["published.source"] == flag["measured"]
+
+
+def test_options_that_nobody_printed_are_not_made_up(library: Library) -> None:
+    [campaign] = library.source("inaf-tanks-dd")["campaigns"]
+    cells = library.get(f"/campaigns/{campaign['campaign_id']}/cells", limit=500)["items"]
+    assert all(cell["options"] == {} for cell in cells)
+
+
+def test_what_is_published_refuses_every_change(library: Library) -> None:
+    cluster_id = library.source("nus-svu-gpfs")["campaigns"][0]["cluster_id"]
+    campaign_id = library.source("nus-svu-gpfs")["campaigns"][0]["campaign_id"]
+    run_id = library.get("/runs", campaign_id=campaign_id)["items"][0]["id"]
+    node_id = library.get("/nodes", cluster_id=cluster_id)["items"][0]["id"]
+    with library.database.transaction() as session:
+        target_id = session.scalars(select(Target.id).where(Target.cluster_id == cluster_id)).first()
+    plan = {
+        "name": "mine",
+        "cluster": "nus-svu",
+        "nodes": ["node"],
+        "targets": ["gpfs"],
+        "workloads": [{"workload": "dd"}],
+    }
+    drain = {"reason": "new disks"}
+    rule = {"name": "mine", "cluster": "nus-svu"}
+    day = {"starts_at": "2999-01-01T00:00:00Z", "ends_at": "2999-01-02T00:00:00Z", "reason": "firmware"}
+    for method, path, body in (
+        ("PATCH", f"/clusters/{cluster_id}", {"name": "other"}),
+        ("PUT", f"/clusters/{cluster_id}/drain", drain),
+        ("POST", f"/clusters/{cluster_id}/blackouts", day),
+        ("POST", f"/clusters/{cluster_id}/join-tokens", {"uses": 1}),
+        ("PATCH", f"/nodes/{node_id}", {"slots": 2}),
+        ("DELETE", f"/nodes/{node_id}", None),
+        ("PATCH", f"/targets/{target_id}", {"name": "other"}),
+        ("DELETE", f"/targets/{target_id}", None),
+        ("PUT", f"/targets/{target_id}/drain", drain),
+        (
+            "POST",
+            "/targets",
+            {"cluster_id": cluster_id, "name": "mine", "path": "/m", "scope": "shared", "nodes": [node_id]},
+        ),
+        ("POST", "/campaigns", plan),
+        ("POST", "/campaigns/preview", plan),
+        ("POST", f"/campaigns/{campaign_id}/cancel", None),
+        ("PATCH", f"/campaigns/{campaign_id}", {"priority": 1}),
+        ("POST", "/schedules", {"name": "mine", "plan": plan, "cron": "30 2 * * *", "time_zone": "UTC"}),
+        ("POST", f"/runs/{run_id}/retry", None),
+        ("POST", f"/runs/{run_id}/cancel", None),
+        ("POST", "/trend-events", {"cluster": "nus-svu", "text": "new disks", "at": "2026-01-01T00:00:00Z"}),
+        ("POST", "/alert-rules", rule),
+    ):
+        assert library.refusal(method, path, body) == REFUSED, (method, path)
+
+
+def test_no_agent_speaks_for_a_published_cluster_and_no_node_of_it_is_missed(library: Library) -> None:
+    clusters = [one["id"] for one in library.get("/clusters")["items"] if one["origin"] == "published"]
+    nodes = [node for one in clusters for node in library.get("/nodes", cluster_id=one)["items"]]
+    assert {node["state"] for node in nodes} == {"retired"}
+    with library.database.transaction() as session:
+        assert not {node["id"] for node in nodes} & {access.node_id for access in acl_rows(session)}
+
+
+def test_who_may_see_one_cluster_alone_sees_what_is_published_too(library: Library) -> None:
+    with library.database.transaction() as session:
+        own = next(one["id"] for one in library.get("/clusters")["items"] if one["origin"] == "own")
+        grace = person(session, "grace", Role.OPERATOR, own, now=NOW)
+    answer = library.client.get("/api/v1/clusters", headers=grace.headers)
+    assert {one["name"] for one in answer.json()["items"]} == {"blade", *EDITION.clusters}
+
+
+def test_nothing_published_waits_for_analysis_and_the_rows_keep_every_rule(library: Library) -> None:
+    assert count(library.database, "work") == 0
+    assert library.get("/changes", unconfirmed="true")["items"] == []
+    with library.database.transaction() as session:
+        assert violations(session) == {}
+
+
+def test_one_s_own_numbers_are_compared_with_published_ones(library: Library) -> None:
+    petaltail, greentail = library.source("wesleyan-iozone")["campaigns"]
+    compared = library.get("/comparison", a=petaltail["campaign_id"], b=greentail["campaign_id"])
+    ratios = [metric for pair in compared["pairs"] for metric in pair["metrics"]]
+    assert ratios
+    assert all(metric["low"] is None for metric in ratios), "one number gives no interval"
+
+
+def test_loading_again_changes_nothing(library: Library) -> None:
+    before = rows(library.database)
+    assert not load_published(library.database, EDITION, DIGEST, MovedClock()).is_new
+    assert rows(library.database) == before
+
+
+def test_another_edition_takes_the_place_of_the_one_before(library: Library) -> None:
+    smaller = EDITION.model_copy(update={"sources": EDITION.sources[-1:]})
+    loaded = load_published(library.database, smaller, "another", MovedClock())
+    assert (loaded.is_new, loaded.had_other, loaded.runs) == (True, True, 1)
+    assert [source["key"] for source in library.get("/published-sources")["items"]] == [EDITION.sources[-1].key]
+
+
+def test_a_cluster_of_somebody_in_the_way_is_named(database: Database) -> None:
+    with database.transaction() as session:
+        make_cluster(session, "nus-svu")
+    with pytest.raises(PublishedNameTakenError, match="nus-svu"):
+        load_published(database, EDITION, DIGEST, MovedClock())
+    with pytest.raises(NothingPublishedError):
+        forget_published(database, NOW)
+
+
+def test_forgetting_removes_all_of_it_and_nothing_else(library: Library) -> None:
+    assert forget_published(library.database, NOW) > 10
+    people = {"user_account", "api_token", "role_grant"}  # of whom other tests make some
+    left = {table: found for table, found in rows(library.database).items() if table not in people}
+    assert left == {table: found for table, found in library.rows_before.items() if table not in people}

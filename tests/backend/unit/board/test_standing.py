@@ -1,0 +1,97 @@
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iotide_server.board.standing import ORDER, Gone, Judged, Spread, Standing, Step, judge, sum_up
+from iotide_server.statistics.course import Course
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def gone(*levels: float, better: str = "higher", expected: tuple[int, ...] = (), **details: object) -> Gone:
+    """A series that stood at the first level and stepped to each of the others, one day after the other."""
+    steps = [
+        Step(NOW + timedelta(days=day), day, before, after, is_expected=day in expected)
+        for day, (before, after) in enumerate(pairwise(levels), start=1)
+    ]
+    course = Course.CHANGED if steps else Course.STEADY
+    known: dict[str, Any] = {"course": course, "better": better, "point_count": 60, "missing_points": 0, "last_at": NOW}
+    return Gone(**known | {"steps": steps} | details)
+
+
+@pytest.mark.parametrize(
+    ("series", "state", "day"),
+    [
+        (gone(100.0), Standing.IN_CONTROL, None),
+        (gone(100.0, 80.0), Standing.SLOWER, 1),
+        (gone(1.0, 1.3, better="lower"), Standing.SLOWER, 1),
+        (gone(1.0, 0.7, better="lower"), Standing.FASTER, 1),
+        (gone(100.0, 80.0, 101.0), Standing.IN_CONTROL, None),
+        (gone(100.0, 80.0, 90.0, 70.0), Standing.SLOWER, 1),
+        (gone(100.0, 80.0, 120.0), Standing.FASTER, 2),
+        (gone(100.0, 120.0, 80.0), Standing.SLOWER, 2),
+        (gone(100.0, 80.0, 101.0, 85.0), Standing.SLOWER, 3),
+        (gone(100.0, 80.0, expected=(1,)), Standing.IN_CONTROL, None),
+        (gone(100.0, 80.0, 70.0, expected=(1,)), Standing.SLOWER, 2),
+        (gone(100.0, 80.0, 100.0, expected=(1,)), Standing.FASTER, 2),
+        (gone(0.0, 5.0), Standing.FASTER, 1),
+    ],
+)
+def test_a_series_stands_by_its_level_of_now_since_it_left_the_normal_one(
+    series: Gone, state: Standing, day: int | None
+) -> None:
+    judged = judge(series)
+    assert (judged.state, judged.cell_id) == (state, day)
+    assert judged.since == (None if day is None else NOW + timedelta(days=day))
+
+
+def test_the_words_and_the_ratio_are_of_now_beside_the_normal_level() -> None:
+    judged = judge(gone(100.0, 90.0, 80.0))
+    assert judged.shift_ratio == pytest.approx(-0.2)
+    assert judged.words == "20.0 % lower than before"
+    assert judge(gone(0.0, 5.0)).words == "no longer 0"
+
+
+def test_a_drift_has_a_direction_and_no_moment() -> None:
+    judged = judge(gone(100.0, course=Course.DRIFT, drift=(-0.1, -0.12, -0.08)))
+    assert (judged.state, judged.since, judged.shift_ratio) == (Standing.SLOWER, None, -0.1)
+    assert judged.words == "a slow drift of -12.0..-8.0 % over 60 points, without a moment"
+
+
+def test_a_noisier_series_says_so_unless_it_is_slower_and_one_that_stopped_says_that_first() -> None:
+    spread = Spread(NOW, "2.4 times as noisy")
+    assert judge(gone(100.0, noisy=spread)) == Judged(Standing.NOISY, NOW, None, None, "2.4 times as noisy")
+    assert judge(gone(100.0, 130.0, noisy=spread)).state is Standing.NOISY
+    assert judge(gone(100.0, 80.0, noisy=spread)).state is Standing.SLOWER
+    stopped = judge(gone(100.0, 80.0, noisy=spread, late_words="no point since then"))
+    assert (stopped.state, stopped.since, stopped.words) == (Standing.MISSING, NOW, "no point since then")
+
+
+@pytest.mark.parametrize("course", [None, Course.TOO_SHORT])
+def test_without_an_analysis_or_enough_points_there_is_no_baseline(course: Course | None) -> None:
+    judged = judge(gone(100.0, course=course, point_count=10, missing_points=4))
+    assert judged.state is Standing.NO_BASELINE
+    assert judged.words in {"not analysed yet", "10 points: 4 more are needed to tell whether it changed"}
+
+
+states = st.sampled_from(Standing)
+ratios = st.none() | st.floats(-1, 10)
+
+
+@given(st.lists(st.tuples(states, ratios), min_size=1, max_size=20))
+def test_many_series_are_together_what_the_gravest_is_and_none_is_lost(
+    found: list[tuple[Standing, float | None]],
+) -> None:
+    judged = [(number, Judged(state, NOW, None, ratio, "")) for number, (state, ratio) in enumerate(found)]
+    summed = sum_up(judged)
+    assert sum(summed.counts.values()) == len(found)
+    assert list(summed.counts) == sorted(summed.counts, key=ORDER.__getitem__)
+    assert ORDER[summed.state] == min(ORDER[state] for state, _ in found)
+    assert dict(judged)[summed.worst] is summed.judged
+    assert summed.judged.state is summed.state
+    beside = [abs(one.shift_ratio or 0) for _, one in judged if one.state is summed.state]
+    assert abs(summed.judged.shift_ratio or 0) == max(beside)

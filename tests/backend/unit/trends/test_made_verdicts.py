@@ -1,0 +1,91 @@
+"""What may be said of so many runs: the rule table, held against every way in which two sides may differ."""
+
+import json
+import re
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+import pytest
+from made_verdicts import RUN_COUNTS, SHAPES, answers, comparison, sides
+
+from iotide_server.statistics.comparison import Verdict
+from iotide_server.trends.comparison_schemas import ComparedMetric
+from iotide_server.trends.sides_schemas import SideVerdict
+
+WRITTEN: Final = Path(__file__).parents[4] / "frontend/src/testing/verdicts.json"
+FEW: Final = Verdict.FEW_RUNS
+ALIKE, HIGHER, LOWER = Verdict.NO_DIFFERENCE_SHOWN, Verdict.HIGHER, Verdict.LOWER
+BELOW, MODES = Verdict.BELOW_PRACTICAL, Verdict.TWO_MODES
+TABLE: Final = {
+    1: dict.fromkeys(SHAPES, Verdict.ONE_RUN),
+    2: dict.fromkeys(SHAPES, FEW),
+    3: dict.fromkeys(SHAPES, FEW),
+    4: {"alike": ALIKE, "higher": HIGHER, "lower": LOWER, "slightly": BELOW, "barely": ALIKE, "noisy": ALIKE},
+    5: {"alike": ALIKE, "higher": HIGHER, "lower": LOWER, "slightly": BELOW, "barely": ALIKE, "noisy": ALIKE},
+    30: {"alike": ALIKE, "higher": HIGHER, "lower": LOWER, "slightly": BELOW, "barely": HIGHER, "noisy": ALIKE},
+}
+WORDS: Final = {
+    Verdict.NO_RATIO: "no ratio: a value is not above 0",
+    Verdict.ONE_RUN: "1 run: nothing can be said of a difference",
+    FEW: r"(2 runs: too few for an interval; 2 more are|3 runs: too few for an interval; 1 more is) needed",
+    MODES: r"two modes \(cache\?\): no single ratio stands for them",
+    ALIKE: r"no difference shown \(could be -\d+\.\d\.\.\+\d+\.\d %\)",
+    BELOW: r"different by \+\d\.\d\.\.\+\d\.\d %, below the practical threshold of 5 %",
+    HIGHER: r"(B )?\d+\.\d to \d+\.\d % higher",
+    LOWER: r"(B )?\d+\.\d to \d+\.\d % lower",
+}
+
+
+def wanted(count: int, shape: str) -> Verdict:
+    if shape == "zero":
+        return Verdict.NO_RATIO
+    return TABLE[count].get(shape, MODES)
+
+
+def metric_of(count: int, shape: str) -> ComparedMetric:
+    pair = comparison().pairs[RUN_COUNTS.index(count)]
+    return next(metric for metric in pair.metrics if metric.metric == shape)
+
+
+def said(found: ComparedMetric | SideVerdict) -> dict[str, bool]:
+    numbers = {"ratio": found.ratio, "low": found.low, "high": found.high, "p": found.p_value}
+    return {name: number is not None for name, number in numbers.items()}
+
+
+@pytest.mark.parametrize(("count", "shape"), list(product(RUN_COUNTS, SHAPES)))
+def test_no_more_is_said_than_so_many_runs_allow(count: int, shape: str) -> None:
+    found = metric_of(count, shape)
+    assert found.verdict is wanted(count, shape)
+    assert re.fullmatch(WORDS[found.verdict], found.words)
+    assert "equal" not in found.words
+    has_interval = found.verdict in {ALIKE, BELOW, HIGHER, LOWER}
+    assert said(found) == dict.fromkeys(("ratio", "low", "high", "p"), has_interval)
+    assert (found.median_ratio is not None) == (has_interval or found.verdict is FEW)
+    assert (found.modes_b is not None) == (found.verdict is MODES)
+    assert not found.is_discovery or found.verdict in {BELOW, HIGHER, LOWER}
+
+
+def test_what_many_comparisons_give_by_chance_is_no_discovery() -> None:
+    barely = metric_of(30, "barely")
+    assert barely.p_value is not None
+    assert (barely.p_value < 0.05, barely.is_discovery) == (True, False)
+
+
+def test_many_sides_are_judged_by_the_same_rules() -> None:
+    found = sides()
+    for count, row in zip(RUN_COUNTS, found.rows, strict=True):
+        (metric,) = row.metrics
+        for name, numbers, verdict in zip(found.sides, metric.numbers, metric.verdicts, strict=True):
+            if verdict is None:
+                assert name == "baseline"
+                continue
+            assert verdict.verdict is wanted(count, "higher" if name == "unlike" else name)
+            assert re.fullmatch(WORDS[verdict.verdict], verdict.words)
+            assert numbers is not None
+            assert (numbers.modes is not None) == (verdict.verdict is MODES)
+            assert verdict.runs_missing == max(0, 4 - count)
+
+
+def test_the_browsers_tests_have_what_the_server_says_now() -> None:
+    assert json.loads(WRITTEN.read_text(encoding="utf-8")) == answers(), "run ./dev generate"

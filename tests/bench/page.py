@@ -1,0 +1,163 @@
+"""How soon pages of the dashboard are there, in a real Chromium with an empty cache, among a million numbers.
+
+5,000 runs of 2,000 nights are made up, with 200 series and some matrices of IOzone besides. Each page is loaded --loads
+times after one that does not count, by `page_loads.cjs`, which notes in the page itself when something was painted
+first, and when all that the page is for was.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from local_stack import LocalStack
+from page_history import fill
+from rich.console import Console
+from rich.table import Table
+from rig import running_stack
+
+from iotide_server.kit.db import Database, open_engine
+
+HERE: Final = Path(__file__).parent
+PACKAGES: Final = HERE.parents[1] / "frontend/node_modules"
+BARS: Final = {
+    "fcp_ms": 600.0,
+    "explorer_ms": 1200.0,
+    "trend_ms": 1200.0,
+    "comparison_ms": 1200.0,
+    "surface_ms": 3000.0,
+    "first_paint_kb": 200.0,
+}
+LOADS: Final = 5
+POINTS: Final = 2000
+POINTS_A_SERIES: Final = 1000
+"""As many as the page asks for."""
+_KILOBYTE: Final = 1000
+
+Load = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page and when it is there.
+
+    Attributes:
+        wanted: how many of what, by selector, it shows at least.
+    """
+
+    name: str
+    path: str
+    wanted: Mapping[str, int]
+
+
+def main() -> int:
+    """Run the bench; 1 where a median is above its bar."""
+    parser = argparse.ArgumentParser(prog="./dev bench page", description=__doc__)
+    parser.add_argument("--loads", type=int, default=LOADS, help="default: %(default)s")
+    options = parser.parse_args()
+    with running_stack() as stack:
+        engine = open_engine(stack.settings["IOTIDE_DATABASE_URL"])
+        fill(Database(engine))
+        engine.dispose()
+        return report(load_pages(stack, places(stack), options.loads))
+
+
+def places(stack: LocalStack) -> list[Place]:
+    """What is opened, of which each has what it shows most of."""
+    clusters = {cluster["name"]: cluster["id"] for cluster in stack.get("/clusters")["items"]}
+    trend = stack.get("/series", cluster_id=clusters["page-hpc"], workload="dd")["items"]
+    drawn = [len(stack.get(f"/series/{one['id']}/points", limit=10_000, points=POINTS_A_SERIES)["at"]) for one in trend]
+    if sum(drawn) < POINTS:
+        raise SystemExit(f"the trend has no more than {sum(drawn)} points")
+    monthly = _campaign(stack, clusters["page-hpc"], "monthly")
+    after, before = _matrices(stack)
+    return [
+        Place("overview", "/", {"table[aria-label='Clusters by workload'] tbody tr": len(clusters)}),
+        Place("explorer", "/runs", {"table[aria-label=Runs] tbody tr": 20, "table[aria-label=Runs] td svg": 10}),
+        Place(
+            "trend",
+            f"/clusters/{clusters['page-hpc']}/trend?workload=dd",
+            {"figure .scatterlayer path.point": sum(drawn)},
+        ),
+        Place(
+            "comparison",
+            f"/compare?campaigns=%5B{monthly}%5D",
+            # Four runs of each of three file systems, and how far two are from the first.
+            {"figure .scatterlayer path.point": 14, "table[aria-label=Verdicts] tbody tr": 1},
+        ),
+        Place(
+            "surface",
+            f"/surfaces?a={before}&b={after}",
+            {"figure .heatmaplayer .hm": 3, "figure .gl-container canvas": 1, "figure .scatterlayer .trace": 2},
+        ),
+    ]
+
+
+def _campaign(stack: LocalStack, cluster_id: int, name: str) -> int:
+    """The newest of that name."""
+    newest = stack.get("/campaigns", cluster_id=cluster_id, limit=200)["items"]
+    return int(next(campaign["id"] for campaign in newest if campaign["name"] == name))
+
+
+def _matrices(stack: LocalStack) -> list[str]:
+    """Two of the largest runs of IOzone, the newer one first."""
+    listed = stack.get("/explorer/runs", workload="iozone", text="matrix", limit=2)["items"]
+    return [f"run-{run['id']}" for run in listed]
+
+
+def load_pages(stack: LocalStack, pages: Sequence[Place], loads: int) -> dict[str, list[Load]]:
+    """What was seen of each page, load by load."""
+    wanted = {
+        "url": stack.url,
+        "session": stack.browser_session(),
+        "chromium": shutil.which("chromium"),
+        "loads": loads,
+        "pages": [asdict(page) for page in pages],
+    }
+    done = subprocess.run(
+        ["node", str(HERE / "page_loads.cjs")],
+        input=json.dumps(wanted),
+        env={**os.environ, "NODE_PATH": str(PACKAGES)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    seen: dict[str, list[Load]] = defaultdict(list)
+    for line in done.stdout.splitlines():
+        load = json.loads(line)
+        seen[load["name"]].append(load)
+    return seen
+
+
+def report(loads: Mapping[str, Sequence[Load]]) -> int:
+    """Print a table and the last line; 1 where a median is above its bar."""
+    table = Table("page", "first paint ms", "drawn ms", "from", "to", "requests", "kB before first paint")
+    for name, own in loads.items():
+        drawn = _values(own, "drawn")
+        shown = [median(_values(own, "fcp")), median(drawn), min(drawn), max(drawn), median(_values(own, "requests"))]
+        table.add_row(name, *(f"{number:.0f}" for number in shown), f"{median(_values(own, 'bytes')) / _KILOBYTE:.0f}")
+    Console().print(table)
+    first = loads["overview"]
+    measured = {
+        "fcp_ms": median(_values(first, "fcp")),
+        **{f"{name}_ms": median(_values(own, "drawn")) for name, own in loads.items() if name != "overview"},
+        "first_paint_kb": median(_values(first, "bytes")) / _KILOBYTE,
+    }
+    print("page: " + " ".join(f"{name}={number:.0f}" for name, number in measured.items()))
+    return int(any(measured[name] > bar for name, bar in BARS.items()))
+
+
+def _values(loads: Sequence[Load], name: str) -> list[float]:
+    return [load[name] for load in loads]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+"""Every number of runs with every way in which two sides may differ, judged by the server, for the browser's tests.
+
+The runs are made up; what is said of them is the server's own. See `./dev generate`.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from statistics import NormalDist, median
+from typing import Any, Final
+
+from iotide_server.results.schemas import CampaignMetric, Measurement
+from iotide_server.statistics.summary import tier
+from iotide_server.trends.comparison import compared_metric
+from iotide_server.trends.comparison import with_discoveries as judged_pairs
+from iotide_server.trends.comparison_schemas import CampaignComparison, ComparedCell, ComparedPair, Difference
+from iotide_server.trends.sides import side_numbers, side_verdict
+from iotide_server.trends.sides import with_discoveries as judged_rows
+from iotide_server.trends.sides_schemas import SideOfRow, SidesComparison, SidesMetric, SidesRow
+from iotide_wire.units import Unit
+
+RUN_COUNTS: Final = (1, 2, 3, 4, 5, 30)
+_CENTRE: Final = 200e6
+_FAR_APART: Final = 0.35
+_NEAR: Final = 0.01
+_WIDE: Final = 0.1
+_OTHER_FILE: Final = {"file_size_bytes": 4 << 30}
+
+
+def _runs(count: int, centre: float, spread: float) -> list[float]:
+    """As a normal distribution has them, the middle one first and then outwards."""
+    places = [(place + 0.5) / count for place in range(count)]
+    scores = [NormalDist().inv_cdf(place) for place in sorted(places, key=lambda place: abs(place - 0.5))]
+    return [round(centre * (1 + spread * score)) for score in scores]
+
+
+def _two_modes(count: int) -> list[float]:
+    """Every second run found its data in a cache."""
+    return [value * (2.5 if place % 2 else 1) for place, value in enumerate(_runs(count, _CENTRE, _NEAR))]
+
+
+def _with_zero(count: int) -> list[float]:
+    return [0.0, *_runs(count, _CENTRE, _NEAR)[1:]]
+
+
+_STEADY: Final[Callable[[int], list[float]]] = lambda count: _runs(count, _CENTRE, _NEAR)  # noqa: E731 - beside its like
+SHAPES: Final[Mapping[str, tuple[Callable[[int], list[float]], Callable[[int], list[float]]]]] = {
+    "alike": (_STEADY, lambda count: _runs(count, 1.001 * _CENTRE, 1.3 * _NEAR)),
+    "higher": (_STEADY, lambda count: _runs(count, 1.2 * _CENTRE, _NEAR)),
+    "lower": (_STEADY, lambda count: _runs(count, 0.8 * _CENTRE, _NEAR)),
+    "slightly": (_STEADY, lambda count: _runs(count, 1.035 * _CENTRE, _NEAR)),
+    "barely": (
+        lambda count: _runs(count, _CENTRE, _WIDE),
+        lambda count: _runs(count, 1.057 * _CENTRE, _WIDE),
+    ),
+    "noisy": (_STEADY, lambda count: _runs(count, 1.05 * _CENTRE, _FAR_APART)),
+    "modes": (_STEADY, _two_modes),
+    "zero": (_STEADY, _with_zero),
+}
+"""What the sides A and B measured in so many runs."""
+
+
+def comparison() -> CampaignComparison:
+    """A against B: a pair for each number of runs, and one of sides that did not run the same."""
+    alike = [_pair(place, count) for place, count in enumerate(RUN_COUNTS, start=1)]
+    unlike = [
+        _pair(len(RUN_COUNTS) + place, count, _OTHER_FILE, ("higher",))
+        for place, count in enumerate(RUN_COUNTS, start=1)
+    ]
+    return CampaignComparison(pairs=judged_pairs([*alike, *unlike]), only_a=[], only_b=[])
+
+
+def sides() -> SidesComparison:
+    """Each way a side beside a steady baseline: a row for each number of runs, the last side unlike the others."""
+    names = ["baseline", *(name for name in SHAPES if name not in {"barely", "zero"}), "unlike"]
+    rows = [_row(names, place, count) for place, count in enumerate(RUN_COUNTS, start=1)]
+    return SidesComparison(
+        by="target",
+        dimensions=["target"],
+        sides=names,
+        against=0,
+        rows=judged_rows(rows),
+        sides_left_out=[],
+        rows_left_out=0,
+    )
+
+
+def answers() -> dict[str, Any]:
+    """Both, as the API gives them."""
+    return {"comparison": comparison().model_dump(mode="json"), "sides": sides().model_dump(mode="json")}
+
+
+def _variant(count: int) -> str:
+    return f"{count} run" if count == 1 else f"{count} runs"
+
+
+def _pair(
+    ordinal: int, count: int, other: Mapping[str, Any] | None = None, shapes: Sequence[str] = tuple(SHAPES)
+) -> ComparedPair:
+    options = {"file_size_bytes": 1 << 30}
+    a, b = (
+        ComparedCell(
+            campaign_id=campaign_id,
+            cell_id=100 * campaign_id + ordinal,
+            ordinal=ordinal,
+            workload="dd",
+            options=of_side,
+            node_names=["node1"],
+            target_names=[f"{_variant(count)}{', unlike' if other else ''}"],
+            variant="",
+        )
+        for campaign_id, of_side in ((1, options), (2, dict(other or options)))
+    )
+    metrics = [
+        compared_metric(_metric(name), _measured(SHAPES[name][0](count)), _measured(SHAPES[name][1](count)))
+        for name in shapes
+    ]
+    differences = [
+        Difference(name=f"options.{name}", a=options[name], b=value) for name, value in (other or {}).items()
+    ]
+    return ComparedPair(a=a, b=b, differences=differences, is_alike=not other, metrics=metrics)
+
+
+def _row(names: Sequence[str], ordinal: int, count: int) -> SidesRow:
+    measured = [_measured(_of_side(name)(count)) for name in names]
+    metric = _metric("throughput")
+    return SidesRow(
+        workload="dd",
+        options={},
+        cells=[_side(name, 10 * ordinal + place, ordinal, count) for place, name in enumerate(names)],
+        differences=[],
+        metrics=[
+            SidesMetric(
+                metric=metric.metric,
+                title=metric.title,
+                unit=metric.unit,
+                better=metric.better,
+                labels={},
+                target_name=None,
+                numbers=[side_numbers(of_side) for of_side in measured],
+                verdicts=[None, *(side_verdict(measured[0].values, of_side.values) for of_side in measured[1:])],
+            )
+        ],
+    )
+
+
+def _of_side(name: str) -> Callable[[int], list[float]]:
+    if name == "baseline":
+        return _STEADY
+    return SHAPES["higher" if name == "unlike" else name][1]
+
+
+def _side(name: str, cell_id: int, ordinal: int, count: int) -> SideOfRow:
+    return SideOfRow(
+        campaign_id=1,
+        campaign_name="made up",
+        cluster_name="made-up",
+        cell_id=cell_id,
+        ordinal=ordinal,
+        node_names=["node1"],
+        target_names=[name],
+        variant=_variant(count),
+        is_alike=name != "unlike",
+    )
+
+
+def _metric(name: str) -> CampaignMetric:
+    return CampaignMetric(
+        workload="dd",
+        metric=name,
+        title=name.capitalize(),
+        description="",
+        unit=Unit.BYTES_PER_SECOND,
+        better="higher",
+        labels=[],
+    )
+
+
+def _measured(values: Sequence[float]) -> Measurement:
+    return Measurement(
+        labels={},
+        target_name=None,
+        n=len(values),
+        median=median(values),
+        low=min(values),
+        high=max(values),
+        tier=tier(len(values)),
+        flags=[],
+        run_ids=list(range(1, len(values) + 1)),
+        values=list(values),
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{json.dumps(answers())}\n")
