@@ -2,11 +2,13 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { linguiMacros } from "./linguiMacros";
+import { mantineStyles } from "./mantineStyles";
 
 const source = fileURLToPath(new URL("./src", import.meta.url));
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [linguiMacros(), react(), mantineStyles],
   resolve: {
     alias: [
       // plotly's map traces are not in our bundle; their style sheet would still cost 83 kB.
@@ -21,7 +23,16 @@ export default defineConfig({
     restoreMocks: true,
     // What needs a page (a DOM, an address) is named .test.tsx; everything else runs without one.
     projects: [
-      { extends: true, test: { name: "logic", environment: "node", include: ["src/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "logic",
+          environment: "node",
+          include: ["src/**/*.test.ts"],
+          // Each shared module is loaded once, not for every file: loading is most of the time of these.
+          isolate: false,
+        },
+      },
       {
         extends: true,
         test: {

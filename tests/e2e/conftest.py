@@ -1,16 +1,19 @@
 """A whole iotide with something to look at: finished, failed and rejected runs, a pause, a third party's workload."""
 
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 from factories.plug_ins import install_template
-from local_stack import wait_for
+from local_stack import BIN, wait_for
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
 
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Rig]:
     with running_stack() as stack:
+        command = [str(BIN / "iotide-server"), "load-published", "--state", str(stack.directory / "server")]
+        subprocess.run(command, check=True)
         plug_ins = install_template(stack.directory / "plug-ins")
         rig = add_rig(stack, "e2e", spare=stack.directory / "targets" / "spare", environment=plug_ins)
         fio = {**FIO_SMALL, "rw": "write", "runtime_seconds": 2}
@@ -26,7 +29,16 @@ def rig() -> Iterator[Rig]:
                 {"variant": "ext4 data=journal", "pause": "Mount scratch with data=journal."},
             ],
         )
+        sizes = {
+            "mode": "auto",
+            "min_file_size_bytes": "64 KiB",
+            "file_size_bytes": "256 KiB",
+            "tests": ["write", "read"],
+        }
+        records = {"min_record_size_bytes": "4 KiB", "max_record_size_bytes": "32 KiB"}
         seen = [
+            rig.submit("iozone", {**sizes, **records}, name="surface-before"),
+            rig.submit("iozone", {**sizes, **records}, name="surface-after"),
             rig.submit("fio", fio, name="too-long", time_limit_seconds=1),
             rig.submit(
                 "dd",
@@ -41,6 +53,7 @@ def rig() -> Iterator[Rig]:
                 ],
             ),
         ]
-        assert [stack.wait_campaign(campaign_id)["state"] for campaign_id in seen] == ["failed", "finished"]
+        states = [stack.wait_campaign(campaign_id)["state"] for campaign_id in seen]
+        assert states == ["finished", "finished", "failed", "finished"]
         wait_for("the pause", lambda: stack.get(f"/campaigns/{staged}")["state"] == "paused" or None, seconds=30)
         yield rig

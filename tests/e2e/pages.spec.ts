@@ -1,41 +1,8 @@
-/** Every page in light and dark, wide and narrow: nothing that axe objects to, nothing wider than the screen. */
+/** Every page in light and dark, wide and narrow; those that have a spec of their own stand in `pages-*.spec.ts`. */
 
-import AxeBuilder from "@axe-core/playwright";
-import {
-  type APIRequestContext,
-  type Browser,
-  expect,
-  type Locator,
-  type Page,
-  test,
-} from "@playwright/test";
-import { given } from "./surroundings";
-
-/** Where pictures of all pages are wanted, for a person to look at; nothing is asserted of them. */
-const PICTURES = process.env.IOTIDE_PICTURES;
-const WIDE = { width: 1440, height: 900 };
-const NARROW = { width: 390, height: 900 };
-const SCHEMES = ["light", "dark"] as const;
-type Scheme = (typeof SCHEMES)[number];
-
-interface Place {
-  readonly name: string;
-  readonly path: string;
-  /** Seen once the page shows what it is for. */
-  readonly sign: (page: Page) => Promise<void>;
-  /** What is done before it is looked at. */
-  readonly act?: (page: Page) => Promise<void>;
-}
-
-function shown(what: (page: Page) => Locator) {
-  return async (page: Page) => {
-    await expect(what(page)).toBeVisible();
-  };
-}
-
-function heading(name: string | RegExp) {
-  return shown((page) => page.getByRole("heading", { name }).first());
-}
+import { type APIRequestContext, expect, test } from "@playwright/test";
+import { heading, look, openLoggedIn, openPage, type Place, shown } from "./look";
+import { items, post } from "./surroundings";
 
 const chart = shown((page) => page.locator("figure .scatterlayer .trace").first());
 const refusal = shown((page) => page.getByRole("alert").first());
@@ -60,33 +27,53 @@ function comparison(id: number | undefined): Place {
   return { name: "compare", path: `/compare?a=${id}&b=${id}`, sign: numbers };
 }
 
+/** Campaigns: all, one that has ended and one that waits for somebody. */
+function campaignPlaces(id: number | undefined, paused: number | undefined): Place[] {
+  const bars = shown((page) => page.locator("figure .barlayer .trace").first());
+  return [
+    { name: "campaigns", path: "/campaigns", sign: heading("Campaigns") },
+    { name: "campaign-results", path: `/campaigns/${id}`, sign: heading("Results") },
+    { name: "campaign-runs", path: `/campaigns/${id}?tab=runs`, sign: heading("Runs") },
+    { name: "campaign-plan", path: `/campaigns/${id}?tab=plan`, sign: heading("Plan") },
+    { name: "campaign-timeline", path: `/campaigns/${id}?tab=timeline`, sign: bars },
+    {
+      name: "campaign-timeline-table",
+      path: `/campaigns/${id}?tab=timeline`,
+      sign: bars,
+      act: async (page) => {
+        await page.getByLabel("View of the timeline").getByText("Table").click();
+        await expect(page.getByRole("table", { name: "Leases by time" })).toBeVisible();
+      },
+    },
+    {
+      name: "campaign-paused",
+      path: `/campaigns/${paused}`,
+      sign: shown((page) => page.getByRole("table", { name: "Mounts of the targets" })),
+    },
+    {
+      name: "campaign-repeats",
+      path: `/campaigns/${id}?repeats=%5B%5D`,
+      sign: shown((page) => page.getByRole("button", { name: /^Add \d+ runs$/ })),
+    },
+    {
+      name: "campaign-report",
+      path: `/campaigns/${id}/report`,
+      sign: shown((page) => page.getByRole("article").getByRole("img").first()),
+    },
+  ];
+}
+
 /** Every page, with the ids of things that exist. */
 async function places(request: APIRequestContext): Promise<Place[]> {
   const [campaign] = await items(request, "campaigns?state=finished");
-  const [node] = await items(request, "nodes");
   const [finished] = await items(request, "runs?state=finished&workload=fio");
   const [failed] = await items(request, "runs?state=failed");
   const [paused] = await items(request, "campaigns?state=paused");
-  const [target] = await items(request, "targets");
+  const [after, before] = (await items(request, "surface-sources")) as unknown as { source: string }[];
   const clusters = await items(request, "clusters");
   const cluster = clusters.find(({ name }) => name === "e2e")?.id;
   const empty = clusters.find(({ name }) => name === EMPTY_CLUSTER)?.id;
   return [
-    { name: "overview", path: "/", sign: heading(`Cluster ${EMPTY_CLUSTER}`) },
-    { name: "node", path: `/?node=${node?.id}`, sign: heading("node-1") },
-    {
-      name: "overview-mounts",
-      path: "/",
-      sign: heading("Cluster e2e"),
-      act: async (page) => {
-        const own = page.getByRole("region", { name: "Cluster e2e" });
-        await own.getByRole("button", { name: "Add targets" }).click();
-        const mounts = own.getByRole("table", { name: "Discovered mounts" });
-        await mounts.getByRole("checkbox").first().check();
-      },
-    },
-    { name: "target", path: `/targets/${target?.id}`, sign: heading("What it is made of") },
-    { name: "campaigns", path: "/campaigns", sign: heading("Campaigns") },
     {
       name: "builder",
       path: `/campaigns/new?cluster=${cluster}&from=${campaign?.id}`,
@@ -98,26 +85,25 @@ async function places(request: APIRequestContext): Promise<Place[]> {
       sign: shown((page) => page.getByLabel("Stage 2: variant")),
     },
     { name: "builder-empty", path: `/campaigns/new?cluster=${empty}`, sign: heading("Preview") },
-    { name: "campaign-results", path: `/campaigns/${campaign?.id}`, sign: heading("Results") },
-    { name: "campaign-runs", path: `/campaigns/${campaign?.id}?tab=runs`, sign: heading("Runs") },
-    { name: "campaign-plan", path: `/campaigns/${campaign?.id}?tab=plan`, sign: heading("Plan") },
-    {
-      name: "campaign-paused",
-      path: `/campaigns/${paused?.id}`,
-      sign: shown((page) => page.getByRole("table", { name: "Mounts of the targets" })),
-    },
+    ...campaignPlaces(campaign?.id, paused?.id),
     {
       name: "run",
       path: `/runs/${finished?.id}?curves=${encodeURIComponent('["load","cpu","disk"]')}`,
       sign: chart,
     },
     { name: "run-failed", path: `/runs/${failed?.id}`, sign: heading(`Run ${failed?.id}`) },
+    ...ofManyRuns({ cluster, empty, run: finished?.id, campaign: campaign?.id }),
     { name: "run-missing", path: "/runs/999999999", sign: refusal },
+    { name: "alert-missing", path: "/alerts/999999999", sign: refusal },
     ...ofCluster(cluster),
+    {
+      name: "surfaces",
+      path: `/surfaces?a=${before?.source}&b=${after?.source}&file=131072&record=8192`,
+      sign: shown((page) => page.locator("figure .heatmaplayer .hm").nth(2)),
+    },
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
     { name: "trends", path: "/trends", sign: heading("Trends") },
     SETTINGS,
-    comparison(campaign?.id),
     { name: "no-such-page", path: "/runs/abc", sign: heading("There is nothing here") },
     {
       name: "command-palette",
@@ -127,6 +113,34 @@ async function places(request: APIRequestContext): Promise<Place[]> {
         await page.keyboard.press("Control+K");
         await expect(page.getByRole("dialog")).toBeVisible();
       },
+    },
+  ];
+}
+
+type Ids = Readonly<Record<"cluster" | "empty" | "run" | "campaign", number | undefined>>;
+
+/** The table of all runs, and the sides of a campaign. */
+function ofManyRuns({ cluster, empty, run, campaign }: Ids): Place[] {
+  const listOf = (id: number | undefined) => encodeURIComponent(`[${id}]`);
+  return [
+    {
+      name: "runs",
+      path: `/runs?cluster=${cluster}&pins=${listOf(run)}&baseline=${run}`,
+      sign: shown((page) =>
+        page.getByRole("table", { name: "Pinned runs" }).getByText("baseline", { exact: true }),
+      ),
+    },
+    {
+      name: "runs-empty",
+      path: `/runs?cluster=${empty}`,
+      sign: shown((page) => page.getByText(/No run is like that/)),
+    },
+    comparison(campaign),
+    {
+      // Of one target alone; sides with verdicts are looked at by tasks-compare.
+      name: "compare-nothing",
+      path: `/compare?campaigns=${listOf(campaign)}`,
+      sign: shown((page) => page.getByText(/^Nothing to compare/)),
     },
   ];
 }
@@ -141,12 +155,14 @@ function ofCluster(cluster: number | undefined): Place[] {
       sign: shown((page) => page.getByLabel("Variant")),
     },
     { name: "queue", path: `/queues/${cluster}`, sign: heading("Waiting runs") },
+    { name: "surfaces-one", path: "/surfaces", sign: heading("Cuts") },
     { name: "changes", path: "/changes?unconfirmed=true", sign: heading("Changes") },
     { name: "alerts", path: "/alerts?state=all", sign: heading("Alerts") },
+    { name: "published", path: "/published", sign: chart },
     { name: "peers", path: `/peers?cluster=${cluster}`, sign: heading("Peers of e2e") },
     {
       name: "drain",
-      path: "/",
+      path: `/clusters/${cluster}`,
       sign: heading("Cluster e2e"),
       act: async (page) => {
         await page.getByRole("button", { name: "Drain cluster e2e" }).click();
@@ -154,38 +170,6 @@ function ofCluster(cluster: number | undefined): Place[] {
       },
     },
   ];
-}
-
-interface Item {
-  readonly id: number;
-  readonly name?: string;
-}
-
-function headers() {
-  return { Authorization: `Bearer ${given("IOTIDE_TOKEN")}` };
-}
-
-async function items(request: APIRequestContext, path: string): Promise<Item[]> {
-  const answer = await request.get(`/api/v1/${path}`, { headers: headers() });
-  return ((await answer.json()) as { items: Item[] }).items;
-}
-
-async function post(request: APIRequestContext, path: string, data: object = {}): Promise<Item> {
-  const answer = await request.post(`/api/v1/${path}`, { headers: headers(), data });
-  expect(answer.ok(), await answer.text()).toBe(true);
-  return (await answer.json()) as Item;
-}
-
-async function openPage(browser: Browser): Promise<Page> {
-  const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce" });
-  return context.newPage();
-}
-
-async function openLoggedIn(browser: Browser): Promise<Page> {
-  const page = await openPage(browser);
-  const session = { name: "iotide_session", value: given("IOTIDE_SESSION"), url: given("IOTIDE_URL") };
-  await page.context().addCookies([session]);
-  return page;
 }
 
 test("every page", async ({ browser, request }) => {
@@ -216,7 +200,9 @@ test("what shows a running campaign", async ({ browser, request }) => {
     await expect(runs.first()).toHaveAttribute("aria-valuenow", /[1-9]/);
   };
   await look(page, { name: "campaign-running", path: `/campaigns/${id}`, sign: bar });
-  await look(page, { name: "overview-running", path: "/", sign: bar });
+  const cluster = (await items(request, "clusters")).find(({ name }) => name === "e2e")?.id;
+  await look(page, { name: "cluster-running", path: `/clusters/${cluster}`, sign: bar });
+  await look(page, { name: "overview-running", path: "/", sign: heading("Running now") });
   await post(request, `campaigns/${id}/cancel`);
   await page.context().close();
 });
@@ -243,55 +229,6 @@ test("schedules and blackouts", async ({ browser, request }) => {
   const next = shown((page) => page.getByRole("list", { name: "Next firings" }));
   await look(page, { name: "schedules", path: "/schedules", sign: table("Schedules") });
   await look(page, { name: "builder-schedule", path: `/campaigns/new?schedule=${id}`, sign: next });
-  await look(page, { name: "overview-blackouts", path: "/", sign: table("Blackouts") });
+  await look(page, { name: "cluster-blackouts", path: `/clusters/${cluster}`, sign: table("Blackouts") });
   await page.context().close();
 });
-
-/** Loaded once, then turned dark and narrow. Axe looks where all is shown: what it sees does not depend on the width. */
-async function look(page: Page, place: Place): Promise<void> {
-  await test.step(place.name, async () => {
-    await page.setViewportSize(WIDE);
-    await page.goto(place.path);
-    await place.sign(page);
-    await place.act?.(page);
-    for (const scheme of SCHEMES) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await fits(page, place, scheme);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      const found = violations.map(
-        ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(" | ")}`,
-      );
-      expect.soft(found, `${place.name} in ${scheme}`).toEqual([]);
-    }
-    await page.setViewportSize(NARROW);
-    for (const scheme of SCHEMES) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await fits(page, place, scheme);
-    }
-  });
-}
-
-async function fits(page: Page, { name }: Place, scheme: Scheme): Promise<void> {
-  const picture = `${name}-${page.viewportSize()?.width}-${scheme}`;
-  await page.waitForFunction(isSettled, scheme, { polling: "raf", timeout: 15_000 });
-  if (PICTURES) {
-    // What lies over a page is as tall as the screen.
-    const fullPage = !(await page.getByRole("dialog").isVisible());
-    await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage });
-  }
-  const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  expect.soft(width, `${picture} is wider than the screen`).toBeLessThanOrEqual(0);
-}
-
-/** In the page: it wears the scheme, no colour is on its way, nothing is being loaded, every chart fills its place. */
-function isSettled(scheme: string): boolean {
-  if (document.documentElement.dataset.mantineColorScheme !== scheme) return false;
-  if (document.getAnimations().some((one) => one instanceof CSSTransition)) return false;
-  // What lies behind another tab loads when that is opened.
-  const loading = [...document.querySelectorAll("[aria-busy=true], [aria-label='Loading the chart']")];
-  if (loading.some((element) => element.checkVisibility())) return false;
-  return [...document.querySelectorAll("figure")].every((figure) => {
-    const drawn = figure.querySelector(".main-svg");
-    return drawn !== null && Math.abs(drawn.clientWidth - figure.clientWidth) < 2;
-  });
-}

@@ -1,8 +1,37 @@
-/** What the Python side says of the iotide under test. */
+/** What the Python side says of the iotide under test, and its API as its administrator has it. */
+
+import { type APIRequestContext, expect, type Page } from "@playwright/test";
 
 /** A variable that `test_browser.py` sets. */
 export function given(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: start these tests by \`uv run pytest tests/e2e\``);
   return value;
+}
+
+/** The page is the administrator's from now on, without the login. */
+export async function signIn(page: Page): Promise<void> {
+  const session = { name: "iotide_session", value: given("IOTIDE_SESSION"), url: given("IOTIDE_URL") };
+  await page.context().addCookies([session]);
+}
+
+export interface Item {
+  readonly id: number;
+  readonly name?: string;
+}
+
+function headers() {
+  return { Authorization: `Bearer ${given("IOTIDE_TOKEN")}` };
+}
+
+/** The first page of a list. */
+export async function items(request: APIRequestContext, path: string): Promise<Item[]> {
+  const answer = await request.get(`/api/v1/${path}`, { headers: headers() });
+  return ((await answer.json()) as { items: Item[] }).items;
+}
+
+export async function post(request: APIRequestContext, path: string, data: object = {}): Promise<Item> {
+  const answer = await request.post(`/api/v1/${path}`, { headers: headers(), data });
+  expect(answer.ok(), await answer.text()).toBe(true);
+  return (await answer.json()) as Item;
 }

@@ -20,7 +20,7 @@ async function logIn(page: Page): Promise<void> {
   await page.goto(given("IOTIDE_LINK"));
   await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
   await expect(page).not.toHaveURL(/token|link/);
-  await expect(page.getByRole("heading", { name: "Cluster e2e" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "e2e", exact: true })).toBeVisible();
   await expect(page.getByRole("status").filter({ hasText: "live" })).toBeVisible();
 }
 

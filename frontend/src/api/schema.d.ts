@@ -720,6 +720,50 @@ export interface paths {
         patch: operations["change_campaign"];
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the timeline of a campaign
+         * @description When its nodes waited, checked, loaded and uploaded, and which leases were held meanwhile.
+         *
+         *     `left_out` counts the orders beyond `limit`; ask for a shorter span to see them.
+         */
+        get: operations["get_campaign_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaigns/{campaign_id}/repeats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add repeats to a campaign
+         * @description Lets cells be run so many times more, also where the campaign has ended; they join the cells' results.
+         *
+         *     The same key and body once more add nothing.
+         */
+        post: operations["add_campaign_repeats"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}/pause": {
         parameters: {
             query?: never;
@@ -1072,6 +1116,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates
+         * @description The templates that you may see, newest first.
+         */
+        get: operations["list_templates"];
+        put?: never;
+        /**
+         * Create a template
+         * @description Keeps a plan; nothing runs, and nothing is asked of its nodes and targets until it is used.
+         */
+        post: operations["create_template"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/{template_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a template
+         * @description Its plan, to be submitted or changed.
+         */
+        get: operations["get_template"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a template
+         * @description Campaigns and schedules that began with it stay.
+         */
+        delete: operations["remove_template"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a template
+         * @description Its name or its plan.
+         */
+        patch: operations["change_template"];
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -1400,6 +1496,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/surface-sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what has a surface
+         * @description The newest cells of each place whose runs go through both sizes, and campaigns that sweep both.
+         */
+        get: operations["list_surface_sources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/surface": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a surface
+         * @description Median, range and runs at each file size and record size, with its cliffs; and B in terms of A where B is named.
+         *
+         *     A source is `run-12`, `campaign-5`, or cells of it: `campaign-5.1.2`. Of a campaign with several places, workloads
+         *     or options its first part is shown and the others are named. Where nothing was measured a cell is null.
+         */
+        get: operations["get_surface"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/series/{series_id}/points": {
         parameters: {
             query?: never;
@@ -1414,6 +1553,26 @@ export interface paths {
          *     With `points`, the smallest and the largest median of the span are among them; `left_out` counts the others.
          */
         get: operations["get_series_points"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/points": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the trends of several series
+         * @description For each series what /series/{id}/points shows; as CSV or Parquet one row a point, with what it belongs to.
+         */
+        get: operations["list_points"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1518,6 +1677,26 @@ export interface paths {
          * @description Cells that belong together, with what they are unlike in first, then each number: words, runs, interval, p.
          */
         get: operations["get_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/comparison/sides": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare many sides
+         * @description File systems, clusters or options of campaigns, or cells that are named, each against one of them.
+         */
+        get: operations["get_sides"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1718,6 +1897,137 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/explorer/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search and sort runs
+         * @description The runs that you may see, each with the number that it is known by.
+         */
+        get: operations["explore_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/explorer/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count runs
+         * @description How many runs the same search finds.
+         */
+        get: operations["count_explored_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/explorer/sparklines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the course of several series
+         * @description The newest points of each, in one answer; series that you may not see are left out.
+         */
+        get: operations["list_sparklines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/explorer/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your views of runs
+         * @description Those that you keep, by name.
+         */
+        get: operations["list_saved_views"];
+        put?: never;
+        /**
+         * Keep a view of runs
+         * @description It is yours alone; what it shows is looked up anew each time.
+         */
+        post: operations["keep_saved_view"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/explorer/views/{view_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change a view of runs
+         * @description Another name, another choice, or both.
+         */
+        put: operations["change_saved_view"];
+        post?: never;
+        /**
+         * Remove a view of runs
+         * @description The runs stay.
+         */
+        delete: operations["remove_saved_view"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/board": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what is not as it was
+         * @description By cluster and workload: slower, faster, noisier or stopped, and since when, beside the beginning of the period.
+         *
+         *     A change that goes back within 3 % of where it came from counts no more, and one that somebody expected makes the
+         *     level after it the normal one. A change whose alert is still open counts also where it is older than the period.
+         */
+        get: operations["get_board"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/channels": {
         parameters: {
             query?: never;
@@ -1804,6 +2114,28 @@ export interface paths {
          * @description Sends a message at once, quiet hours or not, and answers with what came of it; takes up to half a minute.
          */
         post: operations["test_channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/published-sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List published sources
+         * @description What others measured, with its campaigns and what to know of it; everybody with a role in any cluster sees all.
+         *
+         *     Empty until an administrator has run `iotide-server load-published`.
+         */
+        get: operations["list_published_sources"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2003,6 +2335,29 @@ export interface components {
              * @example writing 1.00 GiB
              */
             phase: string;
+        };
+        /**
+         * Addition
+         * @description Repeats that somebody added to cells after the campaign was submitted.
+         */
+        Addition: {
+            /**
+             * Added At
+             * Format: date-time
+             */
+            added_at: string;
+            /**
+             * Added By
+             * @description Null when that person is gone
+             */
+            added_by: string | null;
+            /**
+             * Repeats
+             * @description Of each of these cells
+             */
+            repeats: number;
+            /** Cells */
+            cells: number;
         };
         /**
          * Advice
@@ -2684,6 +3039,124 @@ export interface components {
             reason: string;
         };
         /**
+         * Board
+         * @description What is not as it was, by cluster and workload; numbers of which neither way is better are left out.
+         */
+        Board: {
+            /**
+             * Since
+             * Format: date-time
+             * @description Where the period begins
+             */
+            since: string;
+            /**
+             * Clusters
+             * @description By name
+             */
+            clusters: components["schemas"]["BoardCluster"][];
+            /** Workloads */
+            workloads: string[];
+            /** Cells */
+            cells: components["schemas"]["BoardCell"][];
+            /**
+             * Is Cut
+             * @description There are more series than were looked at; the newest ones were
+             */
+            is_cut: boolean;
+        };
+        /**
+         * BoardCell
+         * @description All series of one workload on one cluster that were measured in the period: the gravest state among them.
+         */
+        BoardCell: {
+            /** Cluster Id */
+            cluster_id: number;
+            /** Workload */
+            workload: string;
+            /** @description Beside the level at the beginning of the period, or the one that was accepted since then. `slower`: worse by 3 % or more; `faster`: better; `missing`: a schedule fires and no point comes; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
+            state: components["schemas"]["Standing"];
+            /**
+             * Since
+             * @description Of the worst series; null of a slow drift, and without a change
+             */
+            since: string | null;
+            /**
+             * Counts
+             * @description The gravest first
+             */
+            counts: components["schemas"]["StandingCount"][];
+            /** @description Of those in this state the one that moved most */
+            worst: components["schemas"]["Series"];
+            /**
+             * Since Cell Id
+             * @description Of the first point since then
+             */
+            since_cell_id: number | null;
+            /**
+             * Shift Ratio
+             * @description Its level of now to the normal one, less 1
+             */
+            shift_ratio: number | null;
+            /**
+             * Words
+             * @example 12.0 % lower than before
+             */
+            words: string;
+            /**
+             * Suspects
+             * @description Series whose newest points look as if they had changed
+             */
+            suspects: number;
+            /** Open Alerts */
+            open_alerts: number;
+            /**
+             * Last At
+             * Format: date-time
+             * @description The newest point
+             */
+            last_at: string;
+        };
+        /**
+         * BoardCluster
+         * @description A cluster as a row of the board.
+         */
+        BoardCluster: {
+            /** Id */
+            id: number;
+            /**
+             * Name
+             * @example hpc1
+             */
+            name: string;
+            nodes: components["schemas"]["BoardNodes"];
+            /** Targets */
+            targets: number;
+            /** Open Alerts */
+            open_alerts: number;
+        };
+        /**
+         * BoardNodes
+         * @description The nodes of a cluster that are not retired.
+         */
+        BoardNodes: {
+            /** Online */
+            online: number;
+            /** Silent */
+            silent: number;
+            /** Never Seen */
+            never_seen: number;
+            /**
+             * Drained
+             * @description On their own; their cluster may be drained, too
+             */
+            drained: number;
+            /**
+             * Passed Over
+             * @description With a problem for which the scheduler passes them over
+             */
+            passed_over: number;
+        };
+        /**
          * BrokerAccess
          * @description How the agent's Celery worker reaches its queue, with the node's own Redis ACL user.
          */
@@ -2705,6 +3178,19 @@ export interface components {
          * @enum {string}
          */
         CachePolicy: "drop" | "remount" | "larger_than_memory" | "none";
+        /**
+         * CacheSize
+         * @description A memory behind which numbers may fall.
+         */
+        CacheSize: {
+            /**
+             * Name
+             * @example memory.total_bytes of node07
+             */
+            name: string;
+            /** Size Bytes */
+            size_bytes: number;
+        };
         /**
          * Calendar
          * @description When a schedule fires; it has either `cron` or `monthly`.
@@ -2805,6 +3291,11 @@ export interface components {
              * @description Empty where the matrix is run once
              */
             stages: components["schemas"]["Stage"][];
+            /**
+             * Additions
+             * @description Repeats beyond those of the plan, in their order
+             */
+            additions: components["schemas"]["Addition"][];
             /**
              * Progress
              * @description Fraction of its runs' work that is done, 0 to 1
@@ -3102,6 +3593,11 @@ export interface components {
              * @description Ids of its runs, by repeat
              */
             runs: number[];
+            /**
+             * Counted Runs
+             * @description Those that finished and are valid: the results are theirs
+             */
+            counted_runs: number[];
             /** Results */
             results: components["schemas"]["CellResult"][];
         };
@@ -3263,6 +3759,26 @@ export interface components {
             boot_id: string;
         };
         /**
+         * ClaimedRatio
+         * @description What the printed numbers give at one setting.
+         */
+        ClaimedRatio: {
+            /**
+             * Options
+             * @example {
+             *       "file_size_bytes": 4000000000
+             *     }
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * Ratio
+             * @example 4.15
+             */
+            ratio: number;
+        };
+        /**
          * Cluster
          * @description A named set of nodes and targets.
          */
@@ -3282,11 +3798,8 @@ export interface components {
             description: string;
             /** @description Who starts its runs: its nodes' agents, or jobs of a batch system */
             launcher: components["schemas"]["Launcher"];
-            /**
-             * Made Up
-             * @description Its nodes and results were made up to show a history; nothing runs on it
-             */
-            made_up: boolean;
+            /** @description Who measured its results: its `own` nodes, nobody since they are `made_up`, or others who `published` them; nothing runs on the latter two */
+            origin: components["schemas"]["Origin"];
             /**
              * Created At
              * Format: date-time
@@ -3991,6 +4504,78 @@ export interface components {
          */
         Exclusivity: "none" | "node" | "node+target" | "cluster";
         /**
+         * ExplorerRun
+         * @description A run as a row of the table.
+         *
+         *     `options` are those that differ from the defaults of its workload. Runs with the same `likeness` ran the same, on as
+         *     many nodes, and are known by the same number: a ratio between them says something.
+         */
+        ExplorerRun: {
+            /** Id */
+            id: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /** Cell Id */
+            cell_id: number;
+            /** Cell Ordinal */
+            cell_ordinal: number;
+            /** Repeat */
+            repeat: number;
+            /**
+             * Workload
+             * @example dd
+             */
+            workload: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /** Variant */
+            variant: string;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            state: components["schemas"]["RunState"];
+            /**
+             * Validity
+             * @enum {string}
+             */
+            validity: "valid" | "rejected";
+            /**
+             * Flags
+             * @description Codes
+             * @example [
+             *       "CACHE_SIZE"
+             *     ]
+             */
+            flags: string[];
+            /**
+             * At
+             * Format: date-time
+             * @description When it started, or was submitted where it has not
+             */
+            at: string;
+            /** Duration Seconds */
+            duration_seconds: number | null;
+            /** @description Null until it finished, or where nothing was measured */
+            headline: components["schemas"]["Headline"] | null;
+            /** Likeness */
+            likeness: string | null;
+        };
+        /**
+         * FileFormat
+         * @description What an answer may be written as.
+         * @enum {string}
+         */
+        FileFormat: "json" | "csv" | "parquet";
+        /**
          * FinishReply
          * @description Acknowledges a result.
          *
@@ -4108,10 +4693,11 @@ export interface components {
          *
          *     NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
          *     processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it. PEER_ODD:
-         *     the node, target or OST is odd among its equals, and so is this run.
+         *     the node, target or OST is odd among its equals, and so is this run. PUBLISHED: others measured it, and the number
+         *     is as they printed it.
          * @enum {string}
          */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED";
         /**
          * FlagEffect
          * @description What a flag does to the run's numbers.
@@ -4242,6 +4828,38 @@ export interface components {
         HTTPValidationError: {
             /** Detail */
             detail?: components["schemas"]["ValidationError"][];
+        };
+        /**
+         * Headline
+         * @description The number that a run is known by: its total rate, or what else its workload announces first.
+         */
+        Headline: {
+            /** Series Id */
+            series_id: number;
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Value */
+            value: number;
         };
         /**
          * Health
@@ -4612,6 +5230,12 @@ export interface components {
          * @enum {string}
          */
         MissedFirings: "skip" | "run_once";
+        /**
+         * Mode
+         * @description Beside others or alone.
+         * @enum {string}
+         */
+        Mode: "shared" | "exclusive";
         /**
          * MountFacts
          * @description One mount, or the mount on which an approved directory stands, as the node sees it now.
@@ -5129,6 +5753,15 @@ export interface components {
             endpoint?: components["schemas"]["Endpoint"] | null;
         };
         /**
+         * Origin
+         * @description Where the results of a cluster come from.
+         *
+         *     OWN: its nodes measured them. MADE_UP: nobody measured them, they show how a history looks. PUBLISHED: others
+         *     measured them, and they are as an article printed them.
+         * @enum {string}
+         */
+        Origin: "own" | "made_up" | "published";
+        /**
          * Outcome
          * @description How an order ended, by the agent's word.
          * @enum {string}
@@ -5218,6 +5851,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[ExplorerRun] */
+        Page_ExplorerRun_: {
+            /** Items */
+            items: components["schemas"]["ExplorerRun"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[Firing] */
         Page_Firing_: {
             /** Items */
@@ -5288,10 +5928,24 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[SurfaceSource] */
+        Page_SurfaceSource_: {
+            /** Items */
+            items: components["schemas"]["SurfaceSource"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[Target] */
         Page_Target_: {
             /** Items */
             items: components["schemas"]["Target"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[Template] */
+        Page_Template_: {
+            /** Items */
+            items: components["schemas"]["Template"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -5615,6 +6269,11 @@ export interface components {
              * @description Written and read in all
              */
             bytes_moved: number;
+            /**
+             * Wear
+             * @description Of each target, in the order of the plan
+             */
+            wear: components["schemas"]["Wear"][];
             /** Warnings */
             warnings: components["schemas"]["Caution"][];
         };
@@ -5685,6 +6344,115 @@ export interface components {
          * @enum {string}
          */
         PrincipalKind: "user" | "token" | "node" | "anonymous";
+        /**
+         * PublishedCampaign
+         * @description A campaign that holds what was printed; one run for each number or row.
+         */
+        PublishedCampaign: {
+            /** Campaign Id */
+            campaign_id: number;
+            /**
+             * Campaign Name
+             * @example dd-gpfs-local-nfs
+             */
+            campaign_name: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Cluster Name
+             * @example nus-svu
+             */
+            cluster_name: string;
+            /**
+             * Workload
+             * @example dd
+             */
+            workload: string;
+            /** Runs */
+            runs: number;
+        };
+        /**
+         * PublishedClaim
+         * @description A ratio that the authors put in words, beside what their numbers give.
+         */
+        PublishedClaim: {
+            /** Words */
+            words: string;
+            /**
+             * Ratio
+             * @description As claimed
+             * @example 10
+             */
+            ratio: number;
+            /**
+             * Metric
+             * @example duration
+             */
+            metric: string;
+            /**
+             * Target
+             * @description Divided by `against`
+             * @example nfs
+             */
+            target: string;
+            /**
+             * Against
+             * @example gpfs
+             */
+            against: string;
+            /** Ratios */
+            ratios: components["schemas"]["ClaimedRatio"][];
+            /**
+             * Is Supported
+             * @description Whether any of the ratios is within a tenth of the claim
+             */
+            is_supported: boolean;
+            /**
+             * Verdict
+             * @example Its own table gives 3.6 to 4.7 times.
+             */
+            verdict: string;
+        };
+        /**
+         * PublishedSource
+         * @description Where numbers were printed, what they show and what to know of them before they are compared with.
+         */
+        PublishedSource: {
+            /**
+             * Key
+             * @example nus-svu-gpfs
+             */
+            key: string;
+            /** Authors */
+            authors: string;
+            /** Title */
+            title: string;
+            /**
+             * Place
+             * @description Which table or section
+             * @example table 2
+             */
+            place: string;
+            /** Url */
+            url: string | null;
+            /** Published On */
+            published_on: string | null;
+            /** Shows */
+            shows: string;
+            /** Caution */
+            caution: string;
+            claim: components["schemas"]["PublishedClaim"] | null;
+            /** Campaigns */
+            campaigns: components["schemas"]["PublishedCampaign"][];
+        };
+        /**
+         * PublishedSources
+         * @description All that are loaded.
+         */
+        PublishedSources: {
+            /** Items */
+            items: components["schemas"]["PublishedSource"][];
+        };
         /**
          * Queue
          * @description What waits in a cluster, the first to be served first.
@@ -5840,6 +6608,23 @@ export interface components {
             closed_alerts: number;
         };
         /**
+         * RepeatsInput
+         * @description Repeats to be added to cells of a campaign, under the conditions of its plan.
+         */
+        RepeatsInput: {
+            /**
+             * Repeats
+             * @description How many more of each cell
+             * @example 4
+             */
+            repeats: number;
+            /**
+             * Cell Ids
+             * @description Of which cells; null: of all
+             */
+            cell_ids?: number[] | null;
+        };
+        /**
          * Role
          * @description What a person may do in a cluster; each includes the ones before.
          * @enum {string}
@@ -5959,6 +6744,19 @@ export interface components {
             phase: string | null;
             /** Attempts Made */
             attempts_made: number;
+        };
+        /**
+         * RunCount
+         * @description How many runs a filter lets through.
+         */
+        RunCount: {
+            /** Count */
+            count: number;
+            /**
+             * Is At Least
+             * @description There are more, that nobody counted
+             */
+            is_at_least: boolean;
         };
         /**
          * RunCounts
@@ -6162,6 +6960,12 @@ export interface components {
             orders: components["schemas"]["OrderReading"][];
         };
         /**
+         * RunSort
+         * @description Order of the table; what has no such value is not in the list.
+         * @enum {string}
+         */
+        RunSort: "newest" | "oldest" | "longest" | "shortest" | "highest" | "lowest";
+        /**
          * RunState
          * @description Where a run is.
          * @enum {string}
@@ -6222,6 +7026,48 @@ export interface components {
             };
             /** Target Id */
             target_id: number | null;
+        };
+        /**
+         * SavedView
+         * @description A view that the caller keeps.
+         */
+        SavedView: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Query */
+            query: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * SavedViewInput
+         * @description A view to be kept.
+         */
+        SavedViewInput: {
+            /**
+             * Name
+             * @example slow reads on blade
+             */
+            name: string;
+            /**
+             * Query
+             * @description The search part of the page's address
+             * @example sort=longest
+             */
+            query: string;
+        };
+        /**
+         * SavedViews
+         * @description All views that the caller keeps, by name.
+         */
+        SavedViews: {
+            /** Items */
+            items: components["schemas"]["SavedView"][];
         };
         /**
          * Schedule
@@ -6554,6 +7400,176 @@ export interface components {
          */
         Severity: "high" | "medium" | "low";
         /**
+         * SideNumbers
+         * @description What the valid runs of a side measured.
+         */
+        SideNumbers: {
+            /** N */
+            n: number;
+            /** Median */
+            median: number;
+            /** Values */
+            values: number[];
+            /** Run Ids */
+            run_ids: number[];
+            /** Flags */
+            flags: string[];
+            /** @description Where this side has two; then no one number stands for it */
+            modes: components["schemas"]["TwoModes"] | null;
+        };
+        /**
+         * SideOfRow
+         * @description The cell that stands for a side in a row.
+         */
+        SideOfRow: {
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Cluster Name */
+            cluster_name: string;
+            /** Cell Id */
+            cell_id: number;
+            /** Ordinal */
+            ordinal: number;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /** Variant */
+            variant: string;
+            /**
+             * Is Alike
+             * @description It ran what the baseline ran, but for what is compared
+             */
+            is_alike: boolean;
+        };
+        /**
+         * SideVerdict
+         * @description A side in terms of the baseline, by the same rules as the comparison of two campaigns.
+         */
+        SideVerdict: {
+            verdict: components["schemas"]["Verdict"];
+            /**
+             * Words
+             * @example 8.0 to 15.2 % higher
+             */
+            words: string;
+            /**
+             * Runs Missing
+             * @description Runs that the smaller side needs more for an interval
+             */
+            runs_missing: number;
+            /** Median Ratio */
+            median_ratio: number | null;
+            /** Ratio */
+            ratio: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** P Value */
+            p_value: number | null;
+            /** Is Discovery */
+            is_discovery: boolean;
+        };
+        /**
+         * SidesComparison
+         * @description Many sides beside each other. `sides` are the values that they stand for; of `cell`, ids.
+         */
+        SidesComparison: {
+            /**
+             * By
+             * @description Null where nothing varies
+             * @example target
+             */
+            by: string | null;
+            /**
+             * Dimensions
+             * @description By what else these cells can be compared
+             */
+            dimensions: string[];
+            /** Sides */
+            sides: unknown[];
+            /** Against */
+            against: number;
+            /** Rows */
+            rows: components["schemas"]["SidesRow"][];
+            /** Sides Left Out */
+            sides_left_out: unknown[];
+            /** Rows Left Out */
+            rows_left_out: number;
+        };
+        /**
+         * SidesDifference
+         * @description Something else that the sides were not alike in; null where a side has none.
+         */
+        SidesDifference: {
+            /**
+             * Name
+             * @example options.block_size_bytes
+             * @example node
+             */
+            name: string;
+            /** Values */
+            values: unknown[];
+        };
+        /**
+         * SidesMetric
+         * @description One number of all sides of a row; null where a side has none, and against the baseline for itself.
+         */
+        SidesMetric: {
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /**
+             * Labels
+             * @example {
+             *       "operation": "write"
+             *     }
+             */
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            /** Target Name */
+            target_name: string | null;
+            /** Numbers */
+            numbers: (components["schemas"]["SideNumbers"] | null)[];
+            /** Verdicts */
+            verdicts: (components["schemas"]["SideVerdict"] | null)[];
+        };
+        /**
+         * SidesRow
+         * @description Cells that differ in what is compared, and in as little else as can be; one a side, null where there is none.
+         */
+        SidesRow: {
+            /** Workload */
+            workload: string;
+            /**
+             * Options
+             * @description Without the one that is compared
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /** Cells */
+            cells: (components["schemas"]["SideOfRow"] | null)[];
+            /** Differences */
+            differences: components["schemas"]["SidesDifference"][];
+            /** Metrics */
+            metrics: components["schemas"]["SidesMetric"][];
+        };
+        /**
          * SignInLink
          * @description A URL that signs a person in once.
          */
@@ -6563,6 +7579,16 @@ export interface components {
              * @example https://iotide.example.org/login#token=kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi
              */
             url: string;
+        };
+        /**
+         * Sizes
+         * @description A place of a surface.
+         */
+        Sizes: {
+            /** File Size Bytes */
+            file_size_bytes: number;
+            /** Record Size Bytes */
+            record_size_bytes: number;
         };
         /**
          * SlackInput
@@ -6576,6 +7602,26 @@ export interface components {
             kind: "slack";
             /** Url */
             url?: string | null;
+        };
+        /**
+         * Sparkline
+         * @description The newest points of a series, oldest first.
+         */
+        Sparkline: {
+            /** Series Id */
+            series_id: number;
+            /** Cell Ids */
+            cell_ids: number[];
+            /** Medians */
+            medians: number[];
+        };
+        /**
+         * Sparklines
+         * @description Of the series that were asked for and that the caller may see.
+         */
+        Sparklines: {
+            /** Items */
+            items: components["schemas"]["Sparkline"][];
         };
         /**
          * Stage
@@ -6614,6 +7660,22 @@ export interface components {
              * @description How many of its runs have ended
              */
             ended: number;
+        };
+        /**
+         * Standing
+         * @description In the order in which somebody should look.
+         * @enum {string}
+         */
+        Standing: "slower" | "missing" | "noisy" | "faster" | "in_control" | "no_baseline";
+        /**
+         * StandingCount
+         * @description So many series stand so.
+         */
+        StandingCount: {
+            /** @description Beside the level at the beginning of the period, or the one that was accepted since then. `slower`: worse by 3 % or more; `faster`: better; `missing`: a schedule fires and no point comes; `noisy`: points scatter more than before; `no_baseline`: too few points to tell */
+            state: components["schemas"]["Standing"];
+            /** Series */
+            series: number;
         };
         /**
          * StepRecord
@@ -6665,6 +7727,269 @@ export interface components {
          * @enum {string}
          */
         StepRole: "client" | "sender" | "receiver" | "observer";
+        /**
+         * Surface
+         * @description One number of one operation over file size and record size, of A and perhaps of B, with B in terms of A.
+         */
+        Surface: {
+            /** Metrics */
+            metrics: components["schemas"]["SurfaceMetric"][];
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+            /** Operations */
+            operations: string[];
+            /**
+             * Operation
+             * @example random_read
+             */
+            operation: string;
+            /** File Sizes Bytes */
+            file_sizes_bytes: number[];
+            /** Record Sizes Bytes */
+            record_sizes_bytes: number[];
+            a: components["schemas"]["SurfaceSide"];
+            b: components["schemas"]["SurfaceSide"] | null;
+            /** Unlike */
+            unlike: components["schemas"]["Unlike"][];
+            /** Differences */
+            differences: (components["schemas"]["SurfaceDifference"] | null)[][] | null;
+            /** Only A */
+            only_a: components["schemas"]["Sizes"][];
+            /** Only B */
+            only_b: components["schemas"]["Sizes"][];
+        };
+        /**
+         * SurfaceCell
+         * @description What the valid runs say at one file size and record size; of one run the range is its number.
+         */
+        SurfaceCell: {
+            /** Median */
+            median: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** N */
+            n: number;
+            /** Run Ids */
+            run_ids: number[];
+            /**
+             * Flags
+             * @description Codes of the flags that concern it
+             * @example [
+             *       "CACHE_SIZE"
+             *     ]
+             */
+            flags: string[];
+        };
+        /**
+         * SurfaceCliff
+         * @description Where the number falls along one size and stays low, at several of the other size.
+         *
+         *     `fall_ratio` is the median of what is left; its range is that of all runs, null where they are too few to show it.
+         */
+        SurfaceCliff: {
+            /**
+             * Axis
+             * @enum {string}
+             */
+            axis: "file_size" | "record_size";
+            /**
+             * Last Bytes
+             * @description The last size before the fall
+             */
+            last_bytes: number;
+            /**
+             * First Bytes
+             * @description The first size behind it
+             */
+            first_bytes: number;
+            /**
+             * At Bytes
+             * @description The sizes along the other axis at which it falls there
+             */
+            at_bytes: number[];
+            /**
+             * Of
+             * @description At how many of them both sizes were measured
+             */
+            of: number;
+            /** Fall Ratio */
+            fall_ratio: number;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Suits
+             * @example [
+             *       "memory.total_bytes of node07 (16 GiB)"
+             *     ]
+             */
+            suits: string[];
+            /** Words */
+            words: string;
+        };
+        /**
+         * SurfaceDifference
+         * @description B in terms of A where both have a cell.
+         *
+         *     `median_ratio` is B / A of the medians, null where A is not above 0; `ratio` with its exact 95 % interval is that of
+         *     Hodges and Lehmann, null below four runs a side. `is_discovery` judges it among all cells of this answer.
+         */
+        SurfaceDifference: {
+            /**
+             * Difference
+             * @description Of the medians, B - A
+             */
+            difference: number;
+            /** Median Ratio */
+            median_ratio: number | null;
+            /** Ratio */
+            ratio: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** P Value */
+            p_value: number | null;
+            verdict: components["schemas"]["Verdict"];
+            /** Is Discovery */
+            is_discovery: boolean;
+            /** Words */
+            words: string;
+        };
+        /**
+         * SurfaceMetric
+         * @description A number that can be shown over both sizes.
+         */
+        SurfaceMetric: {
+            /**
+             * Metric
+             * @example write_rate
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower" | "neither";
+        };
+        /**
+         * SurfacePart
+         * @description A source that is one place, workload and set of options.
+         */
+        SurfacePart: {
+            /**
+             * Source
+             * @example campaign-5.1
+             */
+            source: string;
+            /** Workload */
+            workload: string;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /** Variant */
+            variant: string;
+        };
+        /**
+         * SurfaceSide
+         * @description One source with its numbers: a row for each file size, with a cell for each record size.
+         *
+         *     `parts` are all that the campaign has, of which this is one; `is_total` says that nodes were added up.
+         */
+        SurfaceSide: {
+            /**
+             * Source
+             * @example campaign-5.1
+             */
+            source: string;
+            /** Workload */
+            workload: string;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /** Variant */
+            variant: string;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Run Id */
+            run_id: number | null;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+            /** Started At */
+            started_at: string | null;
+            /** Run Count */
+            run_count: number;
+            /** Is Total */
+            is_total: boolean;
+            /** Parts */
+            parts: components["schemas"]["SurfacePart"][];
+            /** Caches */
+            caches: components["schemas"]["CacheSize"][];
+            /**
+             * Cells
+             * @description Null where nothing was measured
+             */
+            cells: (components["schemas"]["SurfaceCell"] | null)[][];
+            /** Cliffs */
+            cliffs: components["schemas"]["SurfaceCliff"][];
+        };
+        /**
+         * SurfaceSource
+         * @description Something that has a surface; `run_ids` are its valid runs, each of which has one by itself, where that is so.
+         */
+        SurfaceSource: {
+            /**
+             * Source
+             * @example campaign-5.1
+             */
+            source: string;
+            /** Workload */
+            workload: string;
+            /** Node Names */
+            node_names: string[];
+            /** Target Names */
+            target_names: string[];
+            /** Variant */
+            variant: string;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /** Cluster Id */
+            cluster_id: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Run Ids */
+            run_ids: number[];
+        };
         /**
          * Suspect
          * @description Two of the last three points lie outside of these bounds on one side; nothing is shown yet.
@@ -6896,6 +8221,60 @@ export interface components {
             name: string;
         };
         /**
+         * Template
+         * @description A plan that is kept under a name.
+         */
+        Template: {
+            /** Id */
+            id: number;
+            /** Cluster Id */
+            cluster_id: number;
+            /** Cluster Name */
+            cluster_name: string;
+            /**
+             * Name
+             * @example weekly-scratch
+             */
+            name: string;
+            /**
+             * Owner
+             * @description Who wrote it last; null when that person is gone
+             */
+            owner: string | null;
+            plan: components["schemas"]["CampaignPlan"];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Changed At
+             * Format: date-time
+             */
+            changed_at: string;
+        };
+        /**
+         * TemplateInput
+         * @description A plan to keep, for the cluster that it names; it need not be one that could be submitted now.
+         */
+        TemplateInput: {
+            /**
+             * Name
+             * @example weekly-scratch
+             */
+            name: string;
+            plan: components["schemas"]["CampaignPlan"];
+        };
+        /**
+         * TemplatePatch
+         * @description The fields of a template to change; what is left out stays.
+         */
+        TemplatePatch: {
+            /** Name */
+            name?: string | null;
+            plan?: components["schemas"]["CampaignPlan"] | null;
+        };
+        /**
          * TestOutcome
          * @description What came of a test.
          */
@@ -6917,6 +8296,135 @@ export interface components {
          * @enum {string}
          */
         Tier: "one_run" | "few_runs" | "enough_runs";
+        /**
+         * Timeline
+         * @description When the nodes did what, and who held which right meanwhile.
+         */
+        Timeline: {
+            /** Campaign Id */
+            campaign_id: number;
+            /**
+             * At
+             * Format: date-time
+             * @description The server's own time
+             */
+            at: string;
+            /**
+             * Orders
+             * @description In the order in which they were offered
+             */
+            orders: components["schemas"]["TimelineOrder"][];
+            /**
+             * Leases
+             * @description Of these orders
+             */
+            leases: components["schemas"]["TimelineLease"][];
+            /**
+             * Others
+             * @description Of other campaigns, now, on what this one needs
+             */
+            others: components["schemas"]["TimelineLease"][];
+            /** Waiting */
+            waiting: components["schemas"]["TimelineQueue"][];
+            /**
+             * Left Out
+             * @description So many more orders lie in the span that was asked for
+             */
+            left_out: number;
+        };
+        /**
+         * TimelineLease
+         * @description A right to a node, to a shared target, or to the cluster alone; `released_at` is null while it is held.
+         */
+        TimelineLease: {
+            /** Run Id */
+            run_id: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /** Campaign Name */
+            campaign_name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "node" | "target" | "cluster";
+            /** Name */
+            name: string;
+            mode: components["schemas"]["Mode"];
+            /**
+             * Taken At
+             * Format: date-time
+             */
+            taken_at: string;
+            /** Released At */
+            released_at: string | null;
+        };
+        /**
+         * TimelineOrder
+         * @description What one node did in one attempt of a run, as the moments at which it went on.
+         *
+         *     It waited from `waited_since` until `offered_at`, checked its node from `claimed_at` until `started_at`, loaded from
+         *     then until `uploading_at`, and was done at `ended_at`; null: not yet, or never.
+         */
+        TimelineOrder: {
+            /** Order Id */
+            order_id: number;
+            /** Run Id */
+            run_id: number;
+            /** Repeat */
+            repeat: number;
+            /** Cell Id */
+            cell_id: number;
+            /**
+             * Workload
+             * @example dd
+             */
+            workload: string;
+            /** Attempt */
+            attempt: number;
+            /** Node Name */
+            node_name: string;
+            /** Target Names */
+            target_names: string[];
+            state: components["schemas"]["OrderState"];
+            outcome: components["schemas"]["OrderEnd"] | null;
+            /**
+             * Waited Since
+             * Format: date-time
+             */
+            waited_since: string;
+            /**
+             * Offered At
+             * Format: date-time
+             */
+            offered_at: string;
+            /** Claimed At */
+            claimed_at: string | null;
+            /** Started At */
+            started_at: string | null;
+            /** Uploading At */
+            uploading_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Silent Since */
+            silent_since: string | null;
+        };
+        /**
+         * TimelineQueue
+         * @description How many runs of the campaign wait for a node now.
+         */
+        TimelineQueue: {
+            /** Node Name */
+            node_name: string;
+            /** Runs */
+            runs: number;
+            /**
+             * Since
+             * Format: date-time
+             * @description When the first of them was submitted
+             */
+            since: string;
+        };
         /**
          * Token
          * @description An API token, without its secret.
@@ -7013,6 +8521,21 @@ export interface components {
          */
         Unit: "bytes_per_second" | "operations_per_second" | "seconds" | "bytes" | "count" | "ratio";
         /**
+         * Unlike
+         * @description Something in which the two sides were not alike; null where a side has none.
+         */
+        Unlike: {
+            /**
+             * Name
+             * @example options.flush
+             */
+            name: string;
+            /** A */
+            a: unknown;
+            /** B */
+            b: unknown;
+        };
+        /**
          * User
          * @description A person.
          */
@@ -7102,6 +8625,24 @@ export interface components {
             nodes: components["schemas"]["JobNode"][];
             /** Time Limit Seconds */
             time_limit_seconds: number;
+        };
+        /**
+         * Wear
+         * @description What a campaign writes to a target, which uses up flash.
+         */
+        Wear: {
+            /** Target Name */
+            target_name: string;
+            /**
+             * Bytes Least
+             * @description The files of all runs, each written once
+             */
+            bytes_least: number;
+            /**
+             * Bytes Most
+             * @description Written and read; null where runs last by time and write as much as they can
+             */
+            bytes_most: number | null;
         };
         /**
          * Webhook
@@ -8083,6 +9624,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -8205,6 +9766,26 @@ export interface operations {
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
                      *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -8540,6 +10121,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Request Entity Too Large */
             413: {
                 headers: {
@@ -8714,6 +10315,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -9752,7 +11373,7 @@ export interface operations {
                      *           "name": "blade-2026",
                      *           "description": "rack 4",
                      *           "launcher": "direct",
-                     *           "made_up": true,
+                     *           "origin": "own",
                      *           "created_at": "2026-11-21T10:00:00Z",
                      *           "drain": {
                      *             "kind": "all",
@@ -9905,7 +11526,7 @@ export interface operations {
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
                      *       "launcher": "direct",
-                     *       "made_up": true,
+                     *       "origin": "own",
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -10106,7 +11727,7 @@ export interface operations {
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
                      *       "launcher": "direct",
-                     *       "made_up": true,
+                     *       "origin": "own",
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -10278,7 +11899,7 @@ export interface operations {
                      *       "name": "blade-2026",
                      *       "description": "rack 4",
                      *       "launcher": "direct",
-                     *       "made_up": true,
+                     *       "origin": "own",
                      *       "created_at": "2026-11-21T10:00:00Z",
                      *       "drain": {
                      *         "kind": "all",
@@ -10939,6 +12560,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -11457,6 +13098,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -12569,6 +14230,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Request Entity Too Large */
             413: {
                 headers: {
@@ -12721,6 +14402,26 @@ export interface operations {
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
                      *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -12884,6 +14585,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -13070,6 +14791,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -13227,6 +14968,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -13407,6 +15168,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -15247,6 +17028,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Request Entity Too Large */
             413: {
                 headers: {
@@ -15421,6 +17222,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -15765,6 +17586,14 @@ export interface operations {
                      *               "ended": 1
                      *             }
                      *           ],
+                     *           "additions": [
+                     *             {
+                     *               "added_at": "2026-11-21T10:00:00Z",
+                     *               "added_by": "text",
+                     *               "repeats": 1,
+                     *               "cells": 1
+                     *             }
+                     *           ],
                      *           "progress": 1,
                      *           "seconds_remaining_estimated": 1
                      *         }
@@ -16059,6 +17888,14 @@ export interface operations {
                      *           "ended": 1
                      *         }
                      *       ],
+                     *       "additions": [
+                     *         {
+                     *           "added_at": "2026-11-21T10:00:00Z",
+                     *           "added_by": "text",
+                     *           "repeats": 1,
+                     *           "cells": 1
+                     *         }
+                     *       ],
                      *       "progress": 1,
                      *       "seconds_remaining_estimated": 1
                      *     }
@@ -16165,6 +18002,14 @@ export interface operations {
                      *           "confirmed_by": "text",
                      *           "runs": 1,
                      *           "ended": 1
+                     *         }
+                     *       ],
+                     *       "additions": [
+                     *         {
+                     *           "added_at": "2026-11-21T10:00:00Z",
+                     *           "added_by": "text",
+                     *           "repeats": 1,
+                     *           "cells": 1
                      *         }
                      *       ],
                      *       "progress": 1,
@@ -16468,6 +18313,14 @@ export interface operations {
                      *           "ended": 1
                      *         }
                      *       ],
+                     *       "additions": [
+                     *         {
+                     *           "added_at": "2026-11-21T10:00:00Z",
+                     *           "added_by": "text",
+                     *           "repeats": 1,
+                     *           "cells": 1
+                     *         }
+                     *       ],
                      *       "progress": 1,
                      *       "seconds_remaining_estimated": 1
                      *     }
@@ -16716,6 +18569,548 @@ export interface operations {
                      *           "confirmed_by": "text",
                      *           "runs": 1,
                      *           "ended": 1
+                     *         }
+                     *       ],
+                     *       "additions": [
+                     *         {
+                     *           "added_at": "2026-11-21T10:00:00Z",
+                     *           "added_by": "text",
+                     *           "repeats": 1,
+                     *           "cells": 1
+                     *         }
+                     *       ],
+                     *       "progress": 1,
+                     *       "seconds_remaining_estimated": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_campaign_timeline: {
+        parameters: {
+            query?: {
+                /** @description The first moment */
+                from?: string | null;
+                /** @description The last moment */
+                to?: string | null;
+                /** @description Orders shown at most, the newest of the span */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "campaign_id": 1,
+                     *       "at": "2026-11-21T10:00:00Z",
+                     *       "orders": [
+                     *         {
+                     *           "order_id": 1,
+                     *           "run_id": 1,
+                     *           "repeat": 1,
+                     *           "cell_id": 1,
+                     *           "workload": "dd",
+                     *           "attempt": 1,
+                     *           "node_name": "text",
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "state": "offered",
+                     *           "outcome": "finished",
+                     *           "waited_since": "2026-11-21T10:00:00Z",
+                     *           "offered_at": "2026-11-21T10:00:00Z",
+                     *           "claimed_at": "2026-11-21T10:00:00Z",
+                     *           "started_at": "2026-11-21T10:00:00Z",
+                     *           "uploading_at": "2026-11-21T10:00:00Z",
+                     *           "ended_at": "2026-11-21T10:00:00Z",
+                     *           "silent_since": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "leases": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "kind": "node",
+                     *           "name": "text",
+                     *           "mode": "shared",
+                     *           "taken_at": "2026-11-21T10:00:00Z",
+                     *           "released_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "others": [
+                     *         {
+                     *           "run_id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "kind": "node",
+                     *           "name": "text",
+                     *           "mode": "shared",
+                     *           "taken_at": "2026-11-21T10:00:00Z",
+                     *           "released_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "waiting": [
+                     *         {
+                     *           "node_name": "text",
+                     *           "runs": 1,
+                     *           "since": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "left_out": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    add_campaign_repeats: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeated request safe: the same key and body answer with the campaign made before */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "repeats": 4,
+                 *       "cell_ids": [
+                 *         1
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RepeatsInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "nightly",
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "owner": "text",
+                     *       "schedule_id": 1,
+                     *       "schedule_name": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "state": "waiting",
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "ended_at": "2026-11-21T10:00:00Z",
+                     *       "counts": {
+                     *         "waiting": 1,
+                     *         "active": 1,
+                     *         "finished": 1,
+                     *         "failed": 1,
+                     *         "cancelled": 1
+                     *       },
+                     *       "stages": [
+                     *         {
+                     *           "ordinal": 1,
+                     *           "variant": "ext3 data=journal",
+                     *           "pause": "text",
+                     *           "state": "held",
+                     *           "paused_at": "2026-11-21T10:00:00Z",
+                     *           "opened_at": "2026-11-21T10:00:00Z",
+                     *           "confirmed_by": "text",
+                     *           "runs": 1,
+                     *           "ended": 1
+                     *         }
+                     *       ],
+                     *       "additions": [
+                     *         {
+                     *           "added_at": "2026-11-21T10:00:00Z",
+                     *           "added_by": "text",
+                     *           "repeats": 1,
+                     *           "cells": 1
                      *         }
                      *       ],
                      *       "progress": 1,
@@ -17430,6 +19825,14 @@ export interface operations {
                      *           "ended": 1
                      *         }
                      *       ],
+                     *       "additions": [
+                     *         {
+                     *           "added_at": "2026-11-21T10:00:00Z",
+                     *           "added_by": "text",
+                     *           "repeats": 1,
+                     *           "cells": 1
+                     *         }
+                     *       ],
                      *       "progress": 1,
                      *       "seconds_remaining_estimated": 1
                      *     }
@@ -17731,6 +20134,14 @@ export interface operations {
                      *           "ended": 1
                      *         }
                      *       ],
+                     *       "additions": [
+                     *         {
+                     *           "added_at": "2026-11-21T10:00:00Z",
+                     *           "added_by": "text",
+                     *           "repeats": 1,
+                     *           "cells": 1
+                     *         }
+                     *       ],
                      *       "progress": 1,
                      *       "seconds_remaining_estimated": 1
                      *     }
@@ -17792,6 +20203,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -17971,6 +20402,13 @@ export interface operations {
                      *       "seconds_unknown_because": "text",
                      *       "bytes_peak": 1,
                      *       "bytes_moved": 1,
+                     *       "wear": [
+                     *         {
+                     *           "target_name": "text",
+                     *           "bytes_least": 1,
+                     *           "bytes_most": 1
+                     *         }
+                     *       ],
                      *       "warnings": [
                      *         {
                      *           "code": "few_repeats",
@@ -18204,6 +20642,9 @@ export interface operations {
                      *           "workload": "text",
                      *           "options": {},
                      *           "runs": [
+                     *             1
+                     *           ],
+                     *           "counted_runs": [
                      *             1
                      *           ],
                      *           "results": [
@@ -19542,6 +21983,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Request Entity Too Large */
             413: {
                 headers: {
@@ -20337,6 +22798,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -21526,6 +24007,1256 @@ export interface operations {
             };
         };
     };
+    list_templates: {
+        parameters: {
+            query?: {
+                /** @description Only templates of this cluster */
+                cluster_id?: number | null;
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "name": "weekly-scratch",
+                     *           "owner": "text",
+                     *           "plan": {
+                     *             "name": "text",
+                     *             "cluster": "text",
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": false,
+                     *             "workloads": [
+                     *               {
+                     *                 "workload": "text",
+                     *                 "options": {},
+                     *                 "sweep": {},
+                     *                 "nodes": [],
+                     *                 "nodes_at_once": true,
+                     *                 "observers": [],
+                     *                 "targets": [],
+                     *                 "targets_at_once": true,
+                     *                 "variants": [],
+                     *                 "roles": []
+                     *               }
+                     *             ],
+                     *             "repeats": 4,
+                     *             "exclusive": "none",
+                     *             "cache": "drop",
+                     *             "cool_down_seconds": 0,
+                     *             "quiet": "ignore",
+                     *             "quiet_wait_seconds": 60,
+                     *             "time_limit_seconds": 3600,
+                     *             "window": {
+                     *               "from": "22:00",
+                     *               "until": "22:00",
+                     *               "time_zone": "Europe/Zurich"
+                     *             },
+                     *             "stages": [
+                     *               {
+                     *                 "variant": "text",
+                     *                 "pause": "text"
+                     *               }
+                     *             ],
+                     *             "attempts_allowed": 2,
+                     *             "priority": 0,
+                     *             "note": ""
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00Z",
+                     *           "changed_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_Template_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    create_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "weekly-scratch",
+                 *       "plan": {
+                 *         "name": "text",
+                 *         "cluster": "text",
+                 *         "nodes": [
+                 *           "text"
+                 *         ],
+                 *         "nodes_at_once": true,
+                 *         "observers": [
+                 *           "text"
+                 *         ],
+                 *         "targets": [
+                 *           "text"
+                 *         ],
+                 *         "targets_at_once": false,
+                 *         "workloads": [
+                 *           {
+                 *             "workload": "text",
+                 *             "options": {},
+                 *             "sweep": {},
+                 *             "nodes": [
+                 *               "text"
+                 *             ],
+                 *             "nodes_at_once": true,
+                 *             "observers": [
+                 *               "text"
+                 *             ],
+                 *             "targets": [
+                 *               "text"
+                 *             ],
+                 *             "targets_at_once": true,
+                 *             "variants": [
+                 *               "text"
+                 *             ],
+                 *             "roles": [
+                 *               {
+                 *                 "sender": "text",
+                 *                 "receiver": "text"
+                 *               }
+                 *             ]
+                 *           }
+                 *         ],
+                 *         "repeats": 4,
+                 *         "exclusive": "none",
+                 *         "cache": "drop",
+                 *         "cool_down_seconds": 0,
+                 *         "quiet": "ignore",
+                 *         "quiet_wait_seconds": 60,
+                 *         "time_limit_seconds": 3600,
+                 *         "window": {
+                 *           "from": "22:00",
+                 *           "until": "22:00",
+                 *           "time_zone": "Europe/Zurich"
+                 *         },
+                 *         "stages": [
+                 *           {
+                 *             "variant": "text",
+                 *             "pause": "text"
+                 *           }
+                 *         ],
+                 *         "attempts_allowed": 2,
+                 *         "priority": 0,
+                 *         "note": ""
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplateInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "name": "weekly-scratch",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "changed_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                template_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "name": "weekly-scratch",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "changed_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                template_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                template_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "weekly-scratch",
+                 *       "plan": {
+                 *         "name": "text",
+                 *         "cluster": "text",
+                 *         "nodes": [
+                 *           "text"
+                 *         ],
+                 *         "nodes_at_once": true,
+                 *         "observers": [
+                 *           "text"
+                 *         ],
+                 *         "targets": [
+                 *           "text"
+                 *         ],
+                 *         "targets_at_once": false,
+                 *         "workloads": [
+                 *           {
+                 *             "workload": "text",
+                 *             "options": {},
+                 *             "sweep": {},
+                 *             "nodes": [],
+                 *             "nodes_at_once": true,
+                 *             "observers": [],
+                 *             "targets": [],
+                 *             "targets_at_once": true,
+                 *             "variants": [],
+                 *             "roles": []
+                 *           }
+                 *         ],
+                 *         "repeats": 4,
+                 *         "exclusive": "none",
+                 *         "cache": "drop",
+                 *         "cool_down_seconds": 0,
+                 *         "quiet": "ignore",
+                 *         "quiet_wait_seconds": 60,
+                 *         "time_limit_seconds": 3600,
+                 *         "window": {
+                 *           "from": "22:00",
+                 *           "until": "22:00",
+                 *           "time_zone": "Europe/Zurich"
+                 *         },
+                 *         "stages": [
+                 *           {
+                 *             "variant": "text",
+                 *             "pause": "text"
+                 *           }
+                 *         ],
+                 *         "attempts_allowed": 2,
+                 *         "priority": 0,
+                 *         "note": ""
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TemplatePatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "cluster_id": 1,
+                     *       "cluster_name": "text",
+                     *       "name": "weekly-scratch",
+                     *       "owner": "text",
+                     *       "plan": {
+                     *         "name": "text",
+                     *         "cluster": "text",
+                     *         "nodes": [
+                     *           "text"
+                     *         ],
+                     *         "nodes_at_once": true,
+                     *         "observers": [
+                     *           "text"
+                     *         ],
+                     *         "targets": [
+                     *           "text"
+                     *         ],
+                     *         "targets_at_once": false,
+                     *         "workloads": [
+                     *           {
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "sweep": {},
+                     *             "nodes": [
+                     *               "text"
+                     *             ],
+                     *             "nodes_at_once": true,
+                     *             "observers": [
+                     *               "text"
+                     *             ],
+                     *             "targets": [
+                     *               "text"
+                     *             ],
+                     *             "targets_at_once": true,
+                     *             "variants": [
+                     *               "text"
+                     *             ],
+                     *             "roles": [
+                     *               {
+                     *                 "sender": "text",
+                     *                 "receiver": "text"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "repeats": 4,
+                     *         "exclusive": "none",
+                     *         "cache": "drop",
+                     *         "cool_down_seconds": 0,
+                     *         "quiet": "ignore",
+                     *         "quiet_wait_seconds": 60,
+                     *         "time_limit_seconds": 3600,
+                     *         "window": {
+                     *           "from": "22:00",
+                     *           "until": "22:00",
+                     *           "time_zone": "Europe/Zurich"
+                     *         },
+                     *         "stages": [
+                     *           {
+                     *             "variant": "text",
+                     *             "pause": "text"
+                     *           }
+                     *         ],
+                     *         "attempts_allowed": 2,
+                     *         "priority": 0,
+                     *         "note": ""
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00Z",
+                     *       "changed_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -22272,6 +26003,8 @@ export interface operations {
             query?: {
                 /** @description Runs shown at most */
                 limit?: number;
+                /** @description Of this campaign alone */
+                campaign_id?: number | null;
             };
             header?: never;
             path: {
@@ -24872,6 +28605,497 @@ export interface operations {
             };
         };
     };
+    list_surface_sources: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "source": "campaign-5.1",
+                     *           "workload": "text",
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "variant": "text",
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "cluster_id": 1,
+                     *           "started_at": "2026-11-21T10:00:00Z",
+                     *           "run_ids": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_SurfaceSource_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_surface: {
+        parameters: {
+            query: {
+                /** @description A run, a campaign, or cells of it by their numbers */
+                a: string;
+                b?: string | null;
+                operation?: string | null;
+                metric?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "metrics": [
+                     *         {
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher"
+                     *         }
+                     *       ],
+                     *       "metric": "write_rate",
+                     *       "title": "text",
+                     *       "unit": "bytes_per_second",
+                     *       "better": "higher",
+                     *       "operations": [
+                     *         "text"
+                     *       ],
+                     *       "operation": "random_read",
+                     *       "file_sizes_bytes": [
+                     *         1
+                     *       ],
+                     *       "record_sizes_bytes": [
+                     *         1
+                     *       ],
+                     *       "a": {
+                     *         "source": "campaign-5.1",
+                     *         "workload": "text",
+                     *         "node_names": [
+                     *           "text"
+                     *         ],
+                     *         "target_names": [
+                     *           "text"
+                     *         ],
+                     *         "variant": "text",
+                     *         "campaign_id": 1,
+                     *         "campaign_name": "text",
+                     *         "cluster_id": 1,
+                     *         "run_id": 1,
+                     *         "options": {},
+                     *         "started_at": "2026-11-21T10:00:00Z",
+                     *         "run_count": 1,
+                     *         "is_total": true,
+                     *         "parts": [
+                     *           {
+                     *             "source": "campaign-5.1",
+                     *             "workload": "text",
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "variant": "text"
+                     *           }
+                     *         ],
+                     *         "caches": [
+                     *           {
+                     *             "name": "memory.total_bytes of node07",
+                     *             "size_bytes": 1
+                     *           }
+                     *         ],
+                     *         "cells": [
+                     *           [
+                     *             {
+                     *               "median": 1,
+                     *               "low": 1,
+                     *               "high": 1,
+                     *               "n": 1,
+                     *               "run_ids": [],
+                     *               "flags": [
+                     *                 "CACHE_SIZE"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         ],
+                     *         "cliffs": [
+                     *           {
+                     *             "axis": "file_size",
+                     *             "last_bytes": 1,
+                     *             "first_bytes": 1,
+                     *             "at_bytes": [
+                     *               1
+                     *             ],
+                     *             "of": 1,
+                     *             "fall_ratio": 1,
+                     *             "low": 1,
+                     *             "high": 1,
+                     *             "suits": [
+                     *               "memory.total_bytes of node07 (16 GiB)"
+                     *             ],
+                     *             "words": "text"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "b": {
+                     *         "source": "campaign-5.1",
+                     *         "workload": "text",
+                     *         "node_names": [
+                     *           "text"
+                     *         ],
+                     *         "target_names": [
+                     *           "text"
+                     *         ],
+                     *         "variant": "text",
+                     *         "campaign_id": 1,
+                     *         "campaign_name": "text",
+                     *         "cluster_id": 1,
+                     *         "run_id": 1,
+                     *         "options": {},
+                     *         "started_at": "2026-11-21T10:00:00Z",
+                     *         "run_count": 1,
+                     *         "is_total": true,
+                     *         "parts": [
+                     *           {
+                     *             "source": "campaign-5.1",
+                     *             "workload": "text",
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "variant": "text"
+                     *           }
+                     *         ],
+                     *         "caches": [
+                     *           {
+                     *             "name": "memory.total_bytes of node07",
+                     *             "size_bytes": 1
+                     *           }
+                     *         ],
+                     *         "cells": [
+                     *           [
+                     *             {
+                     *               "median": 1,
+                     *               "low": 1,
+                     *               "high": 1,
+                     *               "n": 1,
+                     *               "run_ids": [],
+                     *               "flags": [
+                     *                 "CACHE_SIZE"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         ],
+                     *         "cliffs": [
+                     *           {
+                     *             "axis": "file_size",
+                     *             "last_bytes": 1,
+                     *             "first_bytes": 1,
+                     *             "at_bytes": [
+                     *               1
+                     *             ],
+                     *             "of": 1,
+                     *             "fall_ratio": 1,
+                     *             "low": 1,
+                     *             "high": 1,
+                     *             "suits": [
+                     *               "memory.total_bytes of node07 (16 GiB)"
+                     *             ],
+                     *             "words": "text"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "unlike": [
+                     *         {
+                     *           "name": "options.flush",
+                     *           "a": null,
+                     *           "b": null
+                     *         }
+                     *       ],
+                     *       "differences": [
+                     *         [
+                     *           {
+                     *             "difference": 1,
+                     *             "median_ratio": 1,
+                     *             "ratio": 1,
+                     *             "low": 1,
+                     *             "high": 1,
+                     *             "p_value": 1,
+                     *             "verdict": "no_ratio",
+                     *             "is_discovery": true,
+                     *             "words": "text"
+                     *           }
+                     *         ]
+                     *       ],
+                     *       "only_a": [
+                     *         {
+                     *           "file_size_bytes": 1,
+                     *           "record_size_bytes": 1
+                     *         }
+                     *       ],
+                     *       "only_b": [
+                     *         {
+                     *           "file_size_bytes": 1,
+                     *           "record_size_bytes": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Surface"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_series_points: {
         parameters: {
             query?: {
@@ -24960,6 +29184,227 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Points"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_points: {
+        parameters: {
+            query: {
+                series_id: number[];
+                /** @description As the API's own JSON, or as a file with one row a line */
+                format?: components["schemas"]["FileFormat"];
+                /** @description The newest points, at most so many */
+                limit?: number;
+                /** @description Of these at most so many, which look as all of them do */
+                points?: number | null;
+                /** @description The first moment */
+                from?: string | null;
+                /** @description The last moment */
+                to?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "series": {
+                     *           "id": 1,
+                     *           "cluster_id": 1,
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "variant": "ext3 data=journal",
+                     *           "workload": "text",
+                     *           "options": {},
+                     *           "metric": "write_rate",
+                     *           "title": "text",
+                     *           "unit": "bytes_per_second",
+                     *           "better": "higher",
+                     *           "labels": {
+                     *             "operation": "write"
+                     *           },
+                     *           "point_count": 1,
+                     *           "last_value": 1,
+                     *           "last_at": "2026-11-21T10:00:00Z"
+                     *         },
+                     *         "left_out": 1,
+                     *         "at": [
+                     *           "2026-11-21T10:00:00Z"
+                     *         ],
+                     *         "median": [
+                     *           1
+                     *         ],
+                     *         "low": [
+                     *           1
+                     *         ],
+                     *         "high": [
+                     *           1
+                     *         ],
+                     *         "n": [
+                     *           1
+                     *         ],
+                     *         "variation_ratio": [
+                     *           1
+                     *         ],
+                     *         "robust_spread_ratio": [
+                     *           1
+                     *         ],
+                     *         "cell_id": [
+                     *           1
+                     *         ],
+                     *         "campaign_id": [
+                     *           1
+                     *         ],
+                     *         "flags": [
+                     *           [
+                     *             "ENV_CHANGED"
+                     *           ],
+                     *           []
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["Points"][];
+                    /**
+                     * @example series_id,at,median
+                     *     7,2026-11-21T10:00:00+00:00,104857600.0
+                     */
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description Unauthorized */
@@ -25510,11 +29955,13 @@ export interface operations {
     list_events: {
         parameters: {
             query?: {
-                cluster_id?: number | null;
                 /** @description Rows on the page */
                 limit?: number;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
+                cluster_id?: number | null;
+                node_id?: number | null;
+                target_id?: number | null;
             };
             header?: never;
             path?: never;
@@ -25759,6 +30206,26 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */
@@ -26147,6 +30614,238 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CampaignComparison"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_sides: {
+        parameters: {
+            query?: {
+                /** @description Campaigns */
+                campaign?: number[] | null;
+                /** @description Cells, each a side */
+                cell?: number[] | null;
+                /** @description By what; left out: the first that varies */
+                by?: string | null;
+                /** @description The place of the side that the others are told in terms of */
+                against?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "target",
+                     *       "dimensions": [
+                     *         "text"
+                     *       ],
+                     *       "sides": [
+                     *         null
+                     *       ],
+                     *       "against": 1,
+                     *       "rows": [
+                     *         {
+                     *           "workload": "text",
+                     *           "options": {},
+                     *           "cells": [
+                     *             {
+                     *               "campaign_id": 1,
+                     *               "campaign_name": "text",
+                     *               "cluster_name": "text",
+                     *               "cell_id": 1,
+                     *               "ordinal": 1,
+                     *               "node_names": [],
+                     *               "target_names": [],
+                     *               "variant": "text",
+                     *               "is_alike": true
+                     *             }
+                     *           ],
+                     *           "differences": [
+                     *             {
+                     *               "name": "options.block_size_bytes",
+                     *               "values": [
+                     *                 null
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "metrics": [
+                     *             {
+                     *               "metric": "write_rate",
+                     *               "title": "text",
+                     *               "unit": "bytes_per_second",
+                     *               "better": "higher",
+                     *               "labels": {
+                     *                 "operation": "write"
+                     *               },
+                     *               "target_name": "text",
+                     *               "numbers": [
+                     *                 {
+                     *                   "n": 1,
+                     *                   "median": 1,
+                     *                   "values": [],
+                     *                   "run_ids": [],
+                     *                   "flags": [],
+                     *                   "modes": {
+                     *                     "low": 1,
+                     *                     "low_runs": 1,
+                     *                     "high": 1,
+                     *                     "high_runs": 1
+                     *                   }
+                     *                 }
+                     *               ],
+                     *               "verdicts": [
+                     *                 {
+                     *                   "verdict": "no_ratio",
+                     *                   "words": "8.0 to 15.2 % higher",
+                     *                   "runs_missing": 1,
+                     *                   "median_ratio": 1,
+                     *                   "ratio": 1,
+                     *                   "low": 1,
+                     *                   "high": 1,
+                     *                   "p_value": 1,
+                     *                   "is_discovery": true
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "sides_left_out": [
+                     *         null
+                     *       ],
+                     *       "rows_left_out": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SidesComparison"];
                 };
             };
             /** @description Unauthorized */
@@ -28064,6 +32763,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Request Entity Too Large */
             413: {
                 headers: {
@@ -29058,6 +33777,1397 @@ export interface operations {
                      *         "code": "not_found",
                      *         "message": "there is no such thing",
                      *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    explore_runs: {
+        parameters: {
+            query?: {
+                /** @description These runs alone */
+                id?: number[] | null;
+                cluster_id?: number | null;
+                campaign_id?: number | null;
+                node_id?: number | null;
+                target_id?: number | null;
+                workload?: string | null;
+                state?: components["schemas"]["RunState"] | null;
+                validity?: ("valid" | "rejected") | null;
+                /** @description A code, `any` or `none` */
+                flag?: string | null;
+                /** @description Started then or later */
+                from?: string | null;
+                /** @description Started then or earlier */
+                to?: string | null;
+                /** @description In the name of campaign, node, target, workload or variant */
+                text?: string | null;
+                /** @description `highest` and `lowest` are of one workload */
+                sort?: components["schemas"]["RunSort"];
+                /** @description Rows on the page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "campaign_id": 1,
+                     *           "campaign_name": "text",
+                     *           "cluster_id": 1,
+                     *           "cluster_name": "text",
+                     *           "cell_id": 1,
+                     *           "cell_ordinal": 1,
+                     *           "repeat": 1,
+                     *           "workload": "dd",
+                     *           "options": {},
+                     *           "variant": "text",
+                     *           "node_names": [
+                     *             "text"
+                     *           ],
+                     *           "target_names": [
+                     *             "text"
+                     *           ],
+                     *           "state": "waiting",
+                     *           "validity": "valid",
+                     *           "flags": [
+                     *             "CACHE_SIZE"
+                     *           ],
+                     *           "at": "2026-11-21T10:00:00Z",
+                     *           "duration_seconds": 1,
+                     *           "headline": {
+                     *             "series_id": 1,
+                     *             "metric": "write_rate",
+                     *             "title": "text",
+                     *             "unit": "bytes_per_second",
+                     *             "better": "higher",
+                     *             "labels": {
+                     *               "operation": "write"
+                     *             },
+                     *             "value": 1
+                     *           },
+                     *           "likeness": "text"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Page_ExplorerRun_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    count_explored_runs: {
+        parameters: {
+            query?: {
+                /** @description These runs alone */
+                id?: number[] | null;
+                cluster_id?: number | null;
+                campaign_id?: number | null;
+                node_id?: number | null;
+                target_id?: number | null;
+                workload?: string | null;
+                state?: components["schemas"]["RunState"] | null;
+                validity?: ("valid" | "rejected") | null;
+                /** @description A code, `any` or `none` */
+                flag?: string | null;
+                /** @description Started then or later */
+                from?: string | null;
+                /** @description Started then or earlier */
+                to?: string | null;
+                /** @description In the name of campaign, node, target, workload or variant */
+                text?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "is_at_least": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunCount"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_sparklines: {
+        parameters: {
+            query: {
+                /** @description Which series */
+                series_id: number[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "series_id": 1,
+                     *           "cell_ids": [
+                     *             1
+                     *           ],
+                     *           "medians": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sparklines"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_saved_views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "text",
+                     *           "query": "text",
+                     *           "created_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedViews"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    keep_saved_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "slow reads on blade",
+                 *       "query": "sort=longest"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SavedViewInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text",
+                     *       "query": "text",
+                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_saved_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                view_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "slow reads on blade",
+                 *       "query": "sort=longest"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SavedViewInput"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text",
+                     *       "query": "text",
+                     *       "created_at": "2026-11-21T10:00:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "body_too_large",
+                     *         "message": "the body has more than 2097152 bytes",
+                     *         "remedy": "send less at once"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "wrong_content_type",
+                     *         "message": "the body is not declared as JSON",
+                     *         "remedy": "declare it"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_saved_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                view_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_found",
+                     *         "message": "there is no such thing",
+                     *         "remedy": "look it up in the list"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_board: {
+        parameters: {
+            query?: {
+                /** @description How long ago the period begins */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "since": "2026-11-21T10:00:00Z",
+                     *       "clusters": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "hpc1",
+                     *           "nodes": {
+                     *             "online": 1,
+                     *             "silent": 1,
+                     *             "never_seen": 1,
+                     *             "drained": 1,
+                     *             "passed_over": 1
+                     *           },
+                     *           "targets": 1,
+                     *           "open_alerts": 1
+                     *         }
+                     *       ],
+                     *       "workloads": [
+                     *         "text"
+                     *       ],
+                     *       "cells": [
+                     *         {
+                     *           "cluster_id": 1,
+                     *           "workload": "text",
+                     *           "state": "slower",
+                     *           "since": "2026-11-21T10:00:00Z",
+                     *           "counts": [
+                     *             {
+                     *               "state": "slower",
+                     *               "series": 1
+                     *             }
+                     *           ],
+                     *           "worst": {
+                     *             "id": 1,
+                     *             "cluster_id": 1,
+                     *             "node_names": [
+                     *               "text"
+                     *             ],
+                     *             "target_names": [
+                     *               "text"
+                     *             ],
+                     *             "variant": "ext3 data=journal",
+                     *             "workload": "text",
+                     *             "options": {},
+                     *             "metric": "write_rate",
+                     *             "title": "text",
+                     *             "unit": "bytes_per_second",
+                     *             "better": "higher",
+                     *             "labels": {
+                     *               "operation": "write"
+                     *             },
+                     *             "point_count": 1,
+                     *             "last_value": 1,
+                     *             "last_at": "2026-11-21T10:00:00Z"
+                     *           },
+                     *           "since_cell_id": 1,
+                     *           "shift_ratio": 1,
+                     *           "words": "12.0 % lower than before",
+                     *           "suspects": 1,
+                     *           "open_alerts": 1,
+                     *           "last_at": "2026-11-21T10:00:00Z"
+                     *         }
+                     *       ],
+                     *       "is_cut": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Board"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
                      *       }
                      *     }
                      */
@@ -30423,6 +36533,26 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -30441,6 +36571,169 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "internal_error",
+                     *         "message": "the server failed",
+                     *         "remedy": "look into the server's log"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "database_unavailable",
+                     *         "message": "the database does not answer",
+                     *         "remedy": "try again shortly"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_published_sources: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "key": "nus-svu-gpfs",
+                     *           "authors": "text",
+                     *           "title": "text",
+                     *           "place": "table 2",
+                     *           "url": "text",
+                     *           "published_on": "text",
+                     *           "shows": "text",
+                     *           "caution": "text",
+                     *           "claim": {
+                     *             "words": "text",
+                     *             "ratio": 10,
+                     *             "metric": "duration",
+                     *             "target": "nfs",
+                     *             "against": "gpfs",
+                     *             "ratios": [
+                     *               {
+                     *                 "options": {
+                     *                   "file_size_bytes": 4000000000
+                     *                 },
+                     *                 "ratio": 4.15
+                     *               }
+                     *             ],
+                     *             "is_supported": true,
+                     *             "verdict": "Its own table gives 3.6 to 4.7 times."
+                     *           },
+                     *           "campaigns": [
+                     *             {
+                     *               "campaign_id": 1,
+                     *               "campaign_name": "dd-gpfs-local-nfs",
+                     *               "cluster_id": 1,
+                     *               "cluster_name": "nus-svu",
+                     *               "workload": "dd",
+                     *               "runs": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PublishedSources"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_authenticated",
+                     *         "message": "nobody is signed in",
+                     *         "remedy": "sign in"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "not_allowed",
+                     *         "message": "you are not operator in this cluster",
+                     *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "invalid_input",
+                     *         "message": "repeats: greater than 0 wanted",
+                     *         "remedy": "give at least 1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description Internal Server Error */
@@ -32158,6 +38451,26 @@ export interface operations {
                      *         "code": "not_allowed",
                      *         "message": "you are not operator in this cluster",
                      *         "remedy": "ask an administrator"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "field": null,
+                     *         "value": null,
+                     *         "code": "conflict",
+                     *         "message": "the state of things forbids it",
+                     *         "remedy": "look at it and try again"
                      *       }
                      *     }
                      */

@@ -11,7 +11,9 @@ function command(label: string): Command {
 function renderPalette() {
   const commands = [command("Overview"), command("Campaigns"), command("Settings")];
   const onClose = vi.fn();
-  return { ...renderWithApp(<PaletteList commands={commands} onClose={onClose} />), commands, onClose };
+  const onRun = vi.fn();
+  const list = <PaletteList commands={commands} onClose={onClose} onRun={onRun} />;
+  return { ...renderWithApp(list), commands, onClose, onRun };
 }
 
 it("does the first match on Enter and closes", async () => {
@@ -32,4 +34,10 @@ it("says so where nothing matches", async () => {
   await user.type(screen.getByRole("textbox", { name: "Command" }), "xyz");
   expect(screen.getByText("Nothing matches.")).toBeInTheDocument();
   expect(screen.queryByRole("option")).not.toBeInTheDocument();
+});
+
+it("opens a run by its number", async () => {
+  const { user, onRun } = renderPalette();
+  await user.type(screen.getByRole("textbox", { name: "Command" }), "run 71{Enter}");
+  expect(onRun).toHaveBeenCalledWith(71);
 });

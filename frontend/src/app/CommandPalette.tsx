@@ -1,66 +1,89 @@
 /** Ctrl+K: go anywhere or do something by typing a few letters. */
 
+import { t } from "@lingui/core/macro";
 import { Combobox, Group, Modal, Text, TextInput, useCombobox, useMantineColorScheme } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
+import type { Target } from "@/api/types";
 import { campaignsQuery } from "@/features/campaigns/queries";
 import { clustersQuery } from "@/features/clusters/queries";
-import { type Command, matchCommands } from "./commands";
+import { targetsQuery } from "@/features/targets/queries";
+import { RATE_UNITS, type RateUnits, setPreferences } from "@/lib/preferences";
+import { type Command, matchCommands, runByNumber } from "./commands";
 
 const MOST_SHOWN = 12;
+const NONE = [] as const;
+const RATE_NAMES: Readonly<Record<RateUnits, string>> = { decimal: "MB/s", binary: "MiB/s", bits: "Mbit/s" };
 const PAGES = [
   ["Overview", "/"],
   ["Campaigns", "/campaigns"],
+  ["Runs", "/runs"],
   ["Schedules", "/schedules"],
   ["Trends", "/trends"],
   ["Changes", "/changes"],
   ["Alerts", "/alerts"],
   ["Compare", "/compare"],
+  ["Surfaces", "/surfaces"],
   ["Peers", "/peers"],
+  [t`Published results`, t`/published`],
   ["Settings", "/settings"],
 ] as const;
 
-export default function CommandPalette({ onClose }: { onClose: () => void }) {
-  const commands = useCommands();
+interface CommandPaletteProps {
+  readonly onClose: () => void;
+  readonly onDisplay: () => void;
+  readonly onHelp: () => void;
+}
+
+export default function CommandPalette({ onClose, onDisplay, onHelp }: CommandPaletteProps) {
+  const navigate = useNavigate();
+  const commands = [...useCommands(), ...useDeeds(onDisplay, onHelp)];
+  const openRun = (runId: number) => void navigate({ to: "/runs/$runId", params: { runId } });
   return (
     <Modal
       attributes={{ header: { role: "presentation" } }}
       onClose={onClose}
       opened
       padding="xs"
-      title="Go to or do"
+      title={t`Go to or do`}
       withCloseButton={false}
       yOffset="12vh"
     >
-      <PaletteList commands={commands} onClose={onClose} />
+      <PaletteList commands={commands} onClose={onClose} onRun={openRun} />
     </Modal>
   );
 }
 
-export function PaletteList({ commands, onClose }: { commands: readonly Command[]; onClose: () => void }) {
+interface PaletteListProps {
+  readonly commands: readonly Command[];
+  readonly onClose: () => void;
+  readonly onRun: (runId: number) => void;
+}
+
+export function PaletteList({ commands, onClose, onRun }: PaletteListProps) {
   const combobox = useCombobox({ opened: true });
   const [typed, setTyped] = useState("");
-  const shown = matchCommands(commands, typed).slice(0, MOST_SHOWN);
+  const shown = [...runByNumber(typed, onRun), ...matchCommands(commands, typed)].slice(0, MOST_SHOWN);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new text selects the first match again
   useEffect(() => void combobox.selectFirstOption(), [typed]);
   function submit(id: string): void {
     onClose();
-    commands.find((command) => command.id === id)?.run();
+    shown.find((command) => command.id === id)?.run();
   }
   return (
     <Combobox onOptionSubmit={submit} store={combobox}>
       <Combobox.EventsTarget>
         <TextInput
-          aria-label="Command"
+          aria-label={t`Command`}
           data-autofocus
           onChange={(event) => setTyped(event.currentTarget.value)}
-          placeholder="Type a page, a campaign or an action"
+          placeholder={t`Type a page, a cluster, a campaign, a target, a run's number or an action`}
           value={typed}
         />
       </Combobox.EventsTarget>
-      <Combobox.Options aria-label="Commands" mt="xs">
-        {shown.length === 0 && <Combobox.Empty>Nothing matches.</Combobox.Empty>}
+      <Combobox.Options aria-label={t`Commands`} mt="xs">
+        {shown.length === 0 && <Combobox.Empty>{t`Nothing matches.`}</Combobox.Empty>}
         {shown.map(({ id, label, group }) => (
           <Combobox.Option key={id} value={id}>
             <Group justify="space-between">
@@ -76,43 +99,84 @@ export function PaletteList({ commands, onClose }: { commands: readonly Command[
   );
 }
 
-/** Pages and actions, then what the server knows of campaigns and clusters. */
+/** What can be done from anywhere. */
+function useDeeds(onDisplay: () => void, onHelp: () => void): Command[] {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = (name: "light" | "dark" | "auto"): Command => ({
+    id: name,
+    label: name === "auto" ? t`Use the system's colour scheme` : t`Use the ${name} colour scheme`,
+    group: "Do",
+    run: () => setColorScheme(name),
+  });
+  const rates = RATE_UNITS.map(
+    (name): Command => ({
+      id: t`rates ${name}`,
+      label: t`Show rates in ${RATE_NAMES[name]}`,
+      group: "Do",
+      run: () => setPreferences({ rates: name }),
+    }),
+  );
+  return [
+    ...rates,
+    { id: "utc", label: t`Show times in UTC`, group: "Do", run: () => setPreferences({ zone: "UTC" }) },
+    {
+      id: t`own zone`,
+      label: t`Show times by this computer's clock`,
+      group: "Do",
+      run: () => setPreferences({ zone: null }),
+    },
+    { id: "display", label: t`Units, time zone, colours`, group: "Do", run: onDisplay },
+    { id: "keys", label: t`Show the keyboard's shortcuts`, group: "Do", run: onHelp },
+    scheme("light"),
+    scheme("dark"),
+    scheme("auto"),
+  ];
+}
+
+/** Pages, then what the server knows of clusters, their targets, and campaigns. */
 function useCommands(): Command[] {
   const navigate = useNavigate();
-  const { setColorScheme } = useMantineColorScheme();
   const { data: campaigns = [] } = useInfiniteQuery(campaignsQuery({}));
-  const { data: clusters = [] } = useQuery(clustersQuery);
-  return useMemo(() => {
-    const scheme = (name: "light" | "dark" | "auto"): Command => ({
-      id: name,
-      label: name === "auto" ? "Use the system's colour scheme" : `Use the ${name} colour scheme`,
-      group: "Do",
-      run: () => setColorScheme(name),
-    });
-    return [
+  const { data: clusters = NONE } = useQuery(clustersQuery);
+  const targets = useQueries({
+    queries: clusters.map(({ id }) => targetsQuery(id)),
+    combine: gatherTargets,
+  });
+  return useMemo(
+    () => [
       ...PAGES.map(
         ([label, to]): Command => ({ id: to, label, group: "Page", run: () => void navigate({ to }) }),
       ),
-      { id: "new", label: "New campaign", group: "Do", run: () => void navigate({ to: "/campaigns/new" }) },
+      { id: "new", label: t`New campaign`, group: "Do", run: () => void navigate({ to: "/campaigns/new" }) },
       ...clusters.map(
         ({ id, name }): Command => ({
-          id: `trend ${id}`,
-          label: `Trend of ${name}`,
+          id: t`trend ${id}`,
+          label: t`Trend of ${name}`,
           group: "Trend",
           run: () => void navigate({ to: "/clusters/$clusterId/trend", params: { clusterId: id } }),
         }),
       ),
+      ...targets.map(
+        ({ id, name }): Command => ({
+          id: t`target ${id}`,
+          label: name,
+          group: "Target",
+          run: () => void navigate({ to: "/targets/$targetId", params: { targetId: id } }),
+        }),
+      ),
       ...campaigns.map(
         ({ id, name }): Command => ({
-          id: `campaign ${id}`,
+          id: t`campaign ${id}`,
           label: `${name} (${id})`,
           group: "Campaign",
           run: () => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: id } }),
         }),
       ),
-      scheme("light"),
-      scheme("dark"),
-      scheme("auto"),
-    ];
-  }, [navigate, setColorScheme, campaigns, clusters]);
+    ],
+    [navigate, campaigns, clusters, targets],
+  );
+}
+
+function gatherTargets(results: readonly UseQueryResult<Target[]>[]): readonly Target[] {
+  return results.flatMap(({ data = [] }) => data);
 }

@@ -1,32 +1,41 @@
 /** What stands around every page: navigation, search, colour scheme, the line to the server, and a way past them all. */
 
+import { t } from "@lingui/core/macro";
 import { ActionIcon, Group, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
-import { MadeUpProvider } from "@/components/MadeUp";
+import { OriginProvider } from "@/components/Origin";
+import { usePreferences } from "@/components/preferences";
 import { useScheme } from "@/components/scheme";
 import { SessionProvider, usePrincipal } from "@/components/session";
 import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
+import { useKeys } from "./useKeys";
 import { useLive } from "./useLive";
 
+const AwayBanner = lazy(() => import("./AwayBanner"));
 const CommandPalette = lazy(() => import("./CommandPalette"));
+const DisplayModal = lazy(() => import("./DisplayModal"));
+const KeysModal = lazy(() => import("./KeysModal"));
 
-/** What the menu leads to; `holds` begins the addresses of pages that belong there too. */
+/** What the menu leads to; `holds` are the addresses of other pages that belong there. */
 const PLACES = [
-  { to: "/", label: "Overview", icon: "overview", holds: ["/targets/", "/queues/"] },
-  { to: "/campaigns", label: "Campaigns", icon: "list", holds: ["/runs/"] },
-  { to: "/schedules", label: "Schedules", icon: "calendar", holds: [] },
-  { to: "/trends", label: "Trends", icon: "trend", holds: ["/clusters/"] },
-  { to: "/changes", label: "Changes", icon: "step", holds: [] },
-  { to: "/alerts", label: "Alerts", icon: "alert", holds: [] },
-  { to: "/compare", label: "Compare", icon: "compare", holds: [] },
-  { to: "/peers", label: "Peers", icon: "sweep", holds: [] },
-  { to: "/settings", label: "Settings", icon: "settings", holds: [] },
+  { to: "/", label: t`Overview`, icon: "overview", holds: /^\/(targets|nodes|queues)\/|^\/clusters\/\d+$/ },
+  { to: "/campaigns", label: t`Campaigns`, icon: "list", holds: null },
+  { to: "/runs", label: t`Runs`, icon: "runs", holds: /^\/runs\// },
+  { to: "/schedules", label: t`Schedules`, icon: "calendar", holds: null },
+  { to: "/trends", label: t`Trends`, icon: "trend", holds: /^\/clusters\/\d+\/trend$/ },
+  { to: "/changes", label: t`Changes`, icon: "step", holds: null },
+  { to: "/alerts", label: t`Alerts`, icon: "alert", holds: null },
+  { to: "/compare", label: t`Compare`, icon: "compare", holds: null },
+  { to: "/surfaces", label: t`Surfaces`, icon: "surface", holds: null },
+  { to: "/peers", label: t`Peers`, icon: "sweep", holds: null },
+  { to: "/published", label: t`Published`, icon: "book", holds: null },
+  { to: "/settings", label: t`Settings`, icon: "settings", holds: null },
 ] as const;
 
 const NONE = [] as const;
@@ -34,37 +43,57 @@ const NONE = [] as const;
 export function Shell() {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const { data: clusters = NONE } = useQuery(clustersQuery);
+  const isLineUp = useLive();
+  const { rates, zone } = usePreferences();
   const [isPaletteOpen, palette] = useDisclosure();
+  const [isDisplayOpen, display] = useDisclosure();
+  const [isHelpOpen, help] = useDisclosure();
   useHotkeys([["mod+K", palette.toggle]], []);
+  useKeys({ help: help.open, palette: palette.open });
   return (
     <SessionProvider principal={session.principal}>
-      <a className="iotide-skip" href="#main">
-        Skip to the content
-      </a>
+      <a className="iotide-skip" href="#main">{t`Skip to the content`}</a>
       <div className="iotide-shell">
-        <Header onPalette={palette.open} />
+        <Header isLineUp={isLineUp} onDisplay={display.open} onPalette={palette.open} />
         <Menu />
         <main id="main" tabIndex={-1}>
-          <MadeUpProvider clusters={clusters}>
-            <Outlet />
-          </MadeUpProvider>
+          <Suspense>
+            <AwayBanner isLineUp={isLineUp} />
+          </Suspense>
+          <OriginProvider clusters={clusters}>
+            {/* Figures and tables are made anew in other units, whatever they remember. */}
+            <Outlet key={`${rates} ${zone}`} />
+          </OriginProvider>
         </main>
       </div>
-      <Suspense>{isPaletteOpen && <CommandPalette onClose={palette.close} />}</Suspense>
+      <Suspense>
+        {isPaletteOpen && (
+          <CommandPalette onClose={palette.close} onDisplay={display.open} onHelp={help.open} />
+        )}
+      </Suspense>
+      <Suspense>{isDisplayOpen && <DisplayModal onClose={display.close} />}</Suspense>
+      <Suspense>{isHelpOpen && <KeysModal onClose={help.close} />}</Suspense>
     </SessionProvider>
   );
 }
 
 function Menu() {
   const { pathname } = useLocation();
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow screen the menu scrolls: where one is stays in sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another current link
+  useEffect(() => {
+    const current = nav.current?.querySelector("[aria-current]");
+    current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [pathname]);
   return (
-    <nav aria-label="Main">
+    <nav aria-label={t`Main`} className="iotide-scroll" ref={nav}>
       {PLACES.map(({ to, label, icon, holds }) => {
-        const isAround = holds.some((beginning) => pathname.startsWith(beginning));
+        const isAround = holds?.test(pathname) ?? false;
         return (
           <MenuLink
             active={isAround}
-            activeOptions={{ exact: to === "/" }}
+            activeOptions={{ exact: to === "/", includeSearch: false }}
             aria-current={isAround || undefined}
             key={to}
             label={label}
@@ -77,27 +106,41 @@ function Menu() {
   );
 }
 
-function Header({ onPalette }: { onPalette: () => void }) {
+interface HeaderProps {
+  readonly isLineUp: boolean;
+  readonly onPalette: () => void;
+  readonly onDisplay: () => void;
+}
+
+function Header({ isLineUp, onPalette, onDisplay }: HeaderProps) {
   const { name } = usePrincipal();
   return (
     <header>
       <Group gap="sm" wrap="nowrap">
-        <TextLink fw={700} size="lg" to="/" underline="never">
-          iotide
-        </TextLink>
-        <LiveSign />
+        <TextLink fw={700} size="lg" to="/" underline="never">{t`iotide`}</TextLink>
+        <LiveSign isUp={isLineUp} />
       </Group>
       <Group gap="xs" wrap="nowrap">
-        <UnstyledButton aria-label="Open the command palette" className="iotide-search" onClick={onPalette}>
+        <UnstyledButton
+          aria-label={t`Open the command palette`}
+          className="iotide-search"
+          onClick={onPalette}
+        >
           <Icon name="search" size={16} />
-          <Text component="span" size="sm" visibleFrom="sm">
-            Go to or do …
-          </Text>
-          <Text component="kbd" size="xs" visibleFrom="sm">
-            Ctrl K
-          </Text>
+          <Text component="span" size="sm" visibleFrom="sm">{t`Go to or do …`}</Text>
+          <Text component="kbd" size="xs" visibleFrom="sm">{t`Ctrl K`}</Text>
         </UnstyledButton>
         <SchemeToggle />
+        <ActionIcon
+          aria-label={t`Display: units, time zone, colours`}
+          onClick={onDisplay}
+          size={36}
+          title={t`Units, time zone, colours`}
+          variant="default"
+          visibleFrom="sm"
+        >
+          <Icon name="settings" />
+        </ActionIcon>
         <ButtonLink maw={160} px="sm" to="/settings" variant="default">
           {name}
         </ButtonLink>
@@ -106,11 +149,10 @@ function Header({ onPalette }: { onPalette: () => void }) {
   );
 }
 
-function LiveSign() {
-  const isUp = useLive();
+function LiveSign({ isUp }: { isUp: boolean }) {
   return (
     <Text c="dimmed" role="status" size="xs">
-      <span aria-hidden="true" className="iotide-dot" data-up={isUp} /> {isUp ? "live" : "reconnecting"}
+      <span aria-hidden="true" className="iotide-dot" data-up={isUp} /> {isUp ? t`live` : t`reconnecting`}
     </Text>
   );
 }
@@ -118,7 +160,7 @@ function LiveSign() {
 function SchemeToggle() {
   const { setColorScheme } = useMantineColorScheme();
   const other = useScheme() === "dark" ? "light" : "dark";
-  const label = `Use the ${other} scheme`;
+  const label = t`Use the ${other} scheme`;
   return (
     <ActionIcon
       aria-label={label}

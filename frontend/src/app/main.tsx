@@ -1,12 +1,14 @@
 /** Starts the dashboard. */
 
-import "@mantine/core/styles.css";
 import "./app.css";
+import "@mantine/core/styles.layer.css";
+import { I18nProvider } from "@lingui/react";
 import { MantineProvider } from "@mantine/core";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
+import { i18n } from "@/lib/language";
 import { createQueryClient } from "./queryClient";
 import { createAppRouter } from "./router";
 import { cssVariables, theme } from "./theme";
@@ -24,13 +26,15 @@ if (!place) throw new Error("index.html lacks its root element");
 
 createRoot(place).render(
   <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <MantineProvider cssVariablesResolver={cssVariables} defaultColorScheme="auto" theme={theme}>
-        <RouterProvider router={router} />
-        <Suspense>
-          <Toasts />
-        </Suspense>
-      </MantineProvider>
-    </QueryClientProvider>
+    <I18nProvider i18n={i18n}>
+      <QueryClientProvider client={queryClient}>
+        <MantineProvider cssVariablesResolver={cssVariables} defaultColorScheme="auto" theme={theme}>
+          <RouterProvider router={router} />
+          <Suspense>
+            <Toasts />
+          </Suspense>
+        </MantineProvider>
+      </QueryClientProvider>
+    </I18nProvider>
   </StrictMode>,
 );

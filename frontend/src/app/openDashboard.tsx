@@ -1,11 +1,13 @@
 /** For tests: the whole dashboard at an address, with what every page asks for. */
 
+import { I18nProvider } from "@lingui/react";
 import { MantineProvider } from "@mantine/core";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { render } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { HttpResponse, http } from "msw";
+import { i18n } from "@/lib/language";
 import { createQueryClient } from "./queryClient";
 import { createAppRouter } from "./router";
 
@@ -18,6 +20,7 @@ const ROLES = [{ role: "admin", cluster_id: null }];
 const LISTS = [
   "campaigns",
   "schedules",
+  "templates",
   "channels",
   "clusters/1/blackouts",
   "nodes",
@@ -26,10 +29,29 @@ const LISTS = [
   "runs",
   "series",
   "samples",
+  "alerts",
   "alert-rules",
+  "trend-events",
 ];
 
 const NO_ADVICE = { advice: [], not_known: [], looked_at: [], places: 0, cells: 0, is_cut: false };
+
+/** Of a cluster that nobody has joined. */
+export const NO_BOARD = {
+  since: "2026-08-22T00:00:00Z",
+  clusters: [
+    {
+      id: 1,
+      name: "hpc1",
+      nodes: { online: 0, silent: 0, never_seen: 0, drained: 0, passed_over: 0 },
+      targets: 0,
+      open_alerts: 0,
+    },
+  ],
+  workloads: [],
+  cells: [],
+  is_cut: false,
+};
 
 /** An admin is logged in, there is a cluster hpc1, and nothing else. */
 export const USUAL_ANSWERS = [
@@ -37,6 +59,7 @@ export const USUAL_ANSWERS = [
     HttpResponse.json({ principal: { kind: "user", id: 1, name: "grace", roles: ROLES } }),
   ),
   http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "", launcher: "direct" }])),
+  http.get("*/api/v1/board", () => HttpResponse.json(NO_BOARD)),
   http.get("*/api/v1/drains", () => HttpResponse.json([])),
   http.get("*/api/v1/clusters/1/candidates", () => HttpResponse.json([])),
   http.get("*/api/v1/:kind/:id/advice", () => HttpResponse.json(NO_ADVICE)),
@@ -48,11 +71,13 @@ export function openDashboard(address: string) {
   const client = createQueryClient(() => undefined);
   const router = createAppRouter({ queryClient: client });
   const { unmount } = render(
-    <QueryClientProvider client={client}>
-      <MantineProvider env="test">
-        <RouterProvider router={router} />
-      </MantineProvider>
-    </QueryClientProvider>,
+    <I18nProvider i18n={i18n}>
+      <QueryClientProvider client={client}>
+        <MantineProvider env="test">
+          <RouterProvider router={router} />
+        </MantineProvider>
+      </QueryClientProvider>
+    </I18nProvider>,
   );
   return { client, router, unmount, user: userEvent.setup() };
 }

@@ -19,6 +19,6 @@ it("marks in the menu where a page belongs that the menu does not lead to", asyn
   server.use(http.get("*/api/v1/runs/7", () => HttpResponse.json({ error }, { status: 404 })));
   openDashboard("/runs/7");
   expect(await screen.findByRole("alert")).toHaveTextContent("there is no run 7");
-  expect(screen.getByRole("link", { name: "Campaigns" })).toHaveAttribute("aria-current", "true");
+  expect(screen.getByRole("link", { name: "Runs" })).toHaveAttribute("aria-current", "page");
   expect(screen.getByRole("link", { name: "Trends" })).not.toHaveAttribute("aria-current");
 });

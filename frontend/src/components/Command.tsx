@@ -1,5 +1,6 @@
 /** A command or a text to be copied as it is. */
 
+import { t } from "@lingui/core/macro";
 import { ActionIcon, Box, CopyButton as Copy, Group } from "@mantine/core";
 import { Icon } from "./Icon";
 
@@ -7,7 +8,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   return (
     <Copy timeout={2000} value={text}>
       {({ copied, copy }) => (
-        <ActionIcon aria-label={copied ? "Copied" : label} onClick={copy} title={label} variant="subtle">
+        <ActionIcon aria-label={copied ? t`Copied` : label} onClick={copy} title={label} variant="subtle">
           <Icon name={copied ? "check" : "copy"} />
         </ActionIcon>
       )}

@@ -1,5 +1,6 @@
 /** The question of a ConfirmButton. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Group, Modal, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
@@ -25,7 +26,7 @@ export default function ConfirmModal({ title, body, yes, no, onClose, onConfirm 
     <Modal
       attributes={{ header: { role: "presentation" } }}
       centered
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t`Close` }}
       onClose={onClose}
       opened
       title={title}

@@ -1,5 +1,6 @@
 /** What went wrong and what to do about it, in the server's own words. */
 
+import { t } from "@lingui/core/macro";
 import { Alert, Button, Code, Group, Text } from "@mantine/core";
 import { ApiError } from "@/api/errors";
 import { Icon } from "./Icon";
@@ -9,9 +10,7 @@ export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => 
     <Alert color="red" icon={<Icon name="alert" />} role="alert" title={error.message} variant="light">
       {error instanceof ApiError && <Remedy error={error} />}
       {onRetry && (
-        <Button color="red" mt="sm" onClick={onRetry} size="xs" variant="outline">
-          Try again
-        </Button>
+        <Button color="red" mt="sm" onClick={onRetry} size="xs" variant="outline">{t`Try again`}</Button>
       )}
     </Alert>
   );

@@ -1,5 +1,7 @@
 /** The four states of whatever comes from the server: loading, failed, empty, and there (perhaps no longer fresh). */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Alert, Skeleton, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { formatLogTime } from "@/lib/time";
@@ -37,9 +39,9 @@ export function Loaded<Data>({ query, children, empty, isEmpty, lines = 3 }: Loa
   );
 }
 
-function Loading({ lines }: { lines: number }) {
+export function Loading({ lines }: { lines: number }) {
   return (
-    <Stack aria-busy="true" aria-label="Loading" gap="xs" role="status">
+    <Stack aria-busy="true" aria-label={t`Loading`} gap="xs" role="status">
       {Array.from({ length: lines }, (_, line) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are alike and never move
         <Skeleton height={22} key={line} radius="sm" />
@@ -51,7 +53,9 @@ function Loading({ lines }: { lines: number }) {
 function NotFresh({ at, error }: { at: number; error: Error }) {
   return (
     <Alert color="orange" mb="sm" role="status" variant="light">
-      Shown as of {formatLogTime(at)}; refreshing failed: {error.message}
+      <Trans>
+        Shown as of {formatLogTime(at)}; refreshing failed: {error.message}
+      </Trans>
     </Alert>
   );
 }

@@ -1,5 +1,7 @@
 /** Where something was measured: its nodes, below them its targets, and the variant of its stage. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 
 interface PlaceProps {
@@ -16,8 +18,10 @@ export function Place({ of: { node_names, target_names, variant } }: PlaceProps)
     <>
       {node_names.join(", ")}
       <Text c="dimmed" size="xs">
-        on {target_names.join(", ")}
-        {variant && `, in ${variant}`}
+        <Trans>
+          on {target_names.join(", ")}
+          {variant && t`, in ${variant}`}
+        </Trans>
       </Text>
     </>
   );

@@ -1,5 +1,6 @@
-/** A stored number as a person reads it, with the exact value on hover. */
+/** A stored number as a person reads it, with the exact value on hover and for whoever exports it. */
 
+import { t } from "@lingui/core/macro";
 import { exactValue, formatScaled, formatValue, type Scale, type Unit } from "@/lib/units";
 
 interface QuantityProps {
@@ -10,10 +11,10 @@ interface QuantityProps {
 }
 
 export function Quantity({ value, unit, scale }: QuantityProps) {
-  if (value === null) return <span>unknown</span>;
+  if (value === null) return <span>{t`unknown`}</span>;
   return (
-    <span className="iotide-number" title={exactValue(value, unit)}>
+    <data className="iotide-number" data-unit={unit} title={exactValue(value, unit)} value={value}>
       {scale ? formatScaled(value, scale) : formatValue(value, unit)}
-    </span>
+    </data>
   );
 }

@@ -1,5 +1,6 @@
 /** How far a run is; where its workload cannot tell, an empty track, and its phase says what it does. */
 
+import { t } from "@lingui/core/macro";
 import { Progress } from "@mantine/core";
 
 interface RunProgressProps {
@@ -9,7 +10,7 @@ interface RunProgressProps {
 }
 
 export function RunProgress({ runId, progress, phase }: RunProgressProps) {
-  const label = `Progress of run ${runId}`;
+  const label = t`Progress of run ${runId}`;
   if (progress === null)
     return (
       <Progress.Root

@@ -1,7 +1,12 @@
-/** A table that scrolls sideways inside its card, with a shadow where it goes on; it can be scrolled by keyboard. */
+/** A table that scrolls sideways inside its card, with a shadow where it goes on; it can be scrolled by keyboard, and exported. */
 
+import { t } from "@lingui/core/macro";
 import { Box, VisuallyHidden } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
+import type { ExportTable } from "@/lib/exported";
+import { tableData } from "@/lib/tableData";
+import { ExportMenu } from "./ExportMenu";
+import type { ExportSource } from "./export/ExportButton";
 
 interface ScrollTableProps {
   readonly label: string;
@@ -10,24 +15,31 @@ interface ScrollTableProps {
   /** Rows as plain tr and td: Mantine's table would bring its scroll area into the first paint. */
   readonly children: ReactNode;
   readonly maxHeight?: number;
+  /** What else the export menu knows; without a table of its own it writes the rows that are shown. */
+  readonly exported?: Partial<ExportSource>;
 }
 
-export function ScrollTable({ label, head, children, maxHeight }: ScrollTableProps) {
+export function ScrollTable({ label, head, children, maxHeight, exported }: ScrollTableProps) {
+  const table = useRef<HTMLTableElement>(null);
+  const readRows = (): ExportTable => (table.current ? tableData(table.current) : { columns: [], rows: [] });
   return (
-    <Box aria-label={label} className="iotide-scroll" mah={maxHeight} role="group" tabIndex={0}>
-      <table aria-label={label} className="iotide-table" data-scrolls={maxHeight !== undefined}>
-        <thead>
-          <tr>
-            {head.map((title, column) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
-              <th key={column} scope="col">
-                {title === "" ? <VisuallyHidden>Actions</VisuallyHidden> : title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
+    <Box className="iotide-exported">
+      <Box aria-label={label} className="iotide-scroll" mah={maxHeight} role="group" tabIndex={0}>
+        <table aria-label={label} className="iotide-table" data-scrolls={maxHeight !== undefined} ref={table}>
+          <thead>
+            <tr>
+              {head.map((title, column) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
+                <th data-actions={title === "" || undefined} key={column} scope="col">
+                  {title === "" ? <VisuallyHidden>{t`Actions`}</VisuallyHidden> : title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </Box>
+      <ExportMenu name={label} table={readRows} {...exported} />
     </Box>
   );
 }

@@ -1,5 +1,6 @@
 /** What a series measures, as a link to its trend, and below it where. */
 
+import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { describeValues, type Values } from "@/lib/options";
 import { TextLink } from "./links";
@@ -29,7 +30,7 @@ export function SeriesName({ series, clusterId, clusterName, cellId }: SeriesNam
   const { workload, metric, title, labels, options, node_names, target_names, variant } = series;
   const told = describeValues({ ...options, ...labels }, titleOf);
   const place = [
-    `${node_names.join(", ")} on ${target_names.join(", ") || "no target"}`,
+    t`${node_names.join(", ")} on ${target_names.join(", ") || t`no target`}`,
     variant,
     clusterName,
   ];

@@ -1,5 +1,6 @@
 /** Asks for the next page of a list. */
 
+import { t } from "@lingui/core/macro";
 import { Button } from "@mantine/core";
 import { ErrorNotice } from "./ErrorNotice";
 
@@ -23,8 +24,6 @@ export function ShowMore({ query }: ShowMoreProps) {
       onClick={() => query.fetchNextPage()}
       variant="default"
       w="fit-content"
-    >
-      Show more
-    </Button>
+    >{t`Show more`}</Button>
   );
 }

@@ -1,5 +1,6 @@
 /** Narrows a list to one state. */
 
+import { t } from "@lingui/core/macro";
 import { NativeSelect } from "@mantine/core";
 
 interface StateFilterProps<State extends string> {
@@ -11,8 +12,8 @@ interface StateFilterProps<State extends string> {
 export function StateFilter<State extends string>({ states, state, onState }: StateFilterProps<State>) {
   return (
     <NativeSelect
-      aria-label="State"
-      data={[{ value: "", label: "All states" }, ...states]}
+      aria-label={t`State`}
+      data={[{ value: "", label: t`All states` }, ...states]}
       onChange={({ currentTarget }) => onState(states.find((known) => known === currentTarget.value))}
       size="xs"
       value={state ?? ""}

@@ -1,20 +1,22 @@
 /** A time zone by its IANA name, found by typing a part of it. */
 
+import { t } from "@lingui/core/macro";
 import { Select } from "@mantine/core";
 
 interface TimeZoneSelectProps {
   readonly value: string;
   readonly onChange: (timeZone: string) => void;
+  readonly description?: string;
 }
 
-export function TimeZoneSelect({ value, onChange }: TimeZoneSelectProps) {
+export function TimeZoneSelect({ value, onChange, description }: TimeZoneSelectProps) {
   const known = new Set([value, "UTC", ...Intl.supportedValuesOf("timeZone")]);
   return (
     <Select
       allowDeselect={false}
       data={[...known]}
-      description="Whose clocks count, also when they change."
-      label="Time zone"
+      description={description ?? t`Whose clocks count, also when they change.`}
+      label={t`Time zone`}
       limit={50}
       onChange={(chosen) => chosen && onChange(chosen)}
       searchable

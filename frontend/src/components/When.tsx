@@ -1,5 +1,6 @@
 /** A moment: how long ago, with the exact time on hover. */
 
+import { t } from "@lingui/core/macro";
 import { formatExactTime, formatWhen } from "@/lib/time";
 import { useNow } from "./clock";
 
@@ -14,7 +15,7 @@ interface WhenProps {
 export function When({ at, prefix = "" }: WhenProps) {
   const isRecent = at !== null && Date.now() - Date.parse(at) < MINUTE_MILLISECONDS;
   const now = useNow(isRecent ? 1 : 60);
-  if (at === null) return <span>never</span>;
+  if (at === null) return <span>{t`never`}</span>;
   return (
     <time dateTime={at} title={formatExactTime(at)}>
       {prefix}

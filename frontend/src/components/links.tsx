@@ -3,6 +3,8 @@
 import {
   Anchor,
   type AnchorProps,
+  Badge,
+  type BadgeProps,
   Button,
   type ButtonProps,
   NavLink,
@@ -27,6 +29,11 @@ function StyledNavLink(props: NavLinkProps & LinkAttributes<NavLinkProps>) {
   return <NavLink component="a" {...props} />;
 }
 
+function StyledBadge(props: BadgeProps & LinkAttributes<BadgeProps>) {
+  return <Badge component="a" {...props} />;
+}
+
 export const TextLink = createLink(StyledAnchor);
 export const ButtonLink = createLink(StyledButton);
 export const MenuLink = createLink(StyledNavLink);
+export const BadgeLink = createLink(StyledBadge);

@@ -2,6 +2,7 @@
 
 import { createContext, type ReactNode, useContext } from "react";
 import type { Principal } from "@/api/types";
+import { useOrigin } from "./Origin";
 
 type Role = Principal["roles"][number]["role"];
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 };
@@ -17,9 +18,17 @@ export function usePrincipal(): Principal {
   return principal;
 }
 
-/** Whether the user has at least `role` in the cluster; null asks for all clusters. */
+/** Whether the user has at least `role` in the cluster; null asks for all clusters. Nobody changes what is published. */
 export function useMay(role: Role, clusterId: number | null): boolean {
-  return hasRole(usePrincipal(), role, clusterId);
+  const principal = usePrincipal();
+  const isPublished = useOrigin(clusterId) === "published";
+  return isPublished ? role === "viewer" : hasRole(principal, role, clusterId);
+}
+
+/** Whether the user may let something run there: an operator may, on a cluster that has nodes of its own. */
+export function useMayRun(clusterId: number): boolean {
+  const isOwn = useOrigin(clusterId) === "own";
+  return useMay("operator", clusterId) && isOwn;
 }
 
 /** Whether the user has at least `role` in any cluster. */

@@ -1,31 +1,54 @@
 /** Times for a person; stored times are UTC, shown ones in the reader's own zone. */
 
+import { t } from "@lingui/core/macro";
+import { preferences } from "./preferences";
 import { formatDuration } from "./units";
 
 const DAY_SECONDS = 86_400;
 /** Clocks of server and browser differ a little: so far ahead is still now. */
 const CLOCK_SKEW_SECONDS = 30;
-const dateAndTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
-const logTime = new Intl.DateTimeFormat("en-GB", {
+const dateAndTime = inShownZone("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const day = inShownZone("en-GB", { dateStyle: "medium" });
+const logTime = inShownZone("en-GB", {
   day: "numeric",
   month: "short",
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
 });
-const exactTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+const exactTime = inShownZone("en-GB", { dateStyle: "full", timeStyle: "long" });
+/** As `2026-11-21 10:46:00`, which Swedes write. */
+const sortable = inShownZone("sv-SE", { dateStyle: "short", timeStyle: "medium" });
+
+/** A format on the clock that the reader wants to see, made anew only when that is another one. */
+function inShownZone(locale: string, options: Intl.DateTimeFormatOptions): (at: number) => string {
+  let zone: string | null | undefined;
+  let made: Intl.DateTimeFormat;
+  return (at) => {
+    const wanted = preferences().zone;
+    if (zone !== wanted) {
+      made = new Intl.DateTimeFormat(locale, { ...options, ...(wanted !== null && { timeZone: wanted }) });
+      zone = wanted;
+    }
+    return made.format(at);
+  };
+}
 
 /** `just now`, `3 min ago` within a day, else `21 Nov 2026, 10:46`. */
 export function formatWhen(iso: string, nowMilliseconds: number): string {
   const ageSeconds = (nowMilliseconds - Date.parse(iso)) / 1000;
-  if (ageSeconds < -CLOCK_SKEW_SECONDS || ageSeconds >= DAY_SECONDS)
-    return dateAndTime.format(Date.parse(iso));
-  if (ageSeconds < 10) return "just now";
+  if (ageSeconds < -CLOCK_SKEW_SECONDS || ageSeconds >= DAY_SECONDS) return dateAndTime(Date.parse(iso));
+  if (ageSeconds < 10) return t`just now`;
   if (ageSeconds < 60) return `${Math.floor(ageSeconds)} s ago`;
   const largest = formatDuration(
     ageSeconds < 3600 ? Math.floor(ageSeconds / 60) * 60 : Math.floor(ageSeconds / 3600) * 3600,
   );
   return `${largest} ago`;
+}
+
+/** `21 Nov 2026`. */
+export function formatDay(iso: string): string {
+  return day(Date.parse(iso));
 }
 
 /** A moment by the clocks of a zone: `Sun, 29 Mar 2026, 03:00 GMT+2`. */
@@ -44,12 +67,12 @@ export function formatFiring(iso: string, zone: string): string {
 
 /** The time in full, with its zone, for a hover. */
 export function formatExactTime(iso: string): string {
-  return exactTime.format(Date.parse(iso));
+  return exactTime(Date.parse(iso));
 }
 
 /** The time to the second, for what happened in quick succession: `21 Nov, 14:07:15`. */
 export function formatLogTime(at: string | number): string {
-  return logTime.format(new Date(at));
+  return logTime(new Date(at).getTime());
 }
 
 /** Seconds from `start` to a moment; 0 where the clocks of server and browser disagree about the order. */
@@ -57,14 +80,44 @@ export function elapsedSeconds(start: string, untilMilliseconds: number): number
   return Math.max(0, (untilMilliseconds - Date.parse(start)) / 1000);
 }
 
-/** The reader's clock at a moment, without a zone: for plotly, which passes over the offset of a time that has one. */
+/** The shown clock at a moment, without a zone: for plotly, which passes over the offset of a time that has one. */
 export function localTime(at: string | number): string {
   const moment = new Date(at);
+  if (preferences().zone !== null) {
+    const [date, clock] = sortable(moment.getTime()).split(" ");
+    return `${date}T${clock}${moment.toISOString().slice(19, -1)}`;
+  }
   const aheadMilliseconds = moment.getTimezoneOffset() * -60_000;
   return new Date(moment.getTime() + aheadMilliseconds).toISOString().slice(0, -1);
 }
 
-/** The zone of the reader's clock, for instance `Europe/Berlin`. */
+/** The shown clock at a moment, as an input of type datetime-local takes it. */
+export function inputTime(iso: string): string {
+  return localTime(iso).slice(0, 16);
+}
+
+/** The moment at which the shown clock says so, in UTC; plotly writes `2026-11-21 10:46:00.5`, or the date alone,
+ * inputs write `2026-11-21T10:46`. */
+export function fromLocalTime(text: string): string {
+  const said = parseAsUtc(text);
+  // The offset at a guess is that at the moment itself, but for the hours around a change of the clock.
+  const guess = said - (parseAsUtc(localTime(said)) - said);
+  const missed = parseAsUtc(localTime(guess)) - said;
+  return new Date(guess - missed).toISOString();
+}
+
+function parseAsUtc(text: string): number {
+  const [date, clock = "00:00"] = text.split(/[ T]/);
+  const full = clock.length === 2 ? `${clock}:00` : clock;
+  return Date.parse(`${date}T${full}Z`);
+}
+
+/** The zone of this computer's clock, for instance `Europe/Berlin`, where the reader has chosen no other. */
 export function timeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** The zone of the clock by which moments are shown and typed in. */
+export function shownTimeZone(): string {
+  return preferences().zone ?? timeZone();
 }

@@ -1,5 +1,8 @@
 /** The one place where numbers with units are read and shown; the same rules as iotide_wire.units on the server. */
 
+import { t } from "@lingui/core/macro";
+import { preferences, type RateUnits } from "./preferences";
+
 export type Unit = "bytes_per_second" | "operations_per_second" | "seconds" | "bytes" | "count" | "ratio";
 
 /** A stored value becomes `value / divisor` of the unit called `name`. */
@@ -9,7 +12,12 @@ export interface Scale {
 }
 
 const BINARY_NAMES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-const RATE_NAMES = ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"];
+/** Names of rates, how far each is from the one before, and how many of the smallest a byte per second is. */
+const RATES: Readonly<Record<RateUnits, { names: readonly string[]; step: number; perByte: number }>> = {
+  decimal: { names: ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"], step: 1000, perByte: 1 },
+  binary: { names: ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], step: 1024, perByte: 1 },
+  bits: { names: ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"], step: 1000, perByte: 8 },
+};
 const QUANTITY = /^\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/;
 const SECONDS_BY_UNIT: Readonly<Record<string, number>> = {
   "": 1,
@@ -39,11 +47,9 @@ const BYTES_PER_SECOND_BY_UNIT: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
   TiB: 1024 ** 4,
 };
-const SIZE_REMEDY =
-  "write a whole number of bytes, or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)";
-const RATE_REMEDY =
-  "write one, or a number with kbit/s, Mbit/s, Gbit/s, kB/s, MB/s, GB/s (1000) or KiB/s, MiB/s, GiB/s (1024)";
-const DURATION_REMEDY = "write seconds, or a number with ms, s, min, h or d";
+const SIZE_REMEDY = t`write a whole number of bytes, or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)`;
+const RATE_REMEDY = t`write one, or a number with kbit/s, Mbit/s, Gbit/s, kB/s, MB/s, GB/s (1000) or KiB/s, MiB/s, GiB/s (1024)`;
+const DURATION_REMEDY = t`write seconds, or a number with ms, s, min, h or d`;
 
 /** A text is no quantity; the message says what would be accepted. */
 export class UnitError extends Error {}
@@ -122,7 +128,7 @@ export function exactSeconds(seconds: number): string {
 export function scaleFor(unit: Unit, largest: number): Scale {
   switch (unit) {
     case "bytes_per_second":
-      return stepScale(RATE_NAMES, 1000, largest);
+      return rateScale(largest);
     case "bytes":
       return stepScale(BINARY_NAMES, 1024, largest);
     case "seconds":
@@ -134,6 +140,12 @@ export function scaleFor(unit: Unit, largest: number): Scale {
     case "count":
       return { divisor: 1, name: "" };
   }
+}
+
+function rateScale(largest: number): Scale {
+  const { names, step, perByte } = RATES[preferences().rates];
+  const { divisor, name } = stepScale(names, step, largest * perByte);
+  return { divisor: divisor / perByte, name };
 }
 
 function stepScale(names: readonly string[], step: number, largest: number): Scale {

@@ -1,22 +1,51 @@
 /** The one way to plotly: loaded on first use, with room kept for it and the reason shown where it cannot be loaded. */
 
+import { t } from "@lingui/core/macro";
 import { Skeleton } from "@mantine/core";
-import { Component, lazy, type ReactNode, Suspense } from "react";
+import { Component, lazy, type ReactNode, Suspense, useRef } from "react";
 import { ErrorNotice } from "@/components/ErrorNotice";
+import { ExportMenu } from "@/components/ExportMenu";
+import type { ExportSource, ImageFormat } from "@/components/export/ExportButton";
+import { useScheme } from "@/components/scheme";
+import { figureTable } from "./figureTable";
 import type { PlotProps } from "./PlotlyView";
 
-const PlotlyView = lazy(() => import("./PlotlyView"));
+interface PlotWithExport extends PlotProps {
+  /** The figure has a surface in space, whose part of plotly is loaded with it. */
+  readonly isSpatial?: boolean;
+  /** What else the export menu knows; without a table of its own it writes the numbers that are drawn. */
+  readonly exported?: Partial<ExportSource> | undefined;
+}
 
-export function Plot(props: PlotProps) {
+const PlotlyView = lazy(() => import("./PlotlyView"));
+const SurfaceView = lazy(() => import("./SurfaceView"));
+
+/** For pages that will have charts as soon as their numbers have come: what draws them is loaded meanwhile. */
+export function preparePlots(): void {
+  // Where it cannot be loaded, the chart says so.
+  import("./PlotlyView").catch(() => undefined);
+}
+
+export function Plot({ exported, isSpatial = false, ...props }: PlotWithExport) {
+  const View = isSpatial ? SurfaceView : PlotlyView;
+  const figure = useRef<HTMLElement>(null);
+  const scheme = useScheme();
+  async function image(format: ImageFormat): Promise<string> {
+    const box = figure.current?.querySelector<HTMLElement>(".js-plotly-plot");
+    if (!box) throw new Error("The chart is not drawn yet.");
+    const { pictureOf } = await import("./picture");
+    return pictureOf(box, props.label, scheme, format);
+  }
   return (
-    <figure aria-label={props.label} style={{ margin: 0 }}>
+    <figure aria-label={props.label} className="iotide-exported" ref={figure} style={{ margin: 0 }}>
       <PlotBoundary>
         <Suspense
-          fallback={<Skeleton aria-label="Loading the chart" height={props.height ?? 380} role="status" />}
+          fallback={<Skeleton aria-label={t`Loading the chart`} height={props.height ?? 380} role="status" />}
         >
-          <PlotlyView {...props} />
+          <View {...props} />
         </Suspense>
       </PlotBoundary>
+      <ExportMenu image={image} name={props.label} table={() => figureTable(props.figure)} {...exported} />
     </figure>
   );
 }

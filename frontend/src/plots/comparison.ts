@@ -1,5 +1,6 @@
 /** Runs side by side: every run a dot, every median a bar over a category or a corner of a line over numbers. */
 
+import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
 import type { Scale } from "@/lib/units";
 import {
@@ -122,7 +123,7 @@ function line(group: ComparedGroup, index: number, options: ComparisonOptions): 
 }
 
 function describeCount(count: number): string {
-  return count === 1 ? "1 run" : `median of ${count} runs`;
+  return count === 1 ? t`1 run` : t`median of ${count} runs`;
 }
 
 function dotsOf(
@@ -138,7 +139,7 @@ function dotsOf(
       x: (axis.kind === "category" ? centre(runs.at, index, count) : runs.at) + aside(place, runs, width),
       y: value / scale.divisor,
       symbol: runs.flags.length > 0 ? openSymbol(index) : traceSymbol(index),
-      text: [runs.runIds ? `run ${runs.runIds[place]}` : "one run", ...runs.flags].join(", "),
+      text: [runs.runIds ? t`run ${runs.runIds[place] ?? ""}` : t`one run`, ...runs.flags].join(", "),
     })),
   );
   return {

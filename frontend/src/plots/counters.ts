@@ -1,5 +1,6 @@
 /** What the per-second counters say, and which of them are read together; the table of docs/counters.md in short. */
 
+import { t } from "@lingui/core/macro";
 import { counterTitle } from "./curve";
 
 export interface CounterPanel {
@@ -19,187 +20,187 @@ export interface CounterGroup {
 export const COUNTER_GROUPS: readonly CounterGroup[] = [
   {
     key: "load",
-    title: "Throughput",
+    title: t`Throughput`,
     panels: [
       {
-        title: "Throughput of the load",
-        says: "What the load's own processes wrote and read, by /proc/PID/io.",
+        title: t`Throughput of the load`,
+        says: t`What the load's own processes wrote and read, by /proc/PID/io.`,
         lines: { write_bytes_per_second: "write", read_bytes_per_second: "read" },
       },
     ],
   },
   {
     key: "stream",
-    title: "Stream",
+    title: t`Stream`,
     panels: [
       {
-        title: "Stream",
-        says: "What the sender sent and the receiver took, without the headers of UDP.",
+        title: t`Stream`,
+        says: t`What the sender sent and the receiver took, without the headers of UDP.`,
         lines: { stream_sent_bytes_per_second: "sent", stream_received_bytes_per_second: "received" },
       },
       {
-        title: "Datagrams that did not come",
-        says: "Numbers that were passed over, below zero where some came after all, and what this node's kernel dropped of them at a full socket buffer. The rest was lost on the way.",
+        title: t`Datagrams that did not come`,
+        says: t`Numbers that were passed over, below zero where some came after all, and what this node's kernel dropped of them at a full socket buffer. The rest was lost on the way.`,
         lines: {
           stream_missing_datagrams_per_second: "missing",
-          stream_dropped_datagrams_per_second: "dropped here",
+          stream_dropped_datagrams_per_second: t`dropped here`,
         },
       },
       {
-        title: "Datagrams out of order",
-        says: "Those that came again, after a later one, or too late to be recorded.",
+        title: t`Datagrams out of order`,
+        says: t`Those that came again, after a later one, or too late to be recorded.`,
         lines: {
           stream_duplicated_datagrams_per_second: "again",
-          stream_reordered_datagrams_per_second: "after a later one",
-          stream_late_datagrams_per_second: "too late",
+          stream_reordered_datagrams_per_second: t`after a later one`,
+          stream_late_datagrams_per_second: t`too late`,
         },
       },
       {
-        title: "Ring of memory",
-        says: "Most that waited for the writers; what comes while it is full is lost at the socket.",
-        lines: { stream_ring_bytes: "in use" },
+        title: t`Ring of memory`,
+        says: t`Most that waited for the writers; what comes while it is full is lost at the socket.`,
+        lines: { stream_ring_bytes: t`in use` },
       },
       {
-        title: "Sender's lag",
-        says: "How far the sender fell behind its schedule; it sends what was due then in one burst.",
+        title: t`Sender's lag`,
+        says: t`How far the sender fell behind its schedule; it sends what was due then in one burst.`,
         lines: { stream_sender_lag_seconds: "behind" },
       },
     ],
   },
   {
     key: "cpu",
-    title: "Processors",
+    title: t`Processors`,
     panels: [
       {
-        title: "Processors",
-        says: "Shares of all processors. Waiting is idle time in which a task waited for storage.",
+        title: t`Processors`,
+        says: t`Shares of all processors. Waiting is idle time in which a task waited for storage.`,
         lines: {
           cpu_user_ratio: "user",
           cpu_system_ratio: "system",
           cpu_iowait_ratio: "waiting",
-          load_cpu_ratio: "the load",
+          load_cpu_ratio: t`the load`,
         },
       },
       {
-        title: "Load average",
-        says: "Tasks that ran or waited for storage, over about a minute.",
-        lines: { load1: "load average" },
+        title: t`Load average`,
+        says: t`Tasks that ran or waited for storage, over about a minute.`,
+        lines: { load1: t`load average` },
       },
       {
-        title: "iotide's sampler",
-        says: "What this very looking cost, as a share of one core.",
+        title: t`iotide's sampler`,
+        says: t`What this very looking cost, as a share of one core.`,
         lines: { sampler_cpu_ratio: "sampler" },
       },
     ],
   },
   {
     key: "pressure",
-    title: "Pressure",
+    title: t`Pressure`,
     panels: [
       {
-        title: "Pressure of I/O",
-        says: "Share of time in which some task, or all that were not idle (full), waited for storage: PSI of the kernel.",
+        title: t`Pressure of I/O`,
+        says: t`Share of time in which some task, or all that were not idle (full), waited for storage: PSI of the kernel.`,
         lines: { psi_io_some_ratio: "some", psi_io_full_ratio: "full" },
       },
       {
-        title: "Pressure of CPU and memory",
-        says: "Share of time in which tasks waited for a processor, or for memory to be freed.",
+        title: t`Pressure of CPU and memory`,
+        says: t`Share of time in which tasks waited for a processor, or for memory to be freed.`,
         lines: {
           psi_cpu_some_ratio: "processors",
           psi_memory_some_ratio: "memory",
-          psi_memory_full_ratio: "memory, full",
+          psi_memory_full_ratio: t`memory, full`,
         },
       },
     ],
   },
   {
     key: "memory",
-    title: "Memory",
+    title: t`Memory`,
     panels: [
       {
-        title: "Not yet written",
-        says: "Pages that wait in memory (dirty) or are just being written (writeback): what a fast buffered write has still before it.",
+        title: t`Not yet written`,
+        says: t`Pages that wait in memory (dirty) or are just being written (writeback): what a fast buffered write has still before it.`,
         lines: { memory_dirty_bytes: "dirty", memory_writeback_bytes: "writeback" },
       },
       {
-        title: "Memory",
-        says: "What programs could still get, and what of it caches files now.",
+        title: t`Memory`,
+        says: t`What programs could still get, and what of it caches files now.`,
         lines: { memory_available_bytes: "available", memory_cached_bytes: "cached" },
       },
     ],
   },
   {
     key: "disk",
-    title: "Disk",
+    title: t`Disk`,
     panels: [
       {
-        title: "Disk",
-        says: "The block device below the target, all programs together. More than the load moved is foreign. Of a watched node, all its disks.",
+        title: t`Disk`,
+        says: t`The block device below the target, all programs together. More than the load moved is foreign. Of a watched node, all its disks.`,
         lines: { disk_write_bytes_per_second: "write", disk_read_bytes_per_second: "read" },
       },
       {
-        title: "Disk busy",
-        says: "Share of time in which the busiest device had any work; an array or an SSD may do more at 100 %.",
+        title: t`Disk busy`,
+        says: t`Share of time in which the busiest device had any work; an array or an SSD may do more at 100 %.`,
         lines: { disk_busy_ratio: "busy" },
       },
     ],
   },
   {
     key: "network",
-    title: "Network",
+    title: t`Network`,
     panels: [
       {
-        title: "Network",
-        says: "All interfaces with hardware; RDMA goes past them.",
+        title: t`Network`,
+        says: t`All interfaces with hardware; RDMA goes past them.`,
         lines: { net_send_bytes_per_second: "send", net_receive_bytes_per_second: "receive" },
       },
       {
-        title: "Fullest link",
-        says: "The busier direction of the fullest link, of its nominal speed.",
-        lines: { net_link_ratio: "fullest link" },
+        title: t`Fullest link`,
+        says: t`The busier direction of the fullest link, of its nominal speed.`,
+        lines: { net_link_ratio: t`fullest link` },
       },
     ],
   },
   {
     key: "nfs",
-    title: "NFS",
+    title: t`NFS`,
     panels: [
       {
-        title: "NFS over the wire",
-        says: "What the client wrote to and read from the server for the target's mount.",
+        title: t`NFS over the wire`,
+        says: t`What the client wrote to and read from the server for the target's mount.`,
         lines: { nfs_write_bytes_per_second: "write", nfs_read_bytes_per_second: "read" },
       },
       {
-        title: "NFS requests",
-        says: "Requests to the server, and those that had to be sent again.",
-        lines: { nfs_operations_per_second: "requests", nfs_retransmissions_per_second: "sent again" },
+        title: t`NFS requests`,
+        says: t`Requests to the server, and those that had to be sent again.`,
+        lines: { nfs_operations_per_second: "requests", nfs_retransmissions_per_second: t`sent again` },
       },
     ],
   },
   {
     key: "lustre",
-    title: "Lustre",
+    title: t`Lustre`,
     panels: [
       {
-        title: "Lustre",
-        says: "What programs wrote to and read from the mount; what the client's cache answers is in it.",
+        title: t`Lustre`,
+        says: t`What programs wrote to and read from the mount; what the client's cache answers is in it.`,
         lines: { lustre_write_bytes_per_second: "write", lustre_read_bytes_per_second: "read" },
       },
       {
-        title: "Lustre calls",
-        says: "Calls of programs on the mount.",
+        title: t`Lustre calls`,
+        says: t`Calls of programs on the mount.`,
         lines: { lustre_operations_per_second: "calls" },
       },
     ],
   },
   {
     key: "raid",
-    title: "RAID",
+    title: t`RAID`,
     panels: [
       {
-        title: "Software RAID",
-        says: "Processor time of the kernel threads of md and device mapper, as a share of all processors.",
-        lines: { raid_cpu_ratio: "md and dm" },
+        title: t`Software RAID`,
+        says: t`Processor time of the kernel threads of md and device mapper, as a share of all processors.`,
+        lines: { raid_cpu_ratio: t`md and dm` },
       },
     ],
   },
@@ -220,10 +221,10 @@ export function groupsOf(counters: readonly string[]): CounterGroup[] {
       const name = counterTitle(counter);
       return {
         title: name.charAt(0).toUpperCase() + name.slice(1),
-        says: `${counter}, as the tool itself told it.`,
+        says: t`${counter}, as the tool itself told it.`,
         lines: { [counter]: name },
       };
     });
-  const own = { key: "own", title: "Of the tool", panels: others };
+  const own = { key: "own", title: t`Of the tool`, panels: others };
   return [...known.slice(0, 1), own, ...known.slice(1)].filter(({ panels }) => panels.length > 0);
 }

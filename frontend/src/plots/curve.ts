@@ -1,5 +1,6 @@
 /** The per-second curves of a run: how counters went while the load ran, one panel above the other on one axis of time. */
 
+import { t } from "@lingui/core/macro";
 import type { Annotation, Data, Layout, Shape } from "plotly.js";
 import type { Scale, Unit } from "@/lib/units";
 import { axisScale, axisTitle, baseLayout, type Figure, type Scheme, traceColour } from "./figure";
@@ -84,7 +85,7 @@ export function curvesFigure(
       xaxis: {
         ...layout.xaxis,
         anchor: axisOf(panels.length - 1),
-        title: { text: "Time since the start (s)" },
+        title: { text: t`Time since the start (s)` },
       },
       shapes:
         marks.length > 1 && marks.length <= MOST_MARKS ? marks.map((mark) => stepLine(mark, layout)) : [],

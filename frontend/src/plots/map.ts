@@ -1,5 +1,6 @@
 /** Maps over two sizes: a surface seen from above, and the ratio of two of them. */
 
+import { t } from "@lingui/core/macro";
 import type { ColorScale } from "plotly.js";
 import type { Scale } from "@/lib/units";
 import { baseLayout, type Figure, type Scheme } from "./figure";
@@ -30,7 +31,7 @@ const MOST_WRITTEN_FIELDS = 150;
 const LEAST_SPAN = Math.log2(1.1);
 
 /** From the ground to a strong colour of one hue: order is seen by lightness alone. */
-const HUE: Readonly<Record<Scheme, ColorScale>> = {
+export const HUE: Readonly<Record<Scheme, ColorScale>> = {
   light: [
     [0, "#f2f8f9"],
     [0.5, "#6fb3c2"],
@@ -43,7 +44,7 @@ const HUE: Readonly<Record<Scheme, ColorScale>> = {
   ],
 };
 /** Less, equal and more, told apart by colour-blind readers too. */
-const DIVERGING: Readonly<Record<Scheme, ColorScale>> = {
+export const DIVERGING: Readonly<Record<Scheme, ColorScale>> = {
   light: [
     [0, "#b8450a"],
     [0.5, "#f7f7f7"],
@@ -81,7 +82,7 @@ export function ratioFigure(map: SizeMap, options: MapOptions & { readonly span:
     zmax: span,
     colorscale: DIVERGING[options.scheme],
     colorbar: {
-      title: { text: "ratio" },
+      title: { text: t`ratio` },
       tickvals: ends,
       ticktext: ends.map((end) => `${(2 ** end).toPrecision(2)}×`),
     },
@@ -106,7 +107,11 @@ interface Colouring {
   readonly unit: string;
 }
 
-function mapFigure(map: SizeMap, { xTitle, yTitle, scheme }: MapOptions, colouring: Colouring): Figure {
+export function mapFigure(
+  map: SizeMap,
+  { xTitle, yTitle, scheme }: MapOptions,
+  colouring: Colouring,
+): Figure {
   const layout = baseLayout(scheme);
   const { text, unit, ...trace } = colouring;
   const isWritten = map.xNames.length * map.yNames.length <= MOST_WRITTEN_FIELDS;

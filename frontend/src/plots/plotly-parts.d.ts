@@ -16,3 +16,8 @@ declare module "plotly.js/lib/heatmap" {
   const trace: import("plotly.js").PlotlyModule;
   export default trace;
 }
+
+declare module "plotly.js/lib/surface" {
+  const trace: import("plotly.js").PlotlyModule;
+  export default trace;
+}

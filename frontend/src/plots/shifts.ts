@@ -23,7 +23,7 @@ export function shiftsHeight(shifts: readonly Shift[]): number {
   return AXIS_PIXELS + ROW_PIXELS * shifts.length;
 }
 
-export function shiftsFigure(shifts: readonly Shift[], scheme: Scheme): Figure {
+export function shiftsFigure(shifts: readonly Shift[], scheme: Scheme, title = "B against A (%)"): Figure {
   const layout = baseLayout(scheme);
   const text = layout.font?.color?.toString() ?? "#343a40";
   const grey = scheme === "dark" ? "#8b9198" : "#868e96";
@@ -42,7 +42,7 @@ export function shiftsFigure(shifts: readonly Shift[], scheme: Scheme): Figure {
       ...layout,
       showlegend: false,
       shapes: [practicalBand(grey), noDifference(text)],
-      xaxis: { ...layout.xaxis, title: { text: "B against A (%)" }, zeroline: false },
+      xaxis: { ...layout.xaxis, title: { text: title }, zeroline: false },
       yaxis: {
         ...layout.yaxis,
         type: "category",

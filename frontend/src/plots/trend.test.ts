@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { localTime, timeZone } from "@/lib/time";
+import { localTime, shownTimeZone } from "@/lib/time";
+import { laneOf } from "./happenings";
 import { type TrendLine, type TrendOptions, trendFigure } from "./trend";
 
 const line: TrendLine = {
@@ -11,7 +12,7 @@ const line: TrendLine = {
   n: [4, 1],
   cellId: [11, 12],
   flags: [["CACHE_SIZE"], []],
-  changedAt: [],
+  changes: [],
 };
 const options: TrendOptions = {
   metricTitle: "Throughput",
@@ -35,7 +36,7 @@ it("names metric and unit on the axis, in the scale of the largest value", () =>
 
 it("draws times on the reader's clock and names its zone, as plotly itself knows none", () => {
   expect(trendFigure([line], options).layout.xaxis?.title).toEqual({
-    text: `Start of the cell's first run (${timeZone()})`,
+    text: `Start of the cell's first run (${shownTimeZone()})`,
   });
 });
 
@@ -79,9 +80,52 @@ it("draws nothing, but axes, for a series without points", () => {
   expect(trendFigure([empty], options).data[0]).toMatchObject({ x: [], y: [] });
 });
 
-it("marks where a series changed by a line in its own colour", () => {
-  const changed = { ...line, changedAt: [line.at[1] ?? ""] };
-  const { shapes } = trendFigure([line, changed], options).layout;
-  expect(shapes).toHaveLength(1);
-  expect(shapes?.[0]).toMatchObject({ x0: localTime("2026-11-21T10:00:00Z"), yref: "paper", y0: 0, y1: 1 });
+const CHANGE = {
+  at: "2026-11-21T10:00:00Z",
+  previousAt: "2026-11-20T10:00:00Z",
+  words: "50.0 % lower, worse: 9 points against 30 before",
+  before: 200e6,
+  after: 100e6,
+};
+
+it("marks where a series changed by a line in its own colour, and the levels on both sides", () => {
+  const { shapes = [] } = trendFigure([line, { ...line, changes: [CHANGE] }], options).layout;
+  expect(shapes).toHaveLength(3);
+  expect(shapes[0]).toMatchObject({ x0: localTime(CHANGE.at), yref: "paper", y0: 0, y1: 1 });
+  expect(shapes.slice(1).map(({ x0, x1, y0, y1 }) => [x0, x1, y0, y1])).toEqual([
+    [localTime(line.at[0] ?? ""), localTime(CHANGE.previousAt), 200, 200],
+    [localTime(CHANGE.at), localTime(line.at[1] ?? ""), 100, 100],
+  ]);
+});
+
+it("shows the span that was asked for, and lets only time be zoomed", () => {
+  const span = ["2026-11-01T00:00:00Z", "2026-11-08T00:00:00Z"] as const;
+  const { xaxis, yaxis } = trendFigure([line], { ...options, span }).layout;
+  expect(xaxis?.range).toEqual(span.map(localTime));
+  expect(yaxis?.fixedrange).toBe(true);
+});
+
+it("puts what happened into lanes on the same axis of time, one trace behind the lines", () => {
+  const event = { kind: "environment", text: "kernel.release: 6.1 -> 6.2" };
+  const marks = [
+    { lane: laneOf(event), at: "2026-11-21T09:00:00Z", words: event.text, isBetter: null, isChosen: true },
+    { lane: "Changes" as const, at: CHANGE.at, words: CHANGE.words, isBetter: false, isChosen: false },
+  ];
+  const { data, layout } = trendFigure([line], { ...options, marks });
+  expect(data[1]).toMatchObject({
+    x: marks.map(({ at }) => localTime(at)),
+    y: ["Releases", "Changes"],
+    yaxis: "y2",
+    marker: { size: [14, 10] },
+  });
+  expect(layout.yaxis2?.categoryarray).toEqual(["Releases", "Changes"]);
+  expect(layout.xaxis?.anchor).toBe("y2");
+});
+
+it("tells people, releases and other changes of the environment apart", () => {
+  expect(laneOf({ kind: "manual", text: "kernel: new" })).toBe("People");
+  expect(laneOf({ kind: "environment", text: "mount.options: rw -> ro; tool.version: 3.1 -> 3.2" })).toBe(
+    "Releases",
+  );
+  expect(laneOf({ kind: "environment", text: "mount.options: rw -> rw,noatime" })).toBe("Environment");
 });

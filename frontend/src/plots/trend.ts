@@ -1,7 +1,8 @@
 /** The trend of a metric: one dot a point (the median of a cell's runs), whiskers over the range of its runs. */
 
+import { t } from "@lingui/core/macro";
 import type { Data, Shape } from "plotly.js";
-import { localTime, timeZone } from "@/lib/time";
+import { localTime, shownTimeZone } from "@/lib/time";
 import type { Unit } from "@/lib/units";
 import {
   axisScale,
@@ -13,6 +14,7 @@ import {
   traceColour,
   traceSymbol,
 } from "./figure";
+import { type LaneMark, laneAxes, lanesTrace, usedLanes } from "./happenings";
 
 const SHORTEST_RANGE_MILLISECONDS = 3_600_000;
 
@@ -27,8 +29,19 @@ export interface TrendLine {
   readonly cellId: readonly number[];
   /** Codes of quality flags of each point; a flagged dot is hollow. */
   readonly flags: readonly (readonly string[])[];
-  /** When the first point after each change of level was measured. */
-  readonly changedAt: readonly string[];
+  /** In time order, each at the first point after it. */
+  readonly changes: readonly ChangeMark[];
+  /** Between these the next point was expected, where a series is under suspicion. */
+  readonly band?: { readonly low: number; readonly high: number } | null;
+}
+
+/** A change of level in the words of the server, with the levels that it found on both sides. */
+export interface ChangeMark {
+  readonly at: string;
+  readonly previousAt: string;
+  readonly words: string;
+  readonly before: number;
+  readonly after: number;
 }
 
 export interface TrendOptions {
@@ -38,6 +51,9 @@ export interface TrendOptions {
   /** The cell whose runs are shown below the chart; its dot is larger. */
   readonly chosenCellId: number | undefined;
   readonly scheme: Scheme;
+  /** The span of time that is looked at, in UTC; all of it without. */
+  readonly span?: readonly [string, string] | undefined;
+  readonly marks?: readonly LaneMark[];
 }
 
 export function trendFigure(lines: readonly TrendLine[], options: TrendOptions): Figure {
@@ -45,27 +61,73 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
     options.unit,
     lines.flatMap((line) => line.high),
   );
-  const layout = baseLayout(options.scheme);
+  const { marks = [], scheme } = options;
+  const layout = baseLayout(scheme);
+  const axes = laneAxes(usedLanes(marks), scheme);
+  const traces = lines.map((line, index) => trendTrace(line, index, scale.divisor, scale.name, options));
   return {
-    data: lines.map((line, index) => trendTrace(line, index, scale.divisor, scale.name, options)),
+    data: marks.length > 0 ? [...traces, lanesTrace(marks, scheme)] : traces,
     layout: {
       ...layout,
+      ...axes,
       showlegend: lines.length > 1,
-      shapes: lines.flatMap((line, index) =>
-        line.changedAt.map((at) => changeMark(at, traceColour(options.scheme, index))),
-      ),
+      shapes: lines.flatMap((line, index) => lineShapes(line, traceColour(scheme, index), scale.divisor)),
       xaxis: {
         ...layout.xaxis,
-        ...timeRange(lines),
+        ...(options.span ? spanRange(options.span) : timeRange(lines)),
+        ...axes.xaxis,
         type: "date",
-        title: { text: `Start of the cell's first run (${timeZone()})` },
+        title: { text: t`Start of the cell's first run (${shownTimeZone()})` },
       },
       yaxis: {
         ...layout.yaxis,
+        ...axes.yaxis,
+        fixedrange: true,
         title: { text: axisTitle(options.metricTitle, scale) },
         rangemode: options.fromZero ? "tozero" : "normal",
       },
     },
+  };
+}
+
+/** Of each change a line from top to bottom; the levels between changes; the band of what was expected next. */
+function lineShapes(line: TrendLine, color: string, divisor: number): Partial<Shape>[] {
+  const [first, last] = [line.at[0], line.at.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const starts = [first, ...line.changes.map(({ at }) => at)];
+  const levels = starts.flatMap((start, place) => {
+    const next = line.changes[place];
+    const level = next?.before ?? line.changes[place - 1]?.after;
+    return level === undefined ? [] : [levelLine(start, next?.previousAt ?? last, level / divisor, color)];
+  });
+  const band = line.band ? [bandOver(starts.at(-1) ?? first, last, line.band, color, divisor)] : [];
+  return [...line.changes.map(({ at }) => changeMark(at, color)), ...levels, ...band];
+}
+
+function levelLine(from: string, until: string, y: number, color: string): Partial<Shape> {
+  const [x0, x1] = [localTime(from), localTime(until)];
+  return { type: "line", x0, x1, y0: y, y1: y, line: { color, width: 2.5 }, opacity: 0.7 };
+}
+
+function bandOver(
+  from: string,
+  until: string,
+  band: { readonly low: number; readonly high: number },
+  color: string,
+  divisor: number,
+): Partial<Shape> {
+  const [x0, x1] = [localTime(from), localTime(until)];
+  const [y0, y1] = [band.low / divisor, band.high / divisor];
+  return {
+    type: "rect",
+    x0,
+    x1,
+    y0,
+    y1,
+    fillcolor: color,
+    opacity: 0.12,
+    line: { width: 0 },
+    layer: "below",
   };
 }
 
@@ -81,6 +143,10 @@ function changeMark(at: string, color: string): Partial<Shape> {
     yref: "paper",
     line: { color, width: 1.5, dash: "dash" },
   };
+}
+
+function spanRange([from, to]: readonly [string, string]): { range: [string, string] } {
+  return { range: [localTime(from), localTime(to)] };
 }
 
 /** Room around points that lie close together, which plotly would spread over the axis by milliseconds. */
@@ -128,6 +194,6 @@ function trendTrace(
 }
 
 function describePoint(runs: number, flags: readonly string[]): string {
-  const count = runs === 1 ? "1 run" : `median of ${runs} runs`;
+  const count = runs === 1 ? t`1 run` : t`median of ${runs} runs`;
   return flags.length > 0 ? `${count}, ${flags.join(", ")}` : count;
 }

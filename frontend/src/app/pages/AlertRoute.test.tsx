@@ -142,6 +142,8 @@ const RULE = {
   missing_runs: true,
   control_workload: null,
   channel_ids: [],
+  muted_until: null,
+  created_at: "2026-11-21T10:00:00Z",
   open_alerts: 3,
 };
 
@@ -187,4 +189,31 @@ it("says before a rule is deleted how many alerts are closed with it, and adds o
     missing_runs: true,
     channel_ids: [4],
   });
+});
+
+it("changes a rule in the form it was entered by, and mutes it for a time without losing the rest", async () => {
+  const sent: unknown[] = [];
+  server.use(
+    http.get("*/api/v1/alert-rules", () => listOf([RULE])),
+    http.get("*/api/v1/tokens", () => listOf([])),
+    http.put("*/api/v1/alert-rules/2", async ({ request }) => {
+      sent.push(await request.json());
+      return HttpResponse.json(RULE);
+    }),
+  );
+  const { user } = openDashboard("/settings");
+  await user.click(await screen.findByRole("button", { name: "Edit nightly-slower" }));
+  const form = within(screen.getByRole("form", { name: "Change nightly-slower" }));
+  expect(form.getByRole("combobox", { name: "Workload" })).toHaveValue("dd");
+  await user.selectOptions(form.getByRole("combobox", { name: "Directions" }), "both");
+  await user.click(form.getByRole("button", { name: "Save rule" }));
+  await user.click(screen.getByRole("button", { name: "Mute nightly-slower" }));
+  await user.click(await screen.findByRole("menuitem", { name: "For 8 hours" }));
+  const same = { name: "nightly-slower", cluster: "hpc1", workload: "dd", target: null, channel_ids: [] };
+  await waitFor(() =>
+    expect(sent).toMatchObject([
+      { ...same, directions: "both", least_shift_ratio: 0.05, muted_until: null },
+      { ...same, directions: "worse", muted_until: expect.stringMatching(/Z$/) },
+    ]),
+  );
 });

@@ -1,5 +1,6 @@
 /** /alerts/ID: the alert with the trend of its series and the form to tell of an event. */
 
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { LoadedPage } from "@/components/LoadedPage";
@@ -17,7 +18,7 @@ export default function AlertRoute() {
   const query = useQuery(alertQuery(alertId));
   return (
     <ClusterTitles clusterId={query.data?.alert.cluster_id}>
-      <LoadedPage query={query} title={`Alert ${alertId}`}>
+      <LoadedPage query={query} title={t`Alert ${alertId}`}>
         {(detail) => {
           const { cluster_id: clusterId, cluster_name: name, series, change, at } = detail.alert;
           return (

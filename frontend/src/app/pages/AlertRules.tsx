@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import type { AlertRule, Channel, Cluster } from "@/api/types";
 import { hasRole, useMaySomewhere, usePrincipal } from "@/components/session";
 import { RuleForm } from "@/features/alerts/RuleForm";
 import { RulesSection } from "@/features/alerts/RulesSection";
@@ -13,30 +14,45 @@ import { workloadsQuery } from "@/features/workloads/queries";
 export function AlertRules() {
   const principal = usePrincipal();
   const { data: clusters = [] } = useQuery(clustersQuery);
-  const own = clusters.filter(({ id }) => hasRole(principal, "operator", id));
-  const [clusterId, setClusterId] = useState<number>();
-  const cluster = own.find(({ id }) => id === clusterId) ?? own[0];
-  const wanted = { enabled: cluster !== undefined };
-  const { data: targets = [] } = useQuery({ ...targetsQuery(cluster?.id ?? 0), ...wanted });
-  const { data: workloads = [] } = useQuery({ ...workloadsQuery(cluster?.id), ...wanted });
+  const own = clusters.filter(
+    ({ id, origin }) => origin !== "published" && hasRole(principal, "operator", id),
+  );
   const { data: channels = [] } = useQuery({ ...channelsQuery, enabled: useMaySomewhere("operator") });
   return (
     <RulesSection
       channels={channels}
-      mayAdd={cluster !== undefined}
-      renderForm={(onDone) =>
-        cluster && (
-          <RuleForm
-            channels={channels.filter((one) => one.cluster_id === null || one.cluster_id === cluster.id)}
-            cluster={cluster}
-            clusters={own}
-            onCluster={setClusterId}
-            onDone={onDone}
-            targets={targets.map(({ name }) => name)}
-            workloads={workloads.map(({ name }) => name)}
-          />
-        )
-      }
+      mayAdd={own.length > 0}
+      renderForm={(rule, onDone) => <Form channels={channels} clusters={own} onDone={onDone} rule={rule} />}
+    />
+  );
+}
+
+interface FormProps {
+  /** Undefined: a new one. */
+  readonly rule: AlertRule | undefined;
+  /** Those in which the reader may make rules. */
+  readonly clusters: readonly Cluster[];
+  readonly channels: readonly Channel[];
+  readonly onDone: () => void;
+}
+
+function Form({ rule, clusters, channels, onDone }: FormProps) {
+  const [clusterId, setClusterId] = useState(rule?.cluster_id);
+  const cluster = clusters.find(({ id }) => id === clusterId) ?? clusters[0];
+  const wanted = { enabled: cluster !== undefined };
+  const { data: targets = [] } = useQuery({ ...targetsQuery(cluster?.id ?? 0), ...wanted });
+  const { data: workloads = [] } = useQuery({ ...workloadsQuery(cluster?.id), ...wanted });
+  if (!cluster) return null;
+  return (
+    <RuleForm
+      channels={channels.filter((one) => one.cluster_id === null || one.cluster_id === cluster.id)}
+      cluster={cluster}
+      clusters={clusters}
+      onCluster={setClusterId}
+      onDone={onDone}
+      rule={rule}
+      targets={targets.map(({ name }) => name)}
+      workloads={workloads.map(({ name }) => name)}
     />
   );
 }

@@ -1,5 +1,6 @@
 /** /alerts: the inbox of one cluster or all, filters in the address. */
 
+import { t } from "@lingui/core/macro";
 import { getRouteApi } from "@tanstack/react-router";
 import { AlertsList } from "@/features/alerts/AlertsList";
 import { ClustersPage } from "./ClusterPage";
@@ -13,7 +14,7 @@ export default function AlertsRoute() {
     <ClustersPage
       clusterId={cluster}
       onChoose={(chosen) => void navigate({ search: { ...view, cluster: chosen }, replace: true })}
-      title="Alerts"
+      title={t`Alerts`}
     >
       {() => (
         <AlertsList

@@ -17,7 +17,8 @@ beforeEach(() => {
     http.get("*/api/v1/clusters", () => listOf(CLUSTERS)),
     http.get("*/api/v1/nodes", ({ request }) => {
       const id = Number(new URL(request.url).searchParams.get("cluster_id"));
-      return listOf([{ id, name: `node-${id}`, state: "online", workloads: [], active_orders: [] }]);
+      const shown = { role: "compute", state: "online", workloads: [], active_orders: [] };
+      return listOf([`node-${id}`, "spare"].map((name) => ({ id, name, ...shown })));
     }),
   );
 });
@@ -51,26 +52,57 @@ it("has the draft again after other pages and a reload, until it is discarded", 
   expect(screen.queryByRole("button", { name: "Discard draft" })).not.toBeInTheDocument();
 });
 
+const PAIRS = {
+  name: "pairs",
+  nodes: ["node-1"],
+  targets: [],
+  stages: [{ variant: "xfs" }],
+  targets_at_once: false,
+  workloads: [{ workload: "dd", nodes: ["node-1"], targets: ["disk"], variants: ["xfs"] }],
+  repeats: 4,
+  exclusive: "node",
+  cache: "drop",
+  cool_down_seconds: 0,
+  quiet: "flag",
+  quiet_wait_seconds: 60,
+  time_limit_seconds: 3600,
+  attempts_allowed: 2,
+  priority: 0,
+  note: "",
+};
+
+it("begins with a template by its link, and renames and deletes templates after a question", async () => {
+  const template = { id: 3, cluster_id: 1, name: "weekly", owner: "ada", plan: PAIRS };
+  const kept = { ...template, changed_at: "2026-11-21T10:00:00Z" };
+  const sent: unknown[] = [];
+  server.use(
+    http.get("*/api/v1/templates", () => listOf([kept])),
+    http.get("*/api/v1/templates/3", () => HttpResponse.json(kept)),
+    http.patch("*/api/v1/templates/3", async ({ request }) => {
+      sent.push(await request.json());
+      return HttpResponse.json(kept);
+    }),
+    http.delete("*/api/v1/templates/3", () => {
+      sent.push("deleted");
+      return new HttpResponse(null, { status: 204 });
+    }),
+  );
+  const { user } = openDashboard("/campaigns/new?cluster=1");
+  await user.click(await screen.findByRole("link", { name: "weekly" }));
+  await waitFor(() => expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("pairs"));
+  await user.click(screen.getByRole("button", { name: "Rename or delete" }));
+  const name = screen.getByRole("textbox", { name: "Name of template weekly" });
+  await user.clear(name);
+  await user.type(name, "monthly");
+  await user.click(screen.getByRole("button", { name: "Rename" }));
+  await user.click(screen.getByRole("button", { name: "Delete template weekly" }));
+  await user.click(await screen.findByRole("button", { name: "Delete the template" }));
+  await waitFor(() => expect(sent).toEqual([{ name: "monthly" }, "deleted"]));
+});
+
 it("keeps what an earlier plan says of one workload alone, also over a reload, until it is dropped", async () => {
-  const plan = {
-    name: "pairs",
-    nodes: ["node-1"],
-    targets: [],
-    stages: [{ variant: "xfs" }],
-    targets_at_once: false,
-    workloads: [{ workload: "dd", nodes: ["node-1"], targets: ["disk"], variants: ["xfs"] }],
-    repeats: 4,
-    exclusive: "node",
-    cache: "drop",
-    cool_down_seconds: 0,
-    quiet: "flag",
-    quiet_wait_seconds: 60,
-    time_limit_seconds: 3600,
-    attempts_allowed: 2,
-    priority: 0,
-    note: "",
-  };
-  server.use(http.get("*/api/v1/campaigns/7", () => HttpResponse.json({ id: 7, cluster_id: 1, plan })));
+  const campaign = { id: 7, cluster_id: 1, plan: PAIRS };
+  server.use(http.get("*/api/v1/campaigns/7", () => HttpResponse.json(campaign)));
   const first = openDashboard("/campaigns/new?from=7");
   const words = "For this workload: nodes node-1; targets none; stages xfs";
   expect(await screen.findByText(words)).toBeInTheDocument();

@@ -1,5 +1,6 @@
 /** /campaigns/new: gathers what the builder offers; ?from=ID starts from an earlier plan. */
 
+import { t } from "@lingui/core/macro";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -13,9 +14,10 @@ import { Page } from "@/components/Page";
 import { usePrincipal } from "@/components/session";
 import { CampaignBuilder } from "@/features/campaigns/builder/CampaignBuilder";
 import { repeatOf, type StoredSchedule } from "@/features/campaigns/builder/calendar";
-import { draftKey, readKept } from "@/features/campaigns/builder/keptDraft";
+import { draftKey, type Origin, readKept } from "@/features/campaigns/builder/keptDraft";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { scheduleQuery } from "@/features/campaigns/schedules/queries";
+import { templateQuery } from "@/features/campaigns/templates/queries";
 import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
 import { workloadsQuery } from "@/features/workloads/queries";
@@ -25,28 +27,26 @@ import { NoCluster } from "./NoCluster";
 const route = getRouteApi("/shell/campaigns/new");
 
 export default function BuilderRoute() {
-  const { cluster: wanted, from, schedule: scheduleId } = route.useSearch();
-  const key = draftKey(usePrincipal(), from, scheduleId);
+  const { cluster: wanted, ...origin } = route.useSearch();
+  const { from, schedule: scheduleId, template } = origin;
+  const key = draftKey(usePrincipal(), origin);
   const clusters = useQuery(clustersQuery);
-  const original = useOriginal(from, scheduleId);
+  const original = useOriginal(origin);
   const chosenId = wanted ?? readKept(key)?.clusterId ?? original.data?.cluster_id;
-  const chosen = clusters.data?.find(({ id }) => id === chosenId) ?? clusters.data?.[0];
+  const own = clusters.data?.filter((cluster) => cluster.origin !== "published") ?? [];
+  const chosen = own.find(({ id }) => id === chosenId) ?? own[0];
   const plan = original.data?.plan;
   return (
     <Page
-      actions={
-        chosen && (
-          <DraftCluster clusters={clusters.data ?? []} current={chosen} draftKey={key} original={plan} />
-        )
-      }
-      title={scheduleId === undefined ? "New campaign" : "Schedule"}
+      actions={chosen && <DraftCluster clusters={own} current={chosen} draftKey={key} original={plan} />}
+      title={scheduleId === undefined ? t`New campaign` : t`Schedule`}
       trail={
         <TextLink to={scheduleId === undefined ? "/campaigns" : "/schedules"} underline="always">
-          {scheduleId === undefined ? "Campaigns" : "Schedules"}
+          {scheduleId === undefined ? t`Campaigns` : t`Schedules`}
         </TextLink>
       }
     >
-      <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} query={clusters}>
+      <Loaded empty={<NoCluster />} isEmpty={() => own.length === 0} query={clusters}>
         {() =>
           chosen &&
           !original.isLoading && (
@@ -55,8 +55,9 @@ export default function BuilderRoute() {
               <Builder
                 cluster={chosen}
                 draftKey={key}
-                key={`${chosen.id} ${from} ${scheduleId}`}
+                key={`${chosen.id} ${from} ${scheduleId} ${template}`}
                 original={plan}
+                templateId={template}
                 schedule={original.schedule}
               />
             </>
@@ -67,12 +68,14 @@ export default function BuilderRoute() {
   );
 }
 
-/** The campaign or the schedule that the draft begins as, if any. */
-function useOriginal(from: number | undefined, scheduleId: number | undefined) {
+/** The campaign, the schedule or the template that the draft begins as, if any. */
+function useOriginal({ from, schedule: scheduleId, template: templateId }: Origin) {
   const campaign = useQuery({ ...campaignQuery(from ?? 0), enabled: from !== undefined });
   const stored = useQuery({ ...scheduleQuery(scheduleId ?? 0), enabled: scheduleId !== undefined });
+  const template = useQuery({ ...templateQuery(templateId ?? 0), enabled: templateId !== undefined });
   const schedule = stored.data && { ...stored.data, repeat: repeatOf(stored.data) };
-  return scheduleId === undefined ? { ...campaign, schedule: undefined } : { ...stored, schedule };
+  if (scheduleId !== undefined) return { ...stored, schedule };
+  return { ...(from === undefined ? template : campaign), schedule: undefined };
 }
 
 interface DraftClusterProps {
@@ -99,12 +102,12 @@ function DraftCluster({ clusters, current, draftKey, original }: DraftClusterPro
       <ClusterChoice clusterId={current.id} clusters={clusters} onChoose={choose} />
       {asked && (
         <ConfirmModal
-          body={`Nodes and targets of ${current.name} that ${asked.name} lacks are no longer chosen. The rest of the draft stays.`}
-          no={`Stay with ${current.name}`}
+          body={t`Nodes and targets of ${current.name} that ${asked.name} lacks are no longer chosen. The rest of the draft stays.`}
+          no={t`Stay with ${current.name}`}
           onClose={() => setAsked(undefined)}
           onConfirm={() => move(asked.id)}
-          title={`Build it for ${asked.name}?`}
-          yes={`Change to ${asked.name}`}
+          title={t`Build it for ${asked.name}?`}
+          yes={t`Change to ${asked.name}`}
         />
       )}
     </>
@@ -115,6 +118,7 @@ interface BuilderProps {
   readonly cluster: Cluster;
   readonly original: CampaignPlan | undefined;
   readonly schedule: StoredSchedule | undefined;
+  readonly templateId: number | undefined;
   readonly draftKey: string;
 }
 

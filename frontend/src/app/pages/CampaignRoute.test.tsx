@@ -6,6 +6,18 @@ import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 const NONE = { waiting: 0, active: 0, finished: 0, failed: 0, cancelled: 0 };
 
+const QUEUE = {
+  waiting: 3,
+  runs: [
+    {
+      run_id: 17,
+      node_names: ["n1"],
+      target_names: ["nfs"],
+      waiting_because: "node n1 is taken by run 12",
+    },
+  ],
+};
+
 function answerWith(state: string, counts: object) {
   const campaign = {
     id: 9,
@@ -25,7 +37,9 @@ function answerWith(state: string, counts: object) {
     http.get("*/api/v1/campaigns/9", () => HttpResponse.json(campaign)),
     http.get("*/api/v1/campaigns/9/measures", () => HttpResponse.json({ metrics: [], counters: [] })),
     http.get("*/api/v1/campaigns/9/cells", () => listOf([{ id: 1, ordinal: 0, results: [] }])),
+    http.get("*/api/v1/clusters/1/queue", () => HttpResponse.json(QUEUE)),
   );
+  return campaign;
 }
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
@@ -60,4 +74,64 @@ it("asks for the progress of a campaign again while it runs, since a beat is no 
   await expect.poll(() => screen.queryByText(/1 runs: 1 active/)).toBeInTheDocument();
   vi.advanceTimersByTime(3000);
   await expect.poll(() => questions).toBe(2);
+});
+
+it("says what the next run waits for, and how many wait behind it", async () => {
+  answerWith("active", { active: 1, waiting: 3 });
+  openDashboard("/campaigns/9");
+  expect(await screen.findByText("node n1 is taken by run 12")).toBeInTheDocument();
+  expect(screen.getByText(/2 more wait behind these/)).toBeInTheDocument();
+});
+
+it("adds to the cells with too few runs as many as they lack, and closes", async () => {
+  const campaign = answerWith("finished", { finished: 5 });
+  const cells = [cellOf(1, 1), cellOf(2, 4)];
+  server.use(
+    http.get("*/api/v1/campaigns/9/cells", () => listOf(cells)),
+    http.post("*/api/v1/campaigns/9/repeats", async ({ request }) => {
+      asked.push(await request.json());
+      return HttpResponse.json(campaign);
+    }),
+  );
+  const asked: unknown[] = [];
+  const { router, user } = openDashboard("/campaigns/9?repeats=%5B%5D");
+  await user.click(await screen.findByRole("button", { name: "Add 3 runs" }));
+  await waitFor(() => expect(router.state.location.search).not.toHaveProperty("repeats"));
+  expect(asked).toEqual([{ repeats: 3, cell_ids: [1] }]);
+});
+
+function cellOf(id: number, n: number) {
+  const result = { series_id: id, metric: "rate", title: "Rate", better: "higher", unit: "bytes_per_second" };
+  const spread = { variation: null, variation_ratio: null, robust_spread_ratio: null, tier: "few_runs" };
+  const numbers = { labels: {}, n, median: 1, low: 1, high: 1, ...spread };
+  const place = { node_names: ["n1"], target_names: ["nfs"], variant: "", stage: 1 };
+  return {
+    id,
+    ordinal: id,
+    workload: "dd",
+    options: { id },
+    runs: [],
+    ...place,
+    results: [{ ...result, ...numbers }],
+  };
+}
+
+it("tries all failed runs again after saying how many, and goes on after one that is refused", async () => {
+  answerWith("finished", { finished: 1, failed: 2 });
+  const tried: unknown[] = [];
+  server.use(
+    http.get("*/api/v1/runs", ({ request }) =>
+      // The page's own list of runs is a shorter one, and not what this is about.
+      listOf(new URL(request.url).searchParams.get("limit") === "500" ? [{ id: 31 }, { id: 32 }] : []),
+    ),
+    http.post("*/api/v1/runs/:id/retry", ({ params }) => {
+      tried.push(params.id);
+      const error = { code: "run_stage_over", message: "its stage is over" };
+      return params.id === "31" ? HttpResponse.json({ error }, { status: 409 }) : HttpResponse.json({});
+    }),
+  );
+  const { user } = openDashboard("/campaigns/9");
+  await user.click(await screen.findByRole("button", { name: "Run all failed again" }));
+  await user.click(await screen.findByRole("button", { name: "Run 2 again" }));
+  await waitFor(() => expect(tried).toEqual(["31", "32"]));
 });

@@ -1,48 +1,86 @@
 /** /campaigns/ID: the campaign with its runs. */
 
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useMemo } from "react";
+import type { Campaign } from "@/api/types";
 import { LoadedPage } from "@/components/LoadedPage";
 import { CampaignView } from "@/features/campaigns/CampaignView";
 import { campaignQuery } from "@/features/campaigns/queries";
+import { RetryFailed } from "@/features/runs/RetryFailed";
 import { ActiveRuns, RunsSection } from "@/features/runs/RunsSection";
+import { WaitingRuns } from "@/features/runs/WaitingRuns";
 import { ClusterTitles } from "./ClusterTitles";
 
+const AddRepeats = lazy(() => import("@/features/campaigns/AddRepeats"));
 const CampaignAdvice = lazy(() => import("@/features/advice/CampaignAdvice"));
+const TimelineSection = lazy(() => import("@/features/campaigns/TimelineSection"));
 const route = getRouteApi("/shell/campaigns/$campaignId");
 
 export default function CampaignRoute() {
   const { campaignId } = route.useParams();
-  const { tab = "results", state, figure = {} } = route.useSearch();
+  const search = route.useSearch();
+  const { tab = "results", state, figure = {}, repeats } = search;
   const navigate = route.useNavigate();
   const campaign = useQuery(campaignQuery(campaignId));
+  const ask = (cellIds: readonly number[] | undefined) =>
+    void navigate({ search: { ...search, repeats: cellIds }, replace: true, resetScroll: false });
   return (
     <ClusterTitles clusterId={campaign.data?.cluster_id}>
-      <LoadedPage query={campaign} title={`Campaign ${campaignId}`}>
+      <LoadedPage query={campaign} title={t`Campaign ${campaignId}`}>
         {(found) => (
-          <CampaignView
-            activeRuns={<ActiveRuns campaignId={campaignId} count={found.counts.active} />}
-            advice={
-              <Suspense>
-                <CampaignAdvice campaign={found} />
-              </Suspense>
-            }
-            campaign={found}
-            figure={figure}
-            onFigure={(chosen) => void navigate({ search: { figure: chosen }, replace: true })}
-            onTab={(chosen) => void navigate({ search: { tab: chosen }, replace: true })}
-            runs={
-              <RunsSection
-                campaignId={campaignId}
-                onState={(chosen) => void navigate({ search: { tab: "runs", state: chosen }, replace: true })}
-                state={state}
-              />
-            }
-            tab={tab}
-          />
+          <>
+            <CampaignView
+              activeRuns={<ActiveRuns campaignId={campaignId} count={found.counts.active} />}
+              advice={
+                <Suspense>
+                  <CampaignAdvice campaign={found} />
+                </Suspense>
+              }
+              campaign={found}
+              figure={figure}
+              onFigure={(chosen) => void navigate({ search: { figure: chosen }, replace: true })}
+              onRepeats={ask}
+              onTab={(chosen) => void navigate({ search: { tab: chosen }, replace: true })}
+              runs={
+                <RunsSection
+                  campaignId={campaignId}
+                  onState={(chosen) =>
+                    void navigate({ search: { tab: "runs", state: chosen }, replace: true })
+                  }
+                  state={state}
+                />
+              }
+              retryFailed={<RetryFailed campaign={found} />}
+              tab={tab}
+              timeline={<CampaignTimeline campaign={found} />}
+              waitingRuns={<WaitingRuns campaignId={campaignId} clusterId={found.cluster_id} />}
+            />
+            <Suspense>
+              {repeats && <AddRepeats campaign={found} cellIds={repeats} onClose={() => ask(undefined)} />}
+            </Suspense>
+          </>
         )}
       </LoadedPage>
     </ClusterTitles>
+  );
+}
+
+function CampaignTimeline({ campaign }: { campaign: Campaign }) {
+  const { from, to } = route.useSearch();
+  const span = useMemo(() => ({ from, to }), [from, to]);
+  const navigate = route.useNavigate();
+  return (
+    <Suspense>
+      <TimelineSection
+        campaign={campaign}
+        onRun={(runId) => void navigate({ to: "/runs/$runId", params: { runId } })}
+        onSpan={(chosen) =>
+          void navigate({ search: { tab: "timeline", ...chosen }, replace: true, resetScroll: false })
+        }
+        span={span}
+      />
+    </Suspense>
   );
 }

@@ -53,7 +53,7 @@ it("says of each change what, since when and near which event, and leads to the 
   openDashboard("/changes");
   const table = within(await screen.findByRole("table", { name: "Changes" }));
   const [, row] = table.getAllByRole("row");
-  expect(row).toHaveTextContent(/Operation write · node-1 on disk · hpc1worse 20\.0 % lower, worse/);
+  expect(row).toHaveTextContent(/Operation write · node-1 on disk · hpc1worse\s?20\.0 % lower, worse/);
   expect(row).toHaveTextContent(/100 MB\/s80 MB\/s< 0\.0001kernel: 6\.1\.0-30 -> 6\.1\.0-35/);
   expect(row).not.toHaveTextContent("not confirmed");
   const trend = new URL((table.getByRole("link", { name: "dd: Throughput" }) as HTMLAnchorElement).href);

@@ -1,5 +1,6 @@
 /** /changes: what changed since when, in one cluster or all, filters in the address. */
 
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ChangesList } from "@/features/trends/ChangesList";
@@ -16,7 +17,7 @@ export default function ChangesRoute() {
     <ClustersPage
       clusterId={cluster}
       onChoose={(chosen) => void navigate({ search: { ...view, cluster: chosen }, replace: true })}
-      title="Changes"
+      title={t`Changes`}
     >
       {(clusters) => (
         <ChangesList

@@ -1,8 +1,9 @@
 /** Chooses among the clusters, where there are several. */
 
+import { t } from "@lingui/core/macro";
 import { NativeSelect } from "@mantine/core";
 import type { Cluster } from "@/api/types";
-import { MadeUpBadge } from "@/components/MadeUp";
+import { OriginBadge } from "@/components/Origin";
 
 interface ClusterChoiceProps {
   readonly clusters: readonly Cluster[];
@@ -13,9 +14,9 @@ interface ClusterChoiceProps {
 export function ClusterChoice({ clusters, clusterId, onChoose }: ClusterChoiceProps) {
   return (
     <>
-      <MadeUpBadge clusterId={clusterId} />
+      <OriginBadge clusterId={clusterId} />
       <NativeSelect
-        aria-label="Cluster"
+        aria-label={t`Cluster`}
         data={optionsOf(clusters)}
         onChange={(event) => onChoose(Number(event.currentTarget.value))}
         value={String(clusterId)}
@@ -34,17 +35,22 @@ interface ClusterFilterProps {
 export function ClusterFilter({ clusters, clusterId, onChoose }: ClusterFilterProps) {
   return (
     <NativeSelect
-      aria-label="Cluster"
-      data={[{ value: "", label: "All clusters" }, ...optionsOf(clusters)]}
+      aria-label={t`Cluster`}
+      data={[{ value: "", label: t`All clusters` }, ...optionsOf(clusters)]}
       onChange={(event) => onChoose(Number(event.currentTarget.value) || undefined)}
       value={String(clusterId ?? "")}
     />
   );
 }
 
+const WORDS: Readonly<Partial<Record<Cluster["origin"], string>>> = {
+  made_up: t`made up`,
+  published: "published",
+};
+
 function optionsOf(clusters: readonly Cluster[]) {
-  return clusters.map(({ id, name, made_up }) => ({
+  return clusters.map(({ id, name, origin }) => ({
     value: String(id),
-    label: made_up ? `${name} (made up)` : name,
+    label: WORDS[origin] ? `${name} (${WORDS[origin]})` : name,
   }));
 }

@@ -1,5 +1,6 @@
 /** The frame of pages that are about one cluster, or about one or all of them: heading, choice, option titles. */
 
+import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -24,7 +25,8 @@ interface ClusterPageProps {
 export function ClusterPage({ title, clusterId, onChoose, actions, children }: ClusterPageProps) {
   const clusters = useQuery(clustersQuery);
   const known = clusters.data ?? [];
-  const chosen = clusterId === undefined ? known[0] : known.find(({ id }) => id === clusterId);
+  const first = known.find(({ origin }) => origin !== "published") ?? known[0];
+  const chosen = clusterId === undefined ? first : known.find(({ id }) => id === clusterId);
   return (
     <Page
       actions={
@@ -42,7 +44,9 @@ export function ClusterPage({ title, clusterId, onChoose, actions, children }: C
           chosen ? (
             <ClusterTitles clusterId={chosen.id}>{children(chosen)}</ClusterTitles>
           ) : (
-            <Text c="dimmed">There is no cluster {clusterId} that you may see.</Text>
+            <Text c="dimmed">
+              <Trans>There is no cluster {clusterId} that you may see.</Trans>
+            </Text>
           )
         }
       </Loaded>

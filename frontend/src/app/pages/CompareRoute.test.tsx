@@ -90,8 +90,8 @@ it("shows of each number what so many runs allow and no more", async () => {
   const table = within(await screen.findByRole("table", { name: "Numbers of 1: dd" }));
   const [, sure, few, one, modes] = table.getAllByRole("row");
   expect(sure).toHaveTextContent(/−20\.0 %−22\.0 % to −18\.0 %worse B 18\.0 to 22\.0 % lower0\.0286/);
-  expect(few).toHaveTextContent(/2 runs, 100 MB\/s to 101 MB\/s.*−20\.0 %2 runs: too few for an interval/);
-  expect(one).toHaveTextContent("one100 MB/s 1 run80 MB/s 1 run1 run: nothing can be said");
+  expect(few).toHaveTextContent(/2 runs, 100 MB\/s, 101 MB\/s.*ratio 0\.802 runs: too few for an interval/);
+  expect(one).toHaveTextContent("one100 MB/s 1 run80.0 MB/s 1 run1 run: nothing can be said");
   expect(modes).toHaveTextContent(/50\.0 MB\/s \(2 runs\)400 MB\/s \(2 runs\)two modes/);
   expect(screen.getByText(/Cell 4 of A has no clear counterpart/)).toBeInTheDocument();
 });
@@ -111,4 +111,114 @@ it("keeps both sides in the address, which can be swapped", async () => {
   const { router, user } = openDashboard("/compare?a=12&b=13&a_cell=2");
   await user.click(await screen.findByRole("button", { name: "Swap A and B" }));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ a: 13, b: 12, b_cell: 2 }));
+});
+
+const SIDE = {
+  campaign_id: 12,
+  campaign_name: "before",
+  cluster_name: "hpc1",
+  ordinal: 1,
+  node_names: ["node-1"],
+  variant: "",
+};
+const NUMBERS = {
+  median: 100e6,
+  values: [99e6, 100e6, 101e6, 102e6],
+  run_ids: [1, 2, 3, 4],
+  flags: [],
+  modes: null,
+};
+const VERDICT = {
+  verdict: "lower",
+  words: "18.0 to 22.0 % lower",
+  runs_missing: 0,
+  median_ratio: 0.8,
+  ratio: 0.8,
+  low: 0.78,
+  high: 0.82,
+  p_value: 0.0286,
+  is_discovery: true,
+};
+
+function sides(isAlike: boolean) {
+  const cells = ["ext4", "xfs", "btrfs"].map((target, place) => ({
+    ...SIDE,
+    cell_id: place + 1,
+    target_names: [target],
+    is_alike: isAlike || place === 0,
+  }));
+  const few = {
+    ...VERDICT,
+    verdict: "few_runs",
+    words: "2 runs: too few for an interval; 2 more are needed",
+  };
+  return {
+    by: "target",
+    dimensions: ["target", "options.file_size_bytes"],
+    sides: ["ext4", "xfs", "btrfs"],
+    against: 0,
+    rows: [
+      {
+        workload: "dd",
+        options: {},
+        cells,
+        differences: [{ name: "node", values: ["node-1", "node-2", "node-1"] }],
+        metrics: [
+          {
+            metric: "throughput",
+            title: "Throughput",
+            unit: "bytes_per_second",
+            better: "higher",
+            labels: {},
+            target_name: null,
+            numbers: [
+              { ...NUMBERS, n: 4 },
+              { ...NUMBERS, n: 4, median: 80e6 },
+              { n: 2, median: 90e6, values: [89e6, 91e6], run_ids: [8, 9], flags: [], modes: null },
+            ],
+            verdicts: [null, VERDICT, { ...few, ratio: null, low: null, high: null, p_value: null }],
+          },
+        ],
+      },
+    ],
+    sides_left_out: [],
+    rows_left_out: 0,
+  };
+}
+
+it("puts many file systems beside each other, each told against the baseline", async () => {
+  let asked = new URLSearchParams();
+  server.use(
+    http.get("*/api/v1/comparison/sides", ({ request }) => {
+      asked = new URL(request.url).searchParams;
+      return HttpResponse.json(sides(true));
+    }),
+  );
+  const { router, user } = openDashboard("/compare?campaigns=%5B12%5D");
+  const table = within(await screen.findByRole("table", { name: "Verdicts" }));
+  expect(table.getByRole("columnheader", { name: "ext4 (baseline)" })).toBeInTheDocument();
+  const [, xfs, btrfs] = table.getAllByRole("cell");
+  expect(xfs).toHaveTextContent(
+    /80\.0 MB\/s 4 runs.*−20\.0 % \(−22\.0 % to −18\.0 %\) worse18\.0 to 22\.0 % lower/,
+  );
+  expect(btrfs).toHaveTextContent(/2 runs: too few for an interval/);
+  expect(btrfs).not.toHaveTextContent("worse");
+  expect(table.getAllByRole("button")).toEqual([
+    table.getByRole("button", { name: "Add repeats, 2 missing" }),
+  ]);
+  expect(asked.getAll("campaign")).toEqual(["12"]);
+  await user.selectOptions(screen.getByRole("combobox", { name: "Compare by" }), "By file size");
+  await waitFor(() =>
+    expect(router.state.location.search).toEqual({ campaigns: [12], by: "options.file_size_bytes" }),
+  );
+});
+
+it("puts the differences of unlike sides first and calls none of them better or worse", async () => {
+  server.use(http.get("*/api/v1/comparison/sides", () => HttpResponse.json(sides(false))));
+  openDashboard("/compare?cells=%5B1%2C2%5D");
+  const verdicts = await screen.findByRole("table", { name: "Verdicts" });
+  const differences = screen.getByRole("table", { name: "Differences" });
+  expect(differences).toHaveTextContent("Nodesnode-1node-2node-1");
+  expect(differences.compareDocumentPosition(verdicts)).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
+  expect(within(verdicts).queryByText("worse")).not.toBeInTheDocument();
 });

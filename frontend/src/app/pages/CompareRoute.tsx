@@ -1,118 +1,197 @@
-/** /compare: two campaigns, or one cell of each; all choices in the address. */
+/** /compare: many sides of campaigns, cells that were pinned, or two campaigns; all choices in the address. */
 
-import { Button, Group, Select, Stack, Text } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, SegmentedControl, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
-import { campaignQuery, campaignsQuery, cellsQuery } from "@/features/campaigns/queries";
+import { campaignQuery } from "@/features/campaigns/queries";
 import { ComparisonSections } from "@/features/comparison/ComparisonSections";
+import type { RenderRepeats } from "@/features/comparison/repeats";
+import { SidesSections } from "@/features/comparison/SidesSections";
+import { preparePlots } from "@/plots/Plot";
 import { ClusterTitles } from "./ClusterTitles";
+import { CampaignsPicker, SidePicker } from "./ComparedCampaigns";
+import { RepeatSide } from "./RepeatSide";
 
 const route = getRouteApi("/shell/compare");
+type Search = ReturnType<typeof route.useSearch>;
+
+const renderRepeats: RenderRepeats = (cell, missing) => <RepeatSide cell={cell} missing={missing} />;
+
+const WAYS = [
+  { value: "many", label: t`File systems, clusters, options` },
+  { value: "two", label: t`Two campaigns` },
+];
 
 export default function CompareRoute() {
-  const { a, b, a_cell, b_cell, metric } = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { data: campaign } = useQuery({ ...campaignQuery(a ?? 0), enabled: a !== undefined });
-  type Search = ReturnType<typeof route.useSearch>;
+  const { a, campaigns, cells } = search;
+  useEffect(preparePlots, []);
+  const { data: campaign } = useQuery({
+    ...campaignQuery(a ?? campaigns?.[0] ?? 0),
+    enabled: (a ?? campaigns?.[0]) !== undefined,
+  });
   const choose = (change: Search) =>
-    void navigate({ search: (search: Search) => ({ ...search, ...change }), replace: true });
-  const hasBoth = a !== undefined && b !== undefined;
+    void navigate({ search: (before: Search) => ({ ...before, ...change }), replace: true });
   return (
-    <Page
-      actions={
-        hasBoth && (
-          <Button onClick={() => choose({ a: b, b: a, a_cell: b_cell, b_cell: a_cell })} variant="default">
-            Swap A and B
-          </Button>
-        )
-      }
-      title="Compare"
-    >
+    <Page actions={<Actions choose={choose} search={search} />} title={t`Compare`}>
       <ClusterTitles clusterId={campaign?.cluster_id}>
-        <Section
-          description="Cells that have most in common are compared with each other; or name one of each side. B is told in terms of A."
-          title="What"
-        >
-          <Stack gap="sm">
-            <SidePicker
-              campaignId={a}
-              cell={a_cell}
-              onChoose={(id, cell) => choose({ a: id, a_cell: cell })}
-              side="A"
-            />
-            <SidePicker
-              campaignId={b}
-              cell={b_cell}
-              onChoose={(id, cell) => choose({ b: id, b_cell: cell })}
-              side="B"
-            />
-          </Stack>
-        </Section>
-        {hasBoth ? (
-          <ComparisonSections
-            metric={metric}
-            onMetric={(key) => choose({ metric: key })}
-            sides={{ a, b, aCell: a_cell, bCell: b_cell }}
-          />
+        {cells ? (
+          <Pinned cells={cells} choose={choose} search={search} />
         ) : (
-          <Text c="dimmed">
-            Choose two campaigns. Four runs or more of each cell give an interval; with fewer there is no
-            verdict.
-          </Text>
+          <Campaigns choose={choose} search={search} />
         )}
       </ClusterTitles>
     </Page>
   );
 }
 
-interface SidePickerProps {
-  readonly side: "A" | "B";
-  readonly campaignId: number | undefined;
-  readonly cell: number | undefined;
-  readonly onChoose: (campaignId: number | undefined, cell: number | undefined) => void;
+interface ChoosingProps {
+  readonly search: Search;
+  readonly choose: (change: Search) => void;
 }
 
-function SidePicker({ side, campaignId, cell, onChoose }: SidePickerProps) {
-  const { data: newest = [] } = useInfiniteQuery(campaignsQuery({}));
-  const { data: own } = useQuery({ ...campaignQuery(campaignId ?? 0), enabled: campaignId !== undefined });
-  const { data: cells = [] } = useInfiniteQuery({
-    ...cellsQuery(campaignId ?? 0),
-    enabled: campaignId !== undefined,
-  });
-  const known = own && !newest.some(({ id }) => id === own.id) ? [own, ...newest] : newest;
+function isOfTwo({ a, b, two }: Search): boolean {
+  return two === true || a !== undefined || b !== undefined;
+}
+
+function Actions({ search, choose }: ChoosingProps) {
+  const { a, b, a_cell, b_cell, cells } = search;
+  if (cells)
+    return <ButtonLink search={{}} to="/compare" variant="default">{t`Compare campaigns`}</ButtonLink>;
+  if (a === undefined || b === undefined) return null;
   return (
-    <Group align="flex-end" gap="sm">
-      <Select
-        data={known.map(({ id, name, cluster_name }) => ({
-          value: String(id),
-          label: `${id} · ${name} · ${cluster_name}`,
-        }))}
-        flex={2}
-        label={`Campaign ${side}`}
-        limit={100}
-        miw={220}
-        nothingFoundMessage="No campaign of that name or number among the newest."
-        onChange={(chosen) => onChoose(chosen === null ? undefined : Number(chosen), undefined)}
-        placeholder="Name or number"
-        searchable
-        value={campaignId === undefined ? null : String(campaignId)}
+    <Button
+      onClick={() => choose({ a: b, b: a, a_cell: b_cell, b_cell: a_cell })}
+      variant="default"
+    >{t`Swap A and B`}</Button>
+  );
+}
+
+function Campaigns({ search, choose }: ChoosingProps) {
+  const isTwo = isOfTwo(search);
+  return (
+    <>
+      <Section
+        actions={
+          <SegmentedControl
+            aria-label={t`What is compared`}
+            data={WAYS}
+            onChange={(way) =>
+              choose(
+                way === "two"
+                  ? { two: true, campaigns: undefined, by: undefined, against: undefined }
+                  : { two: undefined, a: undefined, b: undefined, a_cell: undefined, b_cell: undefined },
+              )
+            }
+            size="xs"
+            value={isTwo ? "two" : "many"}
+          />
+        }
+        description={
+          isTwo
+            ? t`Cells that have most in common are compared with each other; or name one of each side. B is told in terms of A.`
+            : t`One campaign over several file systems, nodes or options, or campaigns of several clusters: each value is a side.`
+        }
+        title={t`What`}
+      >
+        {isTwo ? (
+          <TwoPickers choose={choose} search={search} />
+        ) : (
+          <ManyPickers choose={choose} search={search} />
+        )}
+      </Section>
+      {isTwo ? <Two choose={choose} search={search} /> : <Many choose={choose} search={search} />}
+    </>
+  );
+}
+
+function TwoPickers({ search: { a, b, a_cell, b_cell }, choose }: ChoosingProps) {
+  return (
+    <>
+      <SidePicker
+        campaignId={a}
+        cell={a_cell}
+        onChoose={(id, cell) => choose({ a: id, a_cell: cell })}
+        side="A"
       />
-      <Select
-        clearable
-        data={cells.map(({ ordinal, workload, node_names, target_names }) => ({
-          value: String(ordinal),
-          label: `${ordinal} · ${workload} · ${[...node_names, ...target_names].join(", ")}`,
-        }))}
-        disabled={campaignId === undefined}
-        flex={2}
-        label={`Cell of ${side}`}
-        miw={220}
-        onChange={(chosen) => onChoose(campaignId, chosen === null ? undefined : Number(chosen))}
-        placeholder="All cells"
-        searchable
-        value={cell === undefined ? null : String(cell)}
+      <SidePicker
+        campaignId={b}
+        cell={b_cell}
+        onChoose={(id, cell) => choose({ b: id, b_cell: cell })}
+        side="B"
       />
-    </Group>
+    </>
+  );
+}
+
+function ManyPickers({ search: { campaigns }, choose }: ChoosingProps) {
+  return (
+    <CampaignsPicker
+      campaignIds={campaigns ?? []}
+      onChoose={(ids) =>
+        choose({ campaigns: ids.length > 0 ? ids : undefined, by: undefined, against: undefined })
+      }
+    />
+  );
+}
+
+function Two({ search: { a, b, a_cell, b_cell, metric }, choose }: ChoosingProps) {
+  if (a === undefined || b === undefined)
+    return (
+      <Text c="dimmed">
+        <Trans>
+          Choose two campaigns. Four runs or more of each cell give an interval; with fewer there is no
+          verdict.
+        </Trans>
+      </Text>
+    );
+  return (
+    <ComparisonSections
+      metric={metric}
+      onMetric={(key) => choose({ metric: key })}
+      renderRepeats={renderRepeats}
+      sides={{ a, b, aCell: a_cell, bCell: b_cell }}
+    />
+  );
+}
+
+function Many({ search: { campaigns = [], by, against, metric }, choose }: ChoosingProps) {
+  if (campaigns.length === 0)
+    return (
+      <Text c="dimmed">
+        <Trans>
+          Choose a campaign. Its file systems are compared first, where it has several; or pin runs on the
+          page Runs and compare those. Four runs or more of each side give an interval.
+        </Trans>
+      </Text>
+    );
+  return (
+    <SidesSections
+      many={{ campaigns, cells: [], by, against }}
+      onView={choose}
+      renderRepeats={renderRepeats}
+      view={{ by, against, metric }}
+    />
+  );
+}
+
+function Pinned({
+  search: { against, metric },
+  cells,
+  choose,
+}: ChoosingProps & { cells: readonly number[] }) {
+  return (
+    <SidesSections
+      many={{ campaigns: [], cells, by: undefined, against }}
+      onView={choose}
+      renderRepeats={renderRepeats}
+      view={{ against, metric }}
+    />
   );
 }

@@ -1,5 +1,6 @@
 /** The settings' section of notifications, with the clusters that a channel may tell of. */
 
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { hasRole, usePrincipal } from "@/components/session";
 import { clustersQuery } from "@/features/clusters/queries";
@@ -9,8 +10,8 @@ export default function Notifications() {
   const principal = usePrincipal();
   const { data: clusters = [] } = useQuery(clustersQuery);
   const scopes = clusters
-    .filter(({ id }) => hasRole(principal, "admin", id))
+    .filter(({ id, origin }) => origin !== "published" && hasRole(principal, "admin", id))
     .map(({ id, name }) => ({ value: String(id), label: name }));
-  const all = hasRole(principal, "admin", null) ? [{ value: "", label: "all clusters" }] : [];
+  const all = hasRole(principal, "admin", null) ? [{ value: "", label: t`all clusters` }] : [];
   return <NotificationsSection scopes={[...all, ...scopes]} />;
 }

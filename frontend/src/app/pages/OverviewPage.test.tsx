@@ -2,96 +2,120 @@ import { screen, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
 import { server } from "@/testing/server";
-import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
-
-function node(mounts: object[] = [], orders: object[] = []) {
-  return {
-    id: 4,
-    cluster_id: 1,
-    name: "node-1",
-    role: "compute",
-    state: "online",
-    last_seen_at: null,
-    facts: {},
-    problem: null,
-    mounts,
-    workloads: [],
-    active_orders: orders,
-  };
-}
+import { listOf, NO_BOARD, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
-it("keeps the join command when the first node has joined", async () => {
-  const token = { command: "iotide-agent enrol --token secret", expires_at: "2026-11-21T10:00:00Z" };
-  server.use(http.post("*/api/v1/clusters/1/join-tokens", () => HttpResponse.json(token, { status: 201 })));
-  const { client, user } = openDashboard("/");
-  await user.click(await screen.findByRole("button", { name: "Make a join token" }));
-  expect(await screen.findByText(token.command)).toBeInTheDocument();
-  server.use(http.get("*/api/v1/nodes", () => listOf([node()])));
-  await client.invalidateQueries({ queryKey: ["node"] });
-  expect(await screen.findByRole("button", { name: "node-1" })).toBeInTheDocument();
-  expect(screen.getByText(token.command)).toBeInTheDocument();
+const SERIES = {
+  id: 7,
+  cluster_id: 1,
+  node_names: ["node-1"],
+  target_names: ["scratch"],
+  variant: "",
+  workload: "dd",
+  options: {},
+  metric: "throughput",
+  title: "Throughput",
+  unit: "bytes_per_second",
+  better: "higher",
+  labels: {},
+  point_count: 60,
+  last_value: 80,
+  last_at: "2026-11-20T02:00:00Z",
+};
+
+function cell(workload: string, state: string, details: object = {}) {
+  return {
+    cluster_id: 1,
+    workload,
+    state,
+    since: null,
+    counts: [{ state, series: 4 }],
+    worst: { ...SERIES, workload },
+    since_cell_id: null,
+    shift_ratio: null,
+    words: "no change shown in 60 points",
+    suspects: 0,
+    open_alerts: 0,
+    last_at: "2026-11-20T02:00:00Z",
+    ...details,
+  };
+}
+
+const SLOWER = cell("dd", "slower", {
+  since: "2026-11-02T02:00:00Z",
+  since_cell_id: 33,
+  shift_ratio: -0.2,
+  words: "20.0 % lower than before",
+  counts: [
+    { state: "slower", series: 1 },
+    { state: "in_control", series: 3 },
+  ],
 });
 
-it("shows why the second of several targets was refused, with the form still open", async () => {
-  const place = { node_id: 4, node_name: "node-1", source: "/dev/vdb", total_bytes: 2, free_bytes: 1 };
-  const candidate = { scope: "node", fstype: "xfs", identity: null, joins: null };
-  const targets: object[] = [];
+function answerBoard(...cells: object[]): URL[] {
+  const asked: URL[] = [];
   server.use(
-    http.get("*/api/v1/nodes", () => listOf([node()])),
-    http.get("*/api/v1/clusters/1/candidates", () =>
-      HttpResponse.json(
-        ["a", "b"]
-          .slice(targets.length)
-          .map((name) => ({ ...candidate, suggested_name: name, places: [{ ...place, path: `/${name}` }] })),
-      ),
-    ),
-    http.get("*/api/v1/targets", () => listOf(targets)),
-    http.post("*/api/v1/targets", async ({ request }) => {
-      const { name } = (await request.json()) as { name: string };
-      if (name === "b")
-        return HttpResponse.json({ error: { code: "conflict", message: "b is taken" } }, { status: 409 });
-      const mounts = [{ node_id: 4, node_name: "node-1", path: "/a", fstype: "xfs", free_bytes: 1 }];
-      targets.push({
-        id: 1,
-        cluster_id: 1,
-        name,
-        path: "/a",
-        scope: "node",
-        mounts,
-        backed_by: [],
-        retired_at: null,
-      });
-      return HttpResponse.json(targets[0], { status: 201 });
+    http.get("*/api/v1/board", ({ request }) => {
+      asked.push(new URL(request.url));
+      return HttpResponse.json({ ...NO_BOARD, workloads: ["dd", "fio"], cells });
     }),
   );
-  const { user } = openDashboard("/");
-  const mounts = within(await screen.findByRole("table", { name: "Discovered mounts" }));
-  await user.click(mounts.getByRole("checkbox", { name: "/a" }));
-  await user.click(mounts.getByRole("checkbox", { name: "/b" }));
-  await user.click(screen.getByRole("button", { name: "Make 2 targets" }));
-  expect(await screen.findByText("b is taken")).toBeInTheDocument();
-  expect(screen.getByRole("button", { name: "Make target" })).toBeEnabled();
-  expect(screen.getByRole("checkbox", { name: "/b" })).toBeChecked();
+  return asked;
+}
+
+it("says in each cell by sign and word how a workload stands and since when, and leads to its changes", async () => {
+  answerBoard(SLOWER, cell("fio", "in_control"));
+  openDashboard("/");
+  const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
+  expect(board.getByRole("columnheader", { name: "dd" })).toBeInTheDocument();
+  const slower = board.getByRole("link", { name: "slower" });
+  expect(slower).toHaveTextContent("▼ slower");
+  expect(slower).toHaveAttribute("href", "/changes?cluster=1&workload=dd&direction=worse");
+  expect(slower.closest("td")).toHaveTextContent("since 2 Nov 2026, 1 of 4 series");
+  expect(board.getByRole("link", { name: "in control" })).toHaveAttribute(
+    "href",
+    "/clusters/1/trend?workload=fio",
+  );
+  const list = within(screen.getByRole("table", { name: "To look at" }));
+  expect(list.getByText("20.0 % lower than before")).toBeInTheDocument();
+  expect(list.queryByText("in control")).not.toBeInTheDocument();
+  expect(screen.getByText(/1 slower, 1 in control/)).toBeInTheDocument();
 });
 
-it("draws unknown progress as an empty track that claims no number", async () => {
-  const order = { order_id: 1, run_id: 7, state: "running", phase: "writing" };
-  const orders = [
-    { ...order, progress: null },
-    { ...order, order_id: 2, run_id: 8, progress: 0.4 },
-  ];
-  server.use(http.get("*/api/v1/nodes", () => listOf([node([], orders)])));
+it("asks for another period once that is chosen, and keeps it in the address", async () => {
+  const asked = answerBoard(SLOWER);
+  const { router, user } = openDashboard("/");
+  await user.selectOptions(await screen.findByRole("combobox", { name: "Period" }), "Beside 30 days ago");
+  expect(router.state.location.search).toEqual({ days: 30 });
+  await screen.findByRole("table", { name: "Clusters by workload" });
+  expect(asked.map(({ searchParams }) => searchParams.get("days"))).toEqual(["90", "30"]);
+});
+
+it("names nodes in trouble, and where nothing was measured says so", async () => {
+  const nodes = { online: 3, silent: 1, never_seen: 0, drained: 0, passed_over: 0 };
+  const cluster = { ...NO_BOARD.clusters[0], nodes, open_alerts: 2 };
+  server.use(http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, clusters: [cluster] })));
   openDashboard("/");
-  const unknown = await screen.findByRole("progressbar", { name: "Progress of run 7" });
-  expect(unknown).not.toHaveAttribute("aria-valuenow");
-  expect(unknown).toBeEmptyDOMElement();
-  expect(unknown).toHaveAttribute("aria-valuetext", "writing");
-  expect(screen.getByRole("progressbar", { name: "Progress of run 8" })).toHaveAttribute(
-    "aria-valuenow",
-    "40",
+  const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
+  expect(board.getByText("1 silent")).toBeInTheDocument();
+  expect(board.getByRole("link", { name: "2 to be dealt with" })).toHaveAttribute(
+    "href",
+    "/alerts?cluster=1",
   );
+  expect(screen.getByText(/^nothing was measured, since/)).toBeInTheDocument();
+});
+
+it("opens a new cluster on its page, which says how a node joins", async () => {
+  server.use(
+    http.get("*/api/v1/clusters", () => listOf([])),
+    http.post("*/api/v1/clusters", () => HttpResponse.json({ id: 1, name: "hpc1" }, { status: 201 })),
+  );
+  const { router, user } = openDashboard("/");
+  await user.type(await screen.findByLabelText(/^Cluster name/), "hpc1");
+  await user.click(screen.getByRole("button", { name: "Create cluster" }));
+  await screen.findByRole("heading", { level: 1, name: /^Cluster/ });
+  expect(router.state.location.pathname).toBe("/clusters/1");
 });
 
 it("offers no form for a cluster to those who may not make one", async () => {
@@ -105,32 +129,4 @@ it("offers no form for a cluster to those who may not make one", async () => {
   openDashboard("/");
   expect(await screen.findByText(/An admin makes one/)).toBeInTheDocument();
   expect(screen.queryByRole("form", { name: "New cluster" })).not.toBeInTheDocument();
-});
-
-it("shows the maintenance days of a cluster, and enters and removes them", async () => {
-  const blackouts: { id: number }[] = [];
-  server.use(
-    http.get("*/api/v1/clusters/1/blackouts", () => listOf(blackouts)),
-    http.post("*/api/v1/clusters/1/blackouts", async ({ request }) => {
-      blackouts.push({ id: 3, ...((await request.json()) as object) });
-      return HttpResponse.json(blackouts[0], { status: 201 });
-    }),
-    http.delete("*/api/v1/blackouts/3", () => {
-      blackouts.pop();
-      return new HttpResponse(null, { status: 204 });
-    }),
-  );
-  const { user } = openDashboard("/");
-  expect(await screen.findByText("None is planned.")).toBeInTheDocument();
-  await user.click(screen.getByRole("button", { name: "Add a blackout" }));
-  await user.type(await screen.findByLabelText(/^From/), "2026-12-01T08:00");
-  await user.type(screen.getByLabelText(/^Until/), "2026-12-01T18:00");
-  await user.type(screen.getByRole("textbox", { name: /^Reason/ }), "new firmware");
-  await user.click(screen.getByRole("button", { name: "Enter blackout" }));
-  const table = within(await screen.findByRole("table", { name: "Blackouts" }));
-  expect(table.getByText("new firmware")).toBeInTheDocument();
-  expect(blackouts).toMatchObject([{ starts_at: new Date("2026-12-01T08:00").toISOString() }]);
-  await user.click(table.getByRole("button", { name: "Remove the blackout for new firmware" }));
-  await user.click(await screen.findByRole("button", { name: "Remove it" }));
-  expect(await screen.findByText("None is planned.")).toBeInTheDocument();
 });

@@ -1,5 +1,6 @@
 /** /peers: the odd one out among equals of a cluster, choices in the address. */
 
+import { t } from "@lingui/core/macro";
 import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -18,7 +19,7 @@ export default function PeersRoute() {
       actions={(cluster) => <WorkloadFilter cluster={cluster} />}
       clusterId={clusterId}
       onChoose={(chosen) => void navigate({ search: { cluster: chosen }, replace: true })}
-      title={(name) => `Peers of ${name}`}
+      title={(name) => t`Peers of ${name}`}
     >
       {({ id }) => <PeerGroups clusterId={id} workload={workload} />}
     </ClusterPage>
@@ -31,8 +32,8 @@ function WorkloadFilter({ cluster }: { cluster: Cluster }) {
   const { data: workloads = [] } = useQuery(workloadsQuery(cluster.id));
   return (
     <NativeSelect
-      aria-label="Workload"
-      data={[{ value: "", label: "All workloads" }, ...workloads.map(({ name }) => name)]}
+      aria-label={t`Workload`}
+      data={[{ value: "", label: t`All workloads` }, ...workloads.map(({ name }) => name)]}
       onChange={({ currentTarget: { value } }) =>
         void navigate({ search: { cluster: cluster.id, workload: value || undefined }, replace: true })
       }

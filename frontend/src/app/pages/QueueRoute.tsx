@@ -1,5 +1,6 @@
 /** /queues/ID: what waits in a cluster. */
 
+import { t } from "@lingui/core/macro";
 import { getRouteApi } from "@tanstack/react-router";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { Section } from "@/components/Page";
@@ -15,14 +16,14 @@ export default function QueueRoute() {
     <ClusterPage
       clusterId={clusterId}
       onChoose={(chosen) => void navigate({ params: { clusterId: chosen } })}
-      title={(name) => `Queue of ${name}`}
+      title={(name) => t`Queue of ${name}`}
     >
       {({ drain }) => (
         <>
           <DrainNote drain={drain} />
           <Section
-            description="In the order in which they are served; one that cannot start lets others pass."
-            title="Waiting runs"
+            description={t`In the order in which they are served; one that cannot start lets others pass.`}
+            title={t`Waiting runs`}
           >
             <QueueTable clusterId={clusterId} />
           </Section>

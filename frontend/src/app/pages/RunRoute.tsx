@@ -1,11 +1,20 @@
-/** /runs/ID */
+/** /runs/ID: the run, with its place on the trend of what it measured. */
 
+import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import type { RunDetail } from "@/api/types";
+import { TextLink } from "@/components/links";
+import { Section } from "@/components/Page";
+import { headlineOf } from "@/features/runs/headline";
 import { runQuery } from "@/features/runs/queries";
 import { RunPage } from "@/features/runs/RunPage";
 import { ClusterTitles } from "./ClusterTitles";
 
+const SeriesTrend = lazy(async () => ({
+  default: (await import("@/features/trends/SeriesTrend")).SeriesTrend,
+}));
 const route = getRouteApi("/shell/runs/$runId");
 
 export default function RunRoute() {
@@ -22,7 +31,36 @@ export default function RunRoute() {
           void navigate({ search: { curves: chosen }, replace: true, resetScroll: false })
         }
         runId={runId}
+        trend={run.data && <RunTrend run={run.data} />}
       />
     </ClusterTitles>
+  );
+}
+
+/** Nothing before the run has measured something. */
+function RunTrend({ run }: { run: RunDetail }) {
+  const navigate = route.useNavigate();
+  const sample = headlineOf(run.samples);
+  if (!sample) return null;
+  const link = (cell: number) => ({
+    to: "/clusters/$clusterId/trend" as const,
+    params: { clusterId: run.cluster_id },
+    search: { workload: run.workload, metric: sample.metric, series: [sample.series_id], cell },
+  });
+  return (
+    <Section
+      actions={<TextLink {...link(run.cell_id)} size="sm">{t`Open the trend`}</TextLink>}
+      description={t`The newest points around it; the marked one is that of this run and the other repeats of its cell.`}
+      title={t`Its place on the trend: ${sample.title}`}
+    >
+      <Suspense>
+        <SeriesTrend
+          at={run.started_at ?? run.created_at}
+          chosenCellId={run.cell_id}
+          onChoose={(cell) => void navigate(link(cell))}
+          seriesId={sample.series_id}
+        />
+      </Suspense>
+    </Section>
   );
 }

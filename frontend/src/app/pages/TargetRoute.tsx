@@ -2,6 +2,8 @@
 
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
+import { EventHistory } from "@/components/events/EventHistory";
+import { LastRuns } from "@/features/runs/LastRuns";
 import { TargetPage } from "@/features/targets/TargetPage";
 
 const TargetAdvice = lazy(() => import("@/features/advice/TargetAdvice"));
@@ -16,7 +18,9 @@ export default function TargetRoute() {
           <TargetAdvice targetId={targetId} />
         </Suspense>
       }
+      history={<EventHistory subject={{ target_id: targetId }} />}
       key={targetId}
+      runs={<LastRuns targetId={targetId} />}
       targetId={targetId}
     />
   );

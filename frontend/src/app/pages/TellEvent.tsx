@@ -1,5 +1,6 @@
 /** Lets an operator tell of an event, with the nodes and targets of its cluster to choose from. */
 
+import { t } from "@lingui/core/macro";
 import { Button } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
@@ -21,9 +22,7 @@ export function TellEvent(props: TellEventProps) {
   if (!useMay("operator", props.cluster.id)) return null;
   return (
     <>
-      <Button onClick={() => setIsTelling(true)} variant="default">
-        Tell of an event
-      </Button>
+      <Button onClick={() => setIsTelling(true)} variant="default">{t`Tell of an event`}</Button>
       {isTelling && <TellingForm {...props} onClose={() => setIsTelling(false)} />}
     </>
   );

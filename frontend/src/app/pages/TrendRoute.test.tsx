@@ -1,8 +1,11 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { server } from "@/testing/server";
 import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+// plotly needs a canvas, which jsdom has not; figures are tested as data.
+vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
 const DD = {
   id: 1,
@@ -33,7 +36,7 @@ function points(id: number) {
   const found = MANY.find((one) => one.id === id);
   const rate = [100e6];
   const point = { at: ["2026-11-21T10:00:00Z"], median: rate, low: rate, high: rate, n: [2], flags: [[]] };
-  return { series: found, ...point, cell_id: [100 + id], campaign_id: [9] };
+  return { series: found, left_out: 0, ...point, cell_id: [100 + id], campaign_id: [9] };
 }
 
 const NOISE = {
@@ -153,4 +156,41 @@ it("says what another kernel did to each series that met it", async () => {
   const [, row] = table.getAllByRole("row");
   expect(row).toHaveTextContent(/kernel: 6\.1\.0-30 -> 6\.1\.0-35runs/);
   expect(row).toHaveTextContent(/no effect shown: 8 points against 20 before0\.4321/);
+});
+
+it("asks again for the span that the address names, says it, and leads back to all of it", async () => {
+  const spans: string[] = [];
+  server.use(
+    http.get("*/api/v1/series/:id/points", ({ params, request }) => {
+      spans.push(new URL(request.url).searchParams.get("from") ?? "all");
+      return HttpResponse.json({ ...points(Number(params.id)), left_out: 1200 });
+    }),
+  );
+  const from = "2026-11-01T00:00:00.000Z";
+  const { router, user } = openDashboard(
+    `/clusters/1/trend?view=table&series=[3]&from=${from}&to=2026-11-30T00:00:00.000Z`,
+  );
+  expect(await screen.findByText(/^1,200 more points are not drawn/)).toBeInTheDocument();
+  expect(new Set(spans)).toEqual(new Set([from]));
+  await user.click(screen.getByRole("button", { name: "Show all" }));
+  await waitFor(() => expect(spans).toContain("all"));
+  expect(router.state.location.search).not.toHaveProperty("from");
+});
+
+it("puts small charts of all series of the metric beside each other, by one request", async () => {
+  const asked: string[][] = [];
+  server.use(
+    http.get("*/api/v1/points", ({ request }) => {
+      const ids = new URL(request.url).searchParams.getAll("series_id");
+      asked.push(ids);
+      return HttpResponse.json(ids.map((id) => ({ ...points(Number(id)), left_out: 0 })));
+    }),
+  );
+  const { user, router } = openDashboard("/clusters/1/trend?view=table&series=[3]");
+  await user.click(await screen.findByText("Each target"));
+  const table = within(await screen.findByRole("table", { name: "Numbers side by side" }));
+  expect(table.getAllByRole("row")).toHaveLength(1 + 4);
+  expect(screen.getByText("disk · 4 of 12 series")).toBeInTheDocument();
+  expect(asked).toEqual([["1", "2", "3", "4"]]);
+  expect(router.state.location.search).toMatchObject({ each: "target" });
 });

@@ -1,16 +1,26 @@
 /** /clusters/ID/trend: one workload at a time, all choices in the address. */
 
-import { Group, NativeSelect, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { t } from "@lingui/core/macro";
+import { Group, NativeSelect, Skeleton, Text } from "@mantine/core";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import type { Workload } from "@/api/types";
+import { useEffect } from "react";
+import type { Cluster, Workload } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
+import { clustersQuery } from "@/features/clusters/queries";
 import { PointRuns } from "@/features/runs/RunsSection";
+import { measuredWorkloadsQuery, pointsQuery, seriesQuery } from "@/features/trends/queries";
 import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
+import { MAX_TRACES } from "@/plots/figure";
+import { preparePlots } from "@/plots/Plot";
 import { ClusterPage } from "./ClusterPage";
 import { TellEvent } from "./TellEvent";
+
+const NO_SERIES: readonly number[] = [];
+const NO_NAMES: ReadonlyMap<number, string> = new Map();
+const namesOf = (clusters: readonly Cluster[]) => new Map(clusters.map(({ id, name }) => [id, name]));
 
 const route = getRouteApi("/shell/clusters/$clusterId/trend");
 
@@ -18,16 +28,18 @@ export default function TrendRoute() {
   const { clusterId } = route.useParams();
   const navigate = route.useNavigate();
   const workloads = useQuery(workloadsQuery(clusterId));
+  useAskedEarly(clusterId);
+  useEffect(preparePlots, []);
   return (
     <ClusterPage
       actions={(cluster) => <TellEvent cluster={cluster} />}
       clusterId={clusterId}
       onChoose={(chosen) => void navigate({ params: { clusterId: chosen }, search: {} })}
-      title={(name) => `Trend of ${name}`}
+      title={(name) => t`Trend of ${name}`}
     >
       {() => (
         <Loaded
-          empty={<Text c="dimmed">No agent of this cluster has announced a workload yet.</Text>}
+          empty={<Text c="dimmed">{t`No agent of this cluster has announced a workload yet.`}</Text>}
           isEmpty={(rows) => rows.length === 0}
           lines={8}
           query={workloads}
@@ -39,29 +51,42 @@ export default function TrendRoute() {
   );
 }
 
+/** What the address names is asked for at once, and not only when all has come that leads there. */
+function useAskedEarly(clusterId: number) {
+  const { workload, series = NO_SERIES, from, to } = route.useSearch();
+  useQuery({ ...seriesQuery(clusterId, workload ?? ""), enabled: workload !== undefined });
+  useQueries({ queries: series.slice(0, MAX_TRACES).map((id) => pointsQuery(id, { from, to })) });
+}
+
 function WorkloadTrend({ workloads }: { workloads: readonly Workload[] }) {
   const { clusterId } = route.useParams();
   const view = route.useSearch();
   const navigate = route.useNavigate();
-  const workload = workloads.find(({ name }) => name === view.workload) ?? workloads[0];
+  const { data: clusterNames = NO_NAMES } = useQuery({ ...clustersQuery, select: namesOf });
+  const chosen = workloads.find(({ name }) => name === view.workload);
+  const measured = useQuery({ ...measuredWorkloadsQuery(clusterId), enabled: !chosen });
+  if (!chosen && measured.isPending) return <Skeleton aria-label={t`Loading`} height={380} role="status" />;
+  const first = workloads.find(({ name }) => measured.data?.includes(name)) ?? workloads[0];
+  const workload = chosen ?? first;
   if (!workload) return null;
   return (
     <Section
       actions={
         <Group gap="xs">
           <NativeSelect
-            aria-label="Workload"
+            aria-label={t`Workload`}
             data={workloads.map(({ name, title }) => ({ value: name, label: title }))}
             onChange={(event) => void navigate({ search: { workload: event.currentTarget.value } })}
             value={workload.name}
           />
         </Group>
       }
-      description="One dot a cell: the median of its valid runs, with whiskers over their range. A hollow dot carries a flag."
+      description={t`One dot a cell: the median of its valid runs, with whiskers over their range. A hollow dot carries a flag.`}
       title={workload.title}
     >
       <TrendSection
         clusterId={clusterId}
+        clusterNames={clusterNames}
         onView={(change) => void navigate({ search: { ...view, ...change }, replace: true })}
         renderRuns={(point) => <PointRuns {...point} />}
         view={view}

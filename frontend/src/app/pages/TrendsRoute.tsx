@@ -1,10 +1,11 @@
 /** /trends: which cluster's trend to look at. */
 
+import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
-import { MadeUpBadge } from "@/components/MadeUp";
+import { OriginBadge } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { clustersQuery } from "@/features/clusters/queries";
 import { NoCluster } from "./NoCluster";
@@ -12,8 +13,11 @@ import { NoCluster } from "./NoCluster";
 export default function TrendsRoute() {
   const clusters = useQuery(clustersQuery);
   return (
-    <Page title="Trends">
-      <Section description="How each metric went over time, one dot a cell of a campaign." title="Clusters">
+    <Page title={t`Trends`}>
+      <Section
+        description={t`How each metric went over time, one dot a cell of a campaign.`}
+        title={t`Clusters`}
+      >
         <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} query={clusters}>
           {(rows) => (
             <Stack gap="xs">
@@ -22,7 +26,7 @@ export default function TrendsRoute() {
                   <TextLink fw={600} params={{ clusterId: id }} to="/clusters/$clusterId/trend">
                     {name}
                   </TextLink>{" "}
-                  <MadeUpBadge clusterId={id} />
+                  <OriginBadge clusterId={id} />
                   <Text c="dimmed" size="sm">
                     {description}
                   </Text>

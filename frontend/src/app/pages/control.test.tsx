@@ -15,6 +15,7 @@ const NODE = {
   state: "silent",
   last_seen_at: "2026-11-21T10:00:00Z",
   agent_version: "1",
+  approved_directories: ["/scratch"],
   facts: {},
   problem: null,
   drain: null,
@@ -46,14 +47,14 @@ beforeEach(() => server.use(...USUAL_ANSWERS));
 it("shows what calling a silent node dead frees, and sends that statement's digest with the word", async () => {
   const said: unknown[] = [];
   server.use(
-    http.get("*/api/v1/nodes", () => listOf([NODE])),
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
     http.get("*/api/v1/nodes/4/dead", () => HttpResponse.json(STATEMENT)),
     http.post("*/api/v1/nodes/4/dead", async ({ request }) => {
       said.push(await request.json());
       return HttpResponse.json(NODE);
     }),
   );
-  const { user } = openDashboard("/?node=4");
+  const { user } = openDashboard("/nodes/4");
   await user.click(await screen.findByRole("button", { name: "This node is dead" }));
   expect(await screen.findByText("order 12 ends as lost.")).toBeInTheDocument();
   expect(screen.getByText("Its load may run there.")).toBeInTheDocument();
@@ -67,7 +68,7 @@ it("shows what calling a silent node dead frees, and sends that statement's dige
 it("shows the new statement where it was no longer the one that was confirmed", async () => {
   let stated = STATEMENT;
   server.use(
-    http.get("*/api/v1/nodes", () => listOf([NODE])),
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
     http.get("*/api/v1/nodes/4/dead", () => HttpResponse.json(stated)),
     http.post("*/api/v1/nodes/4/dead", () => {
       stated = { ...STATEMENT, runs: [] };
@@ -75,7 +76,7 @@ it("shows the new statement where it was no longer the one that was confirmed", 
       return HttpResponse.json({ error }, { status: 409 });
     }),
   );
-  const { user } = openDashboard("/?node=4");
+  const { user } = openDashboard("/nodes/4");
   await user.click(await screen.findByRole("button", { name: "This node is dead" }));
   await user.click(await screen.findByRole("button", { name: "It is dead" }));
   expect(await screen.findByText("it is no longer so")).toBeInTheDocument();
@@ -83,8 +84,8 @@ it("shows the new statement where it was no longer the one that was confirmed", 
 });
 
 it("offers no such word of a node that speaks", async () => {
-  server.use(http.get("*/api/v1/nodes", () => listOf([{ ...NODE, state: "online" }])));
-  openDashboard("/?node=4");
+  server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json({ ...NODE, state: "online" })));
+  openDashboard("/nodes/4");
   expect(await screen.findByRole("button", { name: "Drain node node-1" })).toBeInTheDocument();
   expect(screen.queryByRole("button", { name: "This node is dead" })).not.toBeInTheDocument();
 });

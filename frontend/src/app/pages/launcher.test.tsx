@@ -22,7 +22,7 @@ it("lets an admin have the runs of a cluster started as jobs of Slurm", async ()
       return HttpResponse.json({ ...CLUSTER, launcher });
     }),
   );
-  const { user } = openDashboard("/");
+  const { user } = openDashboard("/clusters/1");
   await user.selectOptions(await screen.findByLabelText(CHOICE), "jobs of Slurm");
   await user.click(await screen.findByRole("button", { name: "Leave it" }));
   expect(said).toEqual([]);
@@ -43,7 +43,7 @@ it("shows why it may not be changed while runs are active", async () => {
     http.get("*/api/v1/clusters", () => listOf([CLUSTER])),
     http.patch("*/api/v1/clusters/1", () => HttpResponse.json({ error }, { status: 409 })),
   );
-  const { user } = openDashboard("/");
+  const { user } = openDashboard("/clusters/1");
   await user.selectOptions(await screen.findByLabelText(CHOICE), "jobs of LSF");
   await user.click(await screen.findByRole("button", { name: "Change it" }));
   expect(await screen.findByText("2 runs are active in the cluster hpc1")).toBeInTheDocument();

@@ -1,5 +1,6 @@
 /** Lets an operator drain something, which asks why and until when, or resume it. */
 
+import { t } from "@lingui/core/macro";
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
@@ -26,20 +27,21 @@ export function DrainButton({ subject, name, clusterId, drain, size = "xs" }: Dr
   if (drain)
     return (
       <Button
-        aria-label={`Resume ${name}`}
+        aria-label={t`Resume ${name}`}
         loading={resume.isPending}
         onClick={() => resume.mutate(subject)}
         size={size}
         variant="light"
-      >
-        Resume
-      </Button>
+      >{t`Resume`}</Button>
     );
   return (
     <>
-      <Button aria-label={`Drain ${name}`} onClick={() => setIsAsking(true)} size={size} variant="default">
-        Drain
-      </Button>
+      <Button
+        aria-label={t`Drain ${name}`}
+        onClick={() => setIsAsking(true)}
+        size={size}
+        variant="default"
+      >{t`Drain`}</Button>
       <Suspense>
         {isAsking && <DrainModal name={name} onClose={() => setIsAsking(false)} subject={subject} />}
       </Suspense>

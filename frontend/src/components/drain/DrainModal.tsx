@@ -1,10 +1,11 @@
 /** Asks why something is drained, and until when. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { timeZone } from "@/lib/time";
+import { fromLocalTime, shownTimeZone } from "@/lib/time";
 import { type DrainSubject, drainSubject } from "./queries";
 
 const LONGEST_REASON = 500;
@@ -23,7 +24,7 @@ export default function DrainModal({ subject, name, onClose }: DrainModalProps) 
     const until = String(entered.get("until"));
     const wanted = {
       reason: String(entered.get("reason")),
-      until: until === "" ? null : new Date(until).toISOString(),
+      until: until === "" ? null : fromLocalTime(until),
     };
     drain.mutate({ subject, wanted }, { onSuccess: onClose });
   }
@@ -31,36 +32,32 @@ export default function DrainModal({ subject, name, onClose }: DrainModalProps) 
     <Modal
       attributes={{ header: { role: "presentation" } }}
       centered
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t`Close` }}
       onClose={onClose}
       opened
-      title={`Drain ${name}`}
+      title={t`Drain ${name}`}
     >
-      <form aria-label={`Drain ${name}`} onSubmit={submit}>
+      <form aria-label={t`Drain ${name}`} onSubmit={submit}>
         <Stack gap="sm">
-          <Text size="sm">Nothing new starts there. What runs goes on, and what waits says why.</Text>
+          <Text size="sm">{t`Nothing new starts there. What runs goes on, and what waits says why.`}</Text>
           <TextInput
             data-autofocus
-            label="Reason"
+            label={t`Reason`}
             maxLength={LONGEST_REASON}
             name="reason"
-            placeholder="its disk is replaced"
+            placeholder={t`its disk is replaced`}
             required
           />
           <TextInput
-            description={`It is resumed by itself then (${timeZone()}). Empty: until somebody resumes it.`}
-            label="Until"
+            description={t`It is resumed by itself then (${shownTimeZone()}). Empty: until somebody resumes it.`}
+            label={t`Until`}
             name="until"
             type="datetime-local"
           />
           {drain.error && <ErrorNotice error={drain.error} />}
           <Group justify="flex-end">
-            <Button onClick={onClose} variant="default">
-              Do not drain
-            </Button>
-            <Button loading={drain.isPending} type="submit">
-              Drain
-            </Button>
+            <Button onClick={onClose} variant="default">{t`Do not drain`}</Button>
+            <Button loading={drain.isPending} type="submit">{t`Drain`}</Button>
           </Group>
         </Stack>
       </form>

@@ -1,5 +1,6 @@
 /** That something is drained, why, by whom and until when; nothing where it is not. */
 
+import { t } from "@lingui/core/macro";
 import { Badge, Group, Text } from "@mantine/core";
 import type { Drain } from "@/api/types";
 import { When } from "@/components/When";
@@ -8,13 +9,11 @@ export function DrainNote({ drain }: { drain: Drain | null | undefined }) {
   if (!drain) return null;
   return (
     <Group gap={6} maw={420}>
-      <Badge color="orange" miw="max-content" tt="none" variant="light">
-        drained
-      </Badge>
+      <Badge color="orange" miw="max-content" tt="none" variant="light">{t`drained`}</Badge>
       <Text size="xs" style={{ overflowWrap: "anywhere", whiteSpace: "normal" }}>
         {drain.reason}{" "}
         <Text c="dimmed" inherit span>
-          ({drain.by}, {drain.until ? <When at={drain.until} prefix="until " /> : "until it is resumed"})
+          ({drain.by}, {drain.until ? <When at={drain.until} prefix="until " /> : t`until it is resumed`})
         </Text>
       </Text>
     </Group>

@@ -1,5 +1,6 @@
 /** Takes back what a person said; what runs saw stays. */
 
+import { t } from "@lingui/core/macro";
 import { useMutation } from "@tanstack/react-query";
 import type { TrendEvent } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
@@ -12,18 +13,16 @@ export function RemoveEventButton({ event }: { event: TrendEvent }) {
   if (event.kind !== "manual" || !mayRemove) return null;
   return (
     <ConfirmButton
-      aria-label={`Remove the event ${event.text}`}
+      aria-label={t`Remove the event ${event.text}`}
       loading={remove.isPending}
       onConfirm={() => remove.mutate(event.id)}
       question={{
-        title: "Remove the event?",
-        body: `“${event.text}” goes from every series that was judged by it. Results stay.`,
-        yes: "Remove it",
-        no: "Keep it",
+        title: t`Remove the event?`,
+        body: t`“${event.text}” goes from every series that was judged by it. Results stay.`,
+        yes: t`Remove it`,
+        no: t`Keep it`,
       }}
       size="compact-xs"
-    >
-      Remove
-    </ConfirmButton>
+    >{t`Remove`}</ConfirmButton>
   );
 }

@@ -1,11 +1,12 @@
 /** The one form by which a person tells of an event: what changed, when, and where. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Group, Modal, MultiSelect, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { TrendEvent } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { timeZone } from "@/lib/time";
+import { fromLocalTime, shownTimeZone } from "@/lib/time";
 import { tellEvent } from "./queries";
 
 const LONGEST_TEXT = 500;
@@ -45,39 +46,35 @@ export default function TellEventModal({ place, chosen, onClose, onTold }: TellE
     <Modal
       attributes={{ header: { role: "presentation" } }}
       centered
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t`Close` }}
       onClose={onClose}
       opened
-      title={`Tell of an event in ${place.cluster}`}
+      title={t`Tell of an event in ${place.cluster}`}
     >
-      <form aria-label="New event" onSubmit={submit}>
+      <form aria-label={t`New event`} onSubmit={submit}>
         <Stack gap="sm">
           <Textarea
             autosize
             data-autofocus
-            description="Each series that it may concern is judged by it: after four points, and once more after eight."
-            label="What changed"
+            description={t`Each series that it may concern is judged by it: after four points, and once more after eight.`}
+            label={t`What changed`}
             maxLength={LONGEST_TEXT}
             name="text"
-            placeholder="RAID set 2 rebuilt"
+            placeholder={t`RAID set 2 rebuilt`}
             required
           />
           <TextInput
-            description={`${timeZone()}. Empty: now.`}
-            label="When"
+            description={t`${shownTimeZone()}. Empty: now.`}
+            label={t`When`}
             name="at"
             type="datetime-local"
           />
-          <Places data={place.nodes} label="Nodes" onChange={setNodes} value={nodes} />
-          <Places data={place.targets} label="Targets" onChange={setTargets} value={targets} />
+          <Places chosen={nodes} data={place.nodes} kind="nodes" onChange={setNodes} />
+          <Places chosen={targets} data={place.targets} kind="targets" onChange={setTargets} />
           {tell.error && <ErrorNotice error={tell.error} />}
           <Group justify="flex-end">
-            <Button onClick={onClose} variant="default">
-              Cancel
-            </Button>
-            <Button loading={tell.isPending} type="submit">
-              Tell
-            </Button>
+            <Button onClick={onClose} variant="default">{t`Cancel`}</Button>
+            <Button loading={tell.isPending} type="submit">{t`Tell`}</Button>
           </Group>
         </Stack>
       </form>
@@ -88,27 +85,31 @@ export default function TellEventModal({ place, chosen, onClose, onTold }: TellE
 function readEntered(form: HTMLFormElement) {
   const entered = new FormData(form);
   const at = String(entered.get("at"));
-  return { text: String(entered.get("text")), at: at === "" ? null : new Date(at).toISOString() };
+  return { text: String(entered.get("text")), at: at === "" ? null : fromLocalTime(at) };
 }
 
+const PLACES = {
+  nodes: { label: t`Nodes`, description: t`Empty: all nodes of the cluster.` },
+  targets: { label: t`Targets`, description: t`Empty: all targets of the cluster.` },
+} as const;
+
 interface PlacesProps {
-  readonly label: "Nodes" | "Targets";
+  readonly kind: keyof typeof PLACES;
   readonly data: readonly string[];
-  readonly value: string[];
+  readonly chosen: string[];
   readonly onChange: (names: string[]) => void;
 }
 
-function Places({ label, data, value, onChange }: PlacesProps) {
+function Places({ kind, data, chosen, onChange }: PlacesProps) {
   return (
     <MultiSelect
+      {...PLACES[kind]}
       clearable
       data={[...data]}
-      description={`Empty: all ${label.toLowerCase()} of the cluster.`}
-      label={label}
       limit={50}
       onChange={onChange}
       searchable
-      value={value}
+      value={chosen}
     />
   );
 }

@@ -6,12 +6,18 @@ import type { EventInput } from "@/api/types";
 
 const MOST_EVENTS = 200;
 
-/** The events of a cluster that were noted last; new points of a series may have seen another one. */
-export function eventsQuery(clusterId: number) {
+/** Of what events are wanted: of all of a cluster, or of what happened to one node or target. */
+export type EventSubject =
+  | { readonly cluster_id: number }
+  | { readonly node_id: number }
+  | { readonly target_id: number };
+
+/** The events of it that were noted last; new points of a series may have seen another one. */
+export function eventsQuery(subject: EventSubject) {
   return queryOptions({
-    queryKey: ["series", "list", "events", clusterId],
+    queryKey: ["series", "list", "events", subject],
     queryFn: async ({ signal }) => {
-      const query = { limit: MOST_EVENTS, cursor: null, cluster_id: clusterId };
+      const query = { limit: MOST_EVENTS, cursor: null, ...subject };
       const { items } = await answer(api.GET("/api/v1/trend-events", { params: { query }, signal }));
       return items;
     },

@@ -1,5 +1,6 @@
 /** A form made of a JSON Schema: any scalar option can be switched from one value to a list of values to sweep over. */
 
+import { t } from "@lingui/core/macro";
 import { ActionIcon, Box, Group, SimpleGrid, Tooltip } from "@mantine/core";
 import { Icon } from "../Icon";
 import { SingleInput, SweepInput } from "./inputs";
@@ -71,9 +72,9 @@ function FieldRow({ field, value, problem, onChange }: FieldRowProps) {
 
 function SweepToggle({ isOn, title, onToggle }: { isOn: boolean; title: string; onToggle: () => void }) {
   return (
-    <Tooltip label={isOn ? "Back to one value" : "Try several values"}>
+    <Tooltip label={isOn ? t`Back to one value` : t`Try several values`}>
       <ActionIcon
-        aria-label={`Sweep over ${title}`}
+        aria-label={t`Sweep over ${title}`}
         aria-pressed={isOn}
         onClick={onToggle}
         variant={isOn ? "light" : "subtle"}

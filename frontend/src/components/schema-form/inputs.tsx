@@ -1,5 +1,6 @@
 /** One input a kind of option: for a single value, for a list, and for the several values of a sweep. */
 
+import { t } from "@lingui/core/macro";
 import {
   Autocomplete,
   MultiSelect,
@@ -151,7 +152,7 @@ interface SweepProps {
 export function SweepInput({ field, values, problem, onChange }: SweepProps) {
   const common = {
     label: field.title,
-    description: "One cell of the matrix for each value.",
+    description: t`One cell of the matrix for each value.`,
     error: problem,
   };
   if (field.kind === "list")
@@ -189,7 +190,7 @@ function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: S
       allowDuplicates={allowDuplicates}
       data={data}
       onChange={(entered) => onChange(entered.map((text) => (text === NONE ? null : text)))}
-      placeholder={texts.length === 0 ? "Type a value, then Enter" : ""}
+      placeholder={texts.length === 0 ? t`Type a value, then Enter` : ""}
       splitChars={field.kind === "text" || field.kind === "json" ? [] : [",", ";"]}
       value={texts}
     />

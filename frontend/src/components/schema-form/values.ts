@@ -1,5 +1,6 @@
 /** What is entered into the fields of a form: how it is shown, what is refused without asking the server, what a plan sends. */
 
+import { t } from "@lingui/core/macro";
 import {
   exactBytes,
   exactRate,
@@ -33,16 +34,16 @@ export function choiceOf(field: Field, value: unknown): Constant | undefined {
 
 /** Why a value cannot be accepted, or null. */
 export function problemOf(field: Field, value: unknown): string | null {
-  if (value === undefined) return field.isRequired ? "This option has no default: give a value." : null;
+  if (value === undefined) return field.isRequired ? t`This option has no default: give a value.` : null;
   if (value === null || value === "")
-    return field.isNullable || field.kind === "text" || field.kind === "lines" ? null : "Give a value.";
+    return field.isNullable || field.kind === "text" || field.kind === "lines" ? null : t`Give a value.`;
   if (choiceOf(field, value) !== undefined) return null;
   if (field.kind === "list") return listProblem(field, value);
   return field.kind === "integer" || field.kind === "number" ? numberProblem(field, value) : null;
 }
 
 function listProblem({ item, minItems, maxItems }: List, value: unknown): string | null {
-  return Array.isArray(value) ? severalProblem(item, value, minItems, maxItems) : "Give a list.";
+  return Array.isArray(value) ? severalProblem(item, value, minItems, maxItems) : t`Give a list.`;
 }
 
 function severalProblem(
@@ -51,16 +52,16 @@ function severalProblem(
   least: number,
   most = Number.POSITIVE_INFINITY,
 ): string | null {
-  if (values.length < least) return `Give at least ${least === 1 ? "one value" : `${least} values`}.`;
-  if (values.length > most) return `Give at most ${most === 1 ? "one value" : `${most} values`}.`;
+  if (values.length < least) return t`Give at least ${least === 1 ? t`one value` : t`${least} values`}.`;
+  if (values.length > most) return t`Give at most ${most === 1 ? t`one value` : t`${most} values`}.`;
   return values.map((value) => problemOf(field, value)).find((problem) => problem !== null) ?? null;
 }
 
 function numberProblem(field: Scalar, value: unknown): string | null {
-  const besides = field.choices.map((choice) => ` or ${valueText(field, choice)}`).join("");
+  const besides = field.choices.map((choice) => t` or ${valueText(field, choice)}`).join("");
   try {
     const number = toNumber(field, value);
-    return Number.isFinite(number) ? rangeProblem(field, number) : `Give a number${besides}.`;
+    return Number.isFinite(number) ? rangeProblem(field, number) : t`Give a number${besides}.`;
   } catch (error) {
     if (error instanceof UnitError) return `${error.message}${besides}`;
     throw error;
@@ -86,13 +87,13 @@ function numberOrNaN(field: Field, value: unknown): number {
 }
 
 function rangeProblem(field: Scalar, value: number): string | null {
-  if (field.kind === "integer" && !Number.isInteger(value)) return "Give a whole number.";
+  if (field.kind === "integer" && !Number.isInteger(value)) return t`Give a whole number.`;
   if (field.minimum !== undefined && value < field.minimum)
-    return `At least ${valueText(field, field.minimum)}.`;
+    return t`At least ${valueText(field, field.minimum)}.`;
   if (field.maximum !== undefined && value > field.maximum)
-    return `At most ${valueText(field, field.maximum)}.`;
+    return t`At most ${valueText(field, field.maximum)}.`;
   const above = field.exclusiveMinimum;
-  return above !== undefined && value <= above ? `More than ${valueText(field, above)}.` : null;
+  return above !== undefined && value <= above ? t`More than ${valueText(field, above)}.` : null;
 }
 
 /** Options and sweeps of one workload, as a plan holds them. */

@@ -1,5 +1,7 @@
 /** Name and password, or a one-time link that the server printed. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button, Card, Center, Code, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useEffect } from "react";
@@ -14,20 +16,20 @@ interface LoginPageProps {
 
 export function LoginPage({ linkError, onDone }: LoginPageProps) {
   useEffect(() => {
-    document.title = "Log in · iotide";
+    document.title = t`Log in · iotide`;
   }, []);
   return (
     <Center component="main" mih="100vh" p="md">
       <Card maw={420} padding="xl" w="100%" withBorder>
         <Stack>
-          <Title order={1} size="h2">
-            Log in to iotide
-          </Title>
+          <Title order={1} size="h2">{t`Log in to iotide`}</Title>
           {linkError && <ErrorNotice error={linkError} />}
           <PasswordForm onDone={onDone} />
           <Text c="dimmed" size="sm">
-            No password yet? On the server, <Code>iotide-server admin-link</Code> prints a link that logs you
-            in once.
+            <Trans>
+              No password yet? On the server, <Code>iotide-server admin-link</Code> prints a link that logs
+              you in once.
+            </Trans>
           </Text>
         </Stack>
       </Card>
@@ -49,11 +51,9 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
     <form onSubmit={submit}>
       <Stack>
         {login.error && <ErrorNotice error={login.error} />}
-        <TextInput autoComplete="username" label="Name" name="name" required />
-        <PasswordInput autoComplete="current-password" label="Password" name="password" required />
-        <Button loading={login.isPending} type="submit">
-          Log in
-        </Button>
+        <TextInput autoComplete="username" label={t`Name`} name="name" required />
+        <PasswordInput autoComplete="current-password" label={t`Password`} name="password" required />
+        <Button loading={login.isPending} type="submit">{t`Log in`}</Button>
       </Stack>
     </form>
   );

@@ -1,5 +1,7 @@
 /** What belongs to the user, password and API tokens, and what is set of the clusters. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button, PasswordInput, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
@@ -16,16 +18,17 @@ const SHORTEST_PASSWORD = 12;
 export function SettingsPage({ children }: { children: ReactNode }) {
   const { name, roles } = usePrincipal();
   const shown = roles.map(
-    ({ role, cluster_id }) => `${role} of ${cluster_id === null ? "all clusters" : `cluster ${cluster_id}`}`,
+    ({ role, cluster_id }) =>
+      t`${role} of ${cluster_id === null ? t`all clusters` : t`cluster ${cluster_id}`}`,
   );
   return (
-    <Page actions={<LogOutButton />} title="Settings" trail={`Logged in as ${name}`}>
+    <Page actions={<LogOutButton />} title={t`Settings`} trail={t`Logged in as ${name}`}>
       <Text c="dimmed" size="sm">
-        Your roles: {shown.join(", ") || "none"}.
+        <Trans>Your roles: {shown.join(", ") || t`none`}.</Trans>
       </Text>
       {children}
       <TokensSection />
-      <Section description="With a password you can log in without a one-time link." title="Password">
+      <Section description={t`With a password you can log in without a one-time link.`} title={t`Password`}>
         <PasswordForm />
       </Section>
     </Page>
@@ -40,9 +43,7 @@ function LogOutButton() {
       loading={leave.isPending}
       onClick={() => leave.mutate(undefined, { onSuccess: () => location.assign("/login") })}
       variant="default"
-    >
-      Log out
-    </Button>
+    >{t`Log out`}</Button>
   );
 }
 
@@ -59,7 +60,7 @@ function PasswordForm() {
     change.mutate(body, {
       onSuccess: () => {
         form.reset();
-        notifications.show({ color: "green", message: "The password is changed." });
+        notifications.show({ color: "green", message: t`The password is changed.` });
       },
     });
   }
@@ -69,21 +70,19 @@ function PasswordForm() {
         {change.error && <ErrorNotice error={change.error} />}
         <PasswordInput
           autoComplete="current-password"
-          description="Leave empty if you never had one."
-          label="Old password"
+          description={t`Leave empty if you never had one.`}
+          label={t`Old password`}
           name="old"
         />
         <PasswordInput
           autoComplete="new-password"
-          description={`At least ${SHORTEST_PASSWORD} characters.`}
-          label="New password"
+          description={t`At least ${SHORTEST_PASSWORD} characters.`}
+          label={t`New password`}
           minLength={SHORTEST_PASSWORD}
           name="new"
           required
         />
-        <Button loading={change.isPending} type="submit" w="fit-content">
-          Change password
-        </Button>
+        <Button loading={change.isPending} type="submit" w="fit-content">{t`Change password`}</Button>
       </Stack>
     </form>
   );

@@ -1,5 +1,6 @@
 /** API tokens of the user: made, shown once, revoked. */
 
+import { t } from "@lingui/core/macro";
 import { Alert, Button, Checkbox, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -14,14 +15,14 @@ import { When } from "@/components/When";
 import { createToken, revokeToken, type Scope, tokensQuery } from "./queries";
 
 const SCOPES: readonly { value: Scope; label: string }[] = [
-  { value: "read", label: "read: see everything you may see" },
-  { value: "operate", label: "operate: submit and cancel campaigns" },
-  { value: "admin", label: "admin: nodes, targets and clusters" },
+  { value: "read", label: t`read: see everything you may see` },
+  { value: "operate", label: t`operate: submit and cancel campaigns` },
+  { value: "admin", label: t`admin: nodes, targets and clusters` },
 ];
 const LIFETIMES = [
-  { value: "30", label: "30 days" },
-  { value: "365", label: "1 year" },
-  { value: "", label: "No end" },
+  { value: "30", label: t`30 days` },
+  { value: "365", label: t`1 year` },
+  { value: "", label: t`No end` },
 ];
 const DAY_MILLISECONDS = 86_400_000;
 
@@ -29,12 +30,12 @@ export function TokensSection() {
   const tokens = useQuery(tokensQuery);
   return (
     <Section
-      description="For the iotide command (IOTIDE_TOKEN) and for scripts. A token never does more than you may."
-      title="API tokens"
+      description={t`For the iotide command (IOTIDE_TOKEN) and for scripts. A token never does more than you may.`}
+      title={t`API tokens`}
     >
       <Stack>
         <Loaded
-          empty={<Text c="dimmed">You have no token yet.</Text>}
+          empty={<Text c="dimmed">{t`You have no token yet.`}</Text>}
           isEmpty={(rows) => rows.length === 0}
           query={tokens}
         >
@@ -49,7 +50,7 @@ export function TokensSection() {
 function TokenTable({ tokens }: { tokens: readonly Token[] }) {
   const revoke = useMutation(revokeToken);
   return (
-    <ScrollTable head={["Name", "Scopes", "Made", "Last used", "Ends", ""]} label="API tokens">
+    <ScrollTable head={[t`Name`, t`Scopes`, t`Made`, t`Last used`, t`Ends`, ""]} label={t`API tokens`}>
       {tokens.map((token) => (
         <tr key={token.id}>
           <td>{token.name}</td>
@@ -60,21 +61,19 @@ function TokenTable({ tokens }: { tokens: readonly Token[] }) {
           <td>
             <When at={token.last_used_at} />
           </td>
-          <td>{token.expires_at ? <When at={token.expires_at} /> : "no end"}</td>
+          <td>{token.expires_at ? <When at={token.expires_at} /> : t`no end`}</td>
           <td>
             <ConfirmButton
-              aria-label={`Revoke ${token.name}`}
+              aria-label={t`Revoke ${token.name}`}
               onConfirm={() => revoke.mutate(token.id)}
               question={{
-                title: `Revoke ${token.name}?`,
-                body: "Programs that use it are refused from then on. This cannot be undone.",
+                title: t`Revoke ${token.name}?`,
+                body: t`Programs that use it are refused from then on. This cannot be undone.`,
                 yes: "Revoke",
-                no: "Keep it",
+                no: t`Keep it`,
               }}
               size="compact-xs"
-            >
-              Revoke
-            </ConfirmButton>
+            >{t`Revoke`}</ConfirmButton>
           </td>
         </tr>
       ))}
@@ -98,24 +97,27 @@ function NewToken() {
     );
   }
   return (
-    <form aria-label="New token" onSubmit={submit}>
+    <form aria-label={t`New token`} onSubmit={submit}>
       <Stack gap="sm">
         {create.error && <ErrorNotice error={create.error} />}
         {create.data && <ShownOnce name={create.data.name} token={create.data.token} />}
         <Group align="flex-end">
-          <TextInput label="Name" name="name" placeholder="nightly cron" required />
-          <NativeSelect data={LIFETIMES} label="Ends after" name="days" />
+          <TextInput label={t`Name`} name="name" placeholder={t`nightly cron`} required />
+          <NativeSelect data={LIFETIMES} label={t`Ends after`} name="days" />
         </Group>
-        <Checkbox.Group label="Scopes" onChange={setScopes} value={scopes}>
+        <Checkbox.Group label={t`Scopes`} onChange={setScopes} value={scopes}>
           <Stack gap={6} mt={4}>
             {SCOPES.map(({ value, label }) => (
               <Checkbox key={value} label={label} value={value} />
             ))}
           </Stack>
         </Checkbox.Group>
-        <Button disabled={scopes.length === 0} loading={create.isPending} type="submit" w="fit-content">
-          Make a token
-        </Button>
+        <Button
+          disabled={scopes.length === 0}
+          loading={create.isPending}
+          type="submit"
+          w="fit-content"
+        >{t`Make a token`}</Button>
       </Stack>
     </form>
   );
@@ -123,8 +125,8 @@ function NewToken() {
 
 function ShownOnce({ name, token }: { name: string; token: string }) {
   return (
-    <Alert color="green" role="status" title={`Copy ${name} now: it is not shown again`} variant="light">
-      <Command label="Copy the token" text={token} />
+    <Alert color="green" role="status" title={t`Copy ${name} now: it is not shown again`} variant="light">
+      <Command label={t`Copy the token`} text={token} />
     </Alert>
   );
 }

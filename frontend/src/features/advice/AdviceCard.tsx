@@ -1,5 +1,7 @@
 /** One advice: what is the matter, why, by which numbers, and what mends it. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import type { Advice, AdviceEvidence } from "@/api/types";
 import { Command } from "@/components/Command";
@@ -29,16 +31,18 @@ export function AdviceCard({ advice }: { advice: Advice }) {
         </Text>
         <Text size="sm">{advice.explanation}</Text>
         <Text size="sm">
-          <b>Remedy:</b> {advice.remedy}
+          <b>{t`Remedy:`}</b> {advice.remedy}
         </Text>
         {advice.commands.map((command) => (
-          <Command key={command} label={`Copy ${command}`} text={command} />
+          <Command key={command} label={t`Copy ${command}`} text={command} />
         ))}
         <details>
-          <summary>Evidence ({advice.evidence.length})</summary>
+          <summary>
+            <Trans>Evidence ({advice.evidence.length})</Trans>
+          </summary>
           <Evidence evidence={advice.evidence} title={advice.title} />
           <Text c="dimmed" size="xs">
-            The rule is from: {advice.source}
+            <Trans>The rule is from: {advice.source}</Trans>
           </Text>
         </details>
       </Stack>
@@ -48,7 +52,7 @@ export function AdviceCard({ advice }: { advice: Advice }) {
 
 function Evidence({ evidence, title }: { evidence: readonly AdviceEvidence[]; title: string }) {
   return (
-    <ScrollTable head={["What", "Value", "From"]} label={`Evidence: ${title}`} maxHeight={320}>
+    <ScrollTable head={["What", "Value", "From"]} label={t`Evidence: ${title}`} maxHeight={320}>
       {evidence.map((one, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two numbers may have one name, and they never move
         <tr key={row}>
@@ -73,16 +77,20 @@ function Value({ evidence: { name, value, unit } }: { evidence: AdviceEvidence }
 
 /** Runs are linked; what no run saw is an agent's last word or computed from the rest. */
 function Origin({ runIds }: { runIds: readonly number[] }) {
-  if (runIds.length === 0) return <span>agent, or computed</span>;
+  if (runIds.length === 0) return <span>{t`agent, or computed`}</span>;
   const more = runIds.length - MOST_RUNS;
   return (
     <Group gap={4}>
       {runIds.slice(0, MOST_RUNS).map((runId) => (
         <TextLink key={runId} params={{ runId }} to="/runs/$runId">
-          run {runId}
+          <Trans>run {runId}</Trans>
         </TextLink>
       ))}
-      {more > 0 && <span>and {more} more</span>}
+      {more > 0 && (
+        <span>
+          <Trans>and {more} more</Trans>
+        </span>
+      )}
     </Group>
   );
 }

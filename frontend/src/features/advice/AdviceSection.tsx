@@ -1,5 +1,7 @@
 /** What a target or a campaign should know or change: each advice with its evidence and what mends it. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { List, Stack, Text } from "@mantine/core";
 import { type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -19,8 +21,8 @@ export function AdviceSection<Key extends readonly unknown[]>({ query, actions }
   return (
     <Section
       actions={actions}
-      description="What facts and results say, with the numbers behind it."
-      title="Advice"
+      description={t`What facts and results say, with the numbers behind it.`}
+      title={t`Advice`}
     >
       <Loaded query={report}>{(found) => <Report report={found} />}</Loaded>
     </Section>
@@ -36,7 +38,9 @@ function Report({ report }: { report: AdviceReport }) {
       ))}
       {report.not_known.length > 0 && (
         <details>
-          <summary>Not known ({report.not_known.length})</summary>
+          <summary>
+            <Trans>Not known ({report.not_known.length})</Trans>
+          </summary>
           <List size="sm">
             {report.not_known.map(({ code, subjects, because }) => (
               <List.Item key={`${code} ${because}`}>
@@ -55,8 +59,8 @@ function Nothing({ report: { places, cells } }: { report: AdviceReport }) {
   return (
     <Text>
       {places + cells === 0
-        ? "Nothing to judge yet: no facts, and no cell with a valid run."
-        : `Nothing to advise, by the facts of ${counted(places, "place")} and the results of ${counted(cells, "cell")}.`}
+        ? t`Nothing to judge yet: no facts, and no cell with a valid run.`
+        : t`Nothing to advise, by the facts of ${counted(places, "place")} and the results of ${counted(cells, "cell")}.`}
     </Text>
   );
 }
@@ -65,29 +69,31 @@ function LookedAt({ report }: { report: AdviceReport }) {
   const absent = report.looked_at.filter((look) => look.fine.length + look.advised + look.not_known === 0);
   return (
     <details>
-      <summary>What was looked at</summary>
+      <summary>{t`What was looked at`}</summary>
       <List size="sm">
         {report.looked_at
           .filter((look) => !absent.includes(look))
           .map(({ looks_at, fine, advised, not_known }) => (
             <List.Item key={looks_at}>
-              {looks_at}: {fine.length} well, {advised} with advice, {not_known} not known
-              {fine.length > 0 && (
-                <List size="xs" withPadding>
-                  {fine.map((words) => (
-                    <List.Item key={words}>{words}</List.Item>
-                  ))}
-                </List>
-              )}
+              <Trans>
+                {looks_at}: {fine.length} well, {advised} with advice, {not_known} not known
+                {fine.length > 0 && (
+                  <List size="xs" withPadding>
+                    {fine.map((words) => (
+                      <List.Item key={words}>{words}</List.Item>
+                    ))}
+                  </List>
+                )}
+              </Trans>
             </List.Item>
           ))}
       </List>
       {absent.length > 0 && (
         <Text c="dimmed" size="sm">
-          Nothing of this kind is here: {absent.map(({ looks_at }) => looks_at).join("; ")}.
+          <Trans>Nothing of this kind is here: {absent.map(({ looks_at }) => looks_at).join("; ")}.</Trans>
         </Text>
       )}
-      {report.is_cut && <Text size="sm">There is more than was looked at.</Text>}
+      {report.is_cut && <Text size="sm">{t`There is more than was looked at.`}</Text>}
     </details>
   );
 }

@@ -1,5 +1,6 @@
 /** What is advised on one campaign, and whether its numbers support a ratio that somebody states. */
 
+import { t } from "@lingui/core/macro";
 import { NumberInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData } from "@tanstack/react-query";
@@ -21,8 +22,8 @@ export default function CampaignAdvice({ campaign }: { campaign: Campaign }) {
       actions={
         hasPairs && (
           <NumberInput
-            description="“... times as fast”, one target as another"
-            label="A ratio to check"
+            description={t`“... times as fast”, one target as another`}
+            label={t`A ratio to check`}
             max={LARGEST_RATIO}
             min={1}
             onChange={setTyped}

@@ -1,5 +1,7 @@
 /** What is known of an alert, in a list. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { DataList, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Alert } from "@/api/types";
@@ -15,7 +17,7 @@ export function AlertFacts({ alert }: { alert: Alert }) {
   const { series, change, event, owner } = alert;
   return (
     <DataList>
-      <Definition label="Series">
+      <Definition label={t`Series`}>
         <SeriesName
           cellId={change?.cell_id}
           clusterId={alert.cluster_id}
@@ -23,43 +25,45 @@ export function AlertFacts({ alert }: { alert: Alert }) {
           series={series}
         />
       </Definition>
-      <Definition label="What">
+      <Definition label={t`What`}>
         {change && <DirectionBadge change={change} />} {alert.words}
       </Definition>
       {change && (
-        <Definition label="Level">
-          <Quantity unit={series.unit} value={change.median_before} /> before,{" "}
-          <Quantity unit={series.unit} value={change.median_after} /> after; p {formatP(change.p_value)}
+        <Definition label={t`Level`}>
+          <Trans>
+            <Quantity unit={series.unit} value={change.median_before} /> before,{" "}
+            <Quantity unit={series.unit} value={change.median_after} /> after; p {formatP(change.p_value)}
+          </Trans>
         </Definition>
       )}
-      <Definition label="Since">
+      <Definition label={t`Since`}>
         <When at={alert.at} />
         {change && (
-          <>
+          <Trans>
             , after <When at={change.previous_at} />
-          </>
+          </Trans>
         )}
       </Definition>
-      <Definition label="Owner">
-        {owner ?? "nobody"}
+      <Definition label={t`Owner`}>
+        {owner ?? t`nobody`}
         {alert.due_at && <When at={alert.due_at} prefix=", due " />}
       </Definition>
-      <Known label="Event">{event && `${event.text} (told by ${event.told_by ?? "runs"})`}</Known>
-      <Known label="Rule">{alert.rule?.name}</Known>
-      <Known label="Looked at again by">
+      <Known label={t`Event`}>{event && t`${event.text} (told by ${event.told_by ?? "runs"})`}</Known>
+      <Known label={t`Rule`}>{alert.rule?.name}</Known>
+      <Known label={t`Looked at again by`}>
         {alert.confirmation_id !== null && (
           <TextLink params={{ campaignId: alert.confirmation_id }} to="/campaigns/$campaignId">
-            campaign {alert.confirmation_id}
+            <Trans>campaign {alert.confirmation_id}</Trans>
           </TextLink>
         )}
       </Known>
-      <Known label="New baseline">
+      <Known label={t`New baseline`}>
         {alert.baseline_at && <When at={alert.baseline_at} prefix="accepted " />}
       </Known>
-      <Known label="Closed">{alert.closed_because?.replaceAll("_", " ")}</Known>
-      <Known label="Group">
+      <Known label={t`Closed`}>{alert.closed_because?.replaceAll("_", " ")}</Known>
+      <Known label={t`Group`}>
         {alert.group?.is_environment &&
-          "A control workload changed along: look at the environment before the storage."}
+          t`A control workload changed along: look at the environment before the storage.`}
       </Known>
     </DataList>
   );

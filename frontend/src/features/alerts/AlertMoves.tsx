@@ -1,5 +1,6 @@
 /** What can be done about an alert: its moves as buttons with what they mean, and what goes with them. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Group, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
@@ -8,7 +9,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { eventsQuery } from "@/components/events/queries";
 import { Section } from "@/components/Page";
 import { useMay } from "@/components/session";
-import { formatExactTime, timeZone } from "@/lib/time";
+import { formatExactTime, fromLocalTime, shownTimeZone } from "@/lib/time";
 import { actOnAlert } from "./queries";
 import { MOVES, type Move } from "./words";
 
@@ -42,7 +43,7 @@ export function AlertMoves({ alert, renderTell }: AlertMovesProps) {
     act.mutate({ alertId: alert.id, body }, { onSuccess: () => change({ comment: "", owner: "", due: "" }) });
   }
   return (
-    <Section description="Each is noted with your name." title="What to do">
+    <Section description={t`Each is noted with your name.`} title={t`What to do`}>
       <Stack gap="sm">
         <Inputs alert={alert} entered={entered} onChange={change} renderTell={renderTell} />
         {act.error && <ErrorNotice error={act.error} />}
@@ -77,7 +78,7 @@ export function bodyOf(action: Move, { comment, owner, due, eventId }: Entered):
     action,
     comment,
     owner: isTaken && owner !== "" ? owner : null,
-    due_at: isTaken && due !== "" ? new Date(due).toISOString() : null,
+    due_at: isTaken && due !== "" ? fromLocalTime(due) : null,
     event_id: action === "expect" ? (eventId ?? null) : null,
   };
 }
@@ -93,7 +94,7 @@ function Inputs({ alert, entered, onChange, renderTell }: InputsProps) {
     <>
       <Textarea
         autosize
-        label="Comment"
+        label={t`Comment`}
         maxLength={LONGEST_COMMENT}
         onChange={(event) => onChange({ comment: event.currentTarget.value })}
         value={entered.comment}
@@ -101,13 +102,13 @@ function Inputs({ alert, entered, onChange, renderTell }: InputsProps) {
       {moves.includes("acknowledge") && (
         <Group align="flex-end">
           <TextInput
-            label="Owner"
+            label={t`Owner`}
             onChange={(event) => onChange({ owner: event.currentTarget.value })}
-            placeholder="you"
+            placeholder={t`you`}
             value={entered.owner}
           />
           <TextInput
-            label={`Due (${timeZone()})`}
+            label={t`Due (${shownTimeZone()})`}
             onChange={(event) => onChange({ due: event.currentTarget.value })}
             type="datetime-local"
             value={entered.due}
@@ -125,7 +126,7 @@ function Inputs({ alert, entered, onChange, renderTell }: InputsProps) {
 }
 
 function EventSelect({ alert, entered, onChange }: Omit<InputsProps, "renderTell">) {
-  const { data: events = [] } = useQuery(eventsQuery(alert.cluster_id));
+  const { data: events = [] } = useQuery(eventsQuery({ cluster_id: alert.cluster_id }));
   const far = ({ at }: { at: string }) => Math.abs(Date.parse(at) - Date.parse(alert.at));
   const nearestFirst = events.toSorted((a, b) => far(a) - far(b));
   return (
@@ -136,11 +137,11 @@ function EventSelect({ alert, entered, onChange }: Omit<InputsProps, "renderTell
         label: `${text} · ${formatExactTime(at)}`,
       }))}
       flex={1}
-      label="Event that explains it"
+      label={t`Event that explains it`}
       miw={220}
-      nothingFoundMessage="No such event is known: tell of it."
+      nothingFoundMessage={t`No such event is known: tell of it.`}
       onChange={(chosen) => onChange({ eventId: chosen === null ? undefined : Number(chosen) })}
-      placeholder="The nearest stands first"
+      placeholder={t`The nearest stands first`}
       searchable
       value={entered.eventId === undefined ? null : String(entered.eventId)}
     />

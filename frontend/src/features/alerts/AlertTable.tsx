@@ -1,5 +1,7 @@
 /** Alerts in a table, those of one group below a line that says so. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import { Fragment } from "react";
 import type { Alert } from "@/api/types";
@@ -39,8 +41,10 @@ function GroupRow({ together: { alerts, isEnvironment } }: { together: Together 
   return (
     <tr className="iotide-band">
       <td className="iotide-strong" colSpan={HEAD.length}>
-        {alerts.length} changed together
-        {isEnvironment && ", and a control workload with them: look at the environment first"}
+        <Trans>
+          {alerts.length} changed together
+          {isEnvironment && t`, and a control workload with them: look at the environment first`}
+        </Trans>
       </td>
     </tr>
   );
@@ -52,7 +56,7 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
     <tr>
       <td>
         <TextLink fw={600} params={{ alertId: id }} to="/alerts/$alertId">
-          Alert {id}
+          <Trans>Alert {id}</Trans>
         </TextLink>
         <Text c="dimmed" size="xs">
           <When at={alert.raised_at} />
@@ -76,14 +80,14 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
         <When at={alert.at} />
       </td>
       <td>
-        {owner ?? "nobody"}
+        {owner ?? t`nobody`}
         {alert.due_at && (
           <Text c="dimmed" size="xs">
             <When at={alert.due_at} prefix="due " />
           </Text>
         )}
       </td>
-      <td>{rule?.name ?? "none"}</td>
+      <td>{rule?.name ?? t`none`}</td>
     </tr>
   );
 }

@@ -1,5 +1,7 @@
 /** One alert: what is known, its trend around the change, what can be done, and all that was done about it. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { AlertAction, AlertDetail } from "@/api/types";
@@ -23,14 +25,14 @@ interface AlertViewProps {
 export function AlertView({ detail: { alert, actions, group }, trend, renderTell }: AlertViewProps) {
   return (
     <Page
-      title={`Alert ${alert.id}`}
+      title={t`Alert ${alert.id}`}
       trail={
-        <>
+        <Trans>
           <TextLink to="/alerts" underline="always">
             Alerts
           </TextLink>{" "}
           · {alert.cluster_name} · raised <When at={alert.raised_at} />
-        </>
+        </Trans>
       }
     >
       <Section
@@ -40,18 +42,18 @@ export function AlertView({ detail: { alert, actions, group }, trend, renderTell
         <AlertFacts alert={alert} />
       </Section>
       <Section
-        description="One dot a point: the median of its runs. The dashed line is where it changed."
-        title="Trend around it"
+        description={t`One dot a point: the median of its runs. The dashed line is where it changed.`}
+        title={t`Trend around it`}
       >
         {trend}
       </Section>
       <AlertMoves alert={alert} key={alert.state} renderTell={renderTell} />
       {group.length > 0 && (
         <Section
-          description="Changes of this cluster within two runs; one message tells of all."
-          title="Changed together with it"
+          description={t`Changes of this cluster within two runs; one message tells of all.`}
+          title={t`Changed together with it`}
         >
-          <AlertTable alerts={group} label="Alerts of the group" />
+          <AlertTable alerts={group} label={t`Alerts of the group`} />
         </Section>
       )}
       <History actions={actions} />
@@ -62,14 +64,14 @@ export function AlertView({ detail: { alert, actions, group }, trend, renderTell
 
 function History({ actions }: { actions: readonly AlertAction[] }) {
   return (
-    <Section title="What was done about it">
-      <ScrollTable head={["When", "Who", "What", "State", "Comment"]} label="History">
+    <Section title={t`What was done about it`}>
+      <ScrollTable head={["When", "Who", "What", "State", "Comment"]} label={t`History`}>
         {actions.toReversed().map(({ id, at, who, action, comment, before, after }) => (
           <tr key={id}>
             <td>
               <When at={at} />
             </td>
-            <td>{who ?? "by itself"}</td>
+            <td>{who ?? t`by itself`}</td>
             <td>{deedWords(action)}</td>
             <td>
               <Moved after={after.state} before={before.state} />

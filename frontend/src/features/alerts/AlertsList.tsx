@@ -1,5 +1,7 @@
 /** The inbox of alerts: what somebody has to deal with first, everything else by its filters. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button, Group, NativeSelect, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ALERT_STATES, type AlertState, OPEN_ALERT_STATES } from "@/api/states";
@@ -34,13 +36,13 @@ export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
   return (
     <Section
       actions={<Filters onView={onView} view={view} />}
-      description="Changes that a rule covers, and scheduled series that stopped. A suspect is looked at again by runs of its own before anybody is told."
+      description={t`Changes that a rule covers, and scheduled series that stopped. A suspect is looked at again by runs of its own before anybody is told.`}
       title={titleOf(state, group)}
     >
       <Loaded empty={<NoAlert view={view} />} isEmpty={(rows) => rows.length === 0} lines={8} query={alerts}>
         {(rows) => (
           <Stack>
-            <AlertTable alerts={rows} isOfSeveral={clusterId === undefined} label="Alerts" />
+            <AlertTable alerts={rows} isOfSeveral={clusterId === undefined} label={t`Alerts`} />
             <ShowMore query={alerts} />
           </Stack>
         )}
@@ -50,8 +52,8 @@ export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
 }
 
 function titleOf(state: AlertsView["state"], group: number | undefined): string {
-  if (group !== undefined) return "Changed together";
-  return state === undefined ? "To be dealt with" : "Alerts";
+  if (group !== undefined) return t`Changed together`;
+  return state === undefined ? t`To be dealt with` : t`Alerts`;
 }
 
 function statesOf({ state, group }: AlertsView): readonly AlertState[] | undefined {
@@ -61,11 +63,13 @@ function statesOf({ state, group }: AlertsView): readonly AlertState[] | undefin
 
 function NoAlert({ view }: { view: AlertsView }) {
   if (view.state || view.owner || view.kind || view.group)
-    return <Text c="dimmed">There is no such alert.</Text>;
+    return <Text c="dimmed">{t`There is no such alert.`}</Text>;
   return (
     <Text c="dimmed">
-      Nothing is to be dealt with. Alerts are raised by rules, which are under Settings: each names the
-      changes of which it tells.
+      <Trans>
+        Nothing is to be dealt with. Alerts are raised by rules, which are under Settings: each names the
+        changes of which it tells.
+      </Trans>
     </Text>
   );
 }
@@ -75,16 +79,18 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
   return (
     <Group gap="sm">
       {view.group !== undefined && (
-        <Button onClick={() => onView({ group: undefined })} size="compact-xs" variant="default">
-          Not this group alone
-        </Button>
+        <Button
+          onClick={() => onView({ group: undefined })}
+          size="compact-xs"
+          variant="default"
+        >{t`Not this group alone`}</Button>
       )}
       <NativeSelect
-        aria-label="State"
+        aria-label={t`State`}
         data={[
-          { value: "", label: view.group === undefined ? "To be dealt with" : "Any state" },
+          { value: "", label: view.group === undefined ? t`To be dealt with` : t`Any state` },
           ...ALERT_STATES.map((state) => ({ value: state, label: state.replaceAll("_", " ") })),
-          { value: "all", label: "All states" },
+          { value: "all", label: t`All states` },
         ]}
         onChange={({ currentTarget: { value } }) =>
           onView({ state: value === "all" ? "all" : ALERT_STATES.find((known) => known === value) })
@@ -93,11 +99,11 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
         value={view.state ?? ""}
       />
       <NativeSelect
-        aria-label="Kind"
+        aria-label={t`Kind`}
         data={[
-          { value: "", label: "Changes and silence" },
-          { value: "change", label: "Changes alone" },
-          { value: "missing", label: "Series that stopped" },
+          { value: "", label: t`Changes and silence` },
+          { value: "change", label: t`Changes alone` },
+          { value: "missing", label: t`Series that stopped` },
         ]}
         onChange={({ currentTarget: { value } }) =>
           onView({ kind: value === "change" || value === "missing" ? value : undefined })
@@ -107,7 +113,7 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
       />
       <Switch
         checked={view.owner === name}
-        label="Mine alone"
+        label={t`Mine alone`}
         onChange={(event) => onView({ owner: event.currentTarget.checked ? name : undefined })}
         size="sm"
       />

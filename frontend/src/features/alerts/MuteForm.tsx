@@ -1,5 +1,7 @@
 /** Mutes the series of an alert for a time: alerts are raised and shown, and nobody is told. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
@@ -7,7 +9,7 @@ import type { Alert } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Section } from "@/components/Page";
 import { useMay } from "@/components/session";
-import { formatExactTime, timeZone } from "@/lib/time";
+import { formatExactTime, fromLocalTime, shownTimeZone } from "@/lib/time";
 import { muteAlert } from "./queries";
 
 export function MuteForm({ alert }: { alert: Alert }) {
@@ -17,26 +19,29 @@ export function MuteForm({ alert }: { alert: Alert }) {
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const entered = String(new FormData(event.currentTarget).get("until"));
-    mute.mutate({ alertId: alert.id, until: new Date(entered).toISOString() });
+    mute.mutate({ alertId: alert.id, until: fromLocalTime(entered) });
   }
   return (
     <Section
-      description="Nobody is told of this series before then. Its alerts are raised and shown all the same."
-      title="Mute"
+      description={t`Nobody is told of this series before then. Its alerts are raised and shown all the same.`}
+      title={t`Mute`}
     >
-      <form aria-label="Mute the series" onSubmit={submit}>
+      <form aria-label={t`Mute the series`} onSubmit={submit}>
         <Stack gap="sm">
           {mute.error && <ErrorNotice error={mute.error} />}
-          {until && <Text size="sm">Muted until {formatExactTime(until)}.</Text>}
+          {until && (
+            <Text size="sm">
+              <Trans>Muted until {formatExactTime(until)}.</Trans>
+            </Text>
+          )}
           <Group align="flex-end">
-            <TextInput label={`Until (${timeZone()})`} name="until" required type="datetime-local" />
-            <Button loading={mute.isPending} type="submit" variant="default">
-              Mute the series
-            </Button>
+            <TextInput label={t`Until (${shownTimeZone()})`} name="until" required type="datetime-local" />
+            <Button loading={mute.isPending} type="submit" variant="default">{t`Mute the series`}</Button>
             {until && (
-              <Button onClick={() => mute.mutate({ alertId: alert.id, until: null })} variant="subtle">
-                Unmute
-              </Button>
+              <Button
+                onClick={() => mute.mutate({ alertId: alert.id, until: null })}
+                variant="subtle"
+              >{t`Unmute`}</Button>
             )}
           </Group>
         </Stack>

@@ -1,5 +1,6 @@
-/** Enters a rule: of which changes of which series alerts are raised. */
+/** Enters a rule, or changes one: of which changes of which series alerts are raised. */
 
+import { t } from "@lingui/core/macro";
 import {
   Button,
   Group,
@@ -12,15 +13,19 @@ import {
 } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { AlertRuleInput, Channel, Cluster } from "@/api/types";
+import type { AlertRule, AlertRuleInput, Channel, Cluster } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { createAlertRule } from "./queries";
+import { changeAlertRule, createAlertRule } from "./queries";
+import { ruleOf } from "./rule";
 
 const SMALLEST_PERCENT = 3;
 const LARGEST_PERCENT = 1000;
-const ANY = { value: "", label: "Any" };
+const USUAL_PERCENT = 5;
+const ANY = { value: "", label: t`Any` };
 
 interface RuleFormProps {
+  /** The rule that is changed; undefined: a new one. */
+  readonly rule: AlertRule | undefined;
   readonly clusters: readonly Cluster[];
   readonly cluster: Cluster;
   readonly onCluster: (clusterId: number) => void;
@@ -32,110 +37,151 @@ interface RuleFormProps {
   readonly onDone: () => void;
 }
 
-export function RuleForm({ cluster, channels, onDone, ...scope }: RuleFormProps) {
-  const create = useMutation(createAlertRule);
-  const [percent, setPercent] = useState<number | string>(5);
-  const [told, setTold] = useState<readonly string[]>([]);
+export function RuleForm({ rule, cluster, channels, onDone, ...scope }: RuleFormProps) {
+  const save = useSave(rule);
+  const [percent, setPercent] = useState<number | string>(percentOf(rule));
+  const [told, setTold] = useState<readonly string[]>((rule?.channel_ids ?? []).map(String));
   const offered = channels.map(({ id, name }) => ({ value: String(id), label: name }));
   // Another cluster has other channels: what was chosen for the one before is not told of this one.
   const chosen = told.filter((id) => offered.some(({ value }) => value === id));
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
+    const rest = { channel_ids: chosen.map(Number), muted_until: rule?.muted_until ?? null };
     const form = new FormData(event.currentTarget);
-    const rule = ruleOf(form, cluster.name, Number(percent));
-    create.mutate({ ...rule, channel_ids: chosen.map(Number) }, { onSuccess: onDone });
+    save.mutate(ruleOf(form, { ...rest, cluster: cluster.name, percent: Number(percent) }), onDone);
   }
   return (
-    <form aria-label="New alert rule" onSubmit={submit}>
+    <form aria-label={rule ? t`Change ${rule.name}` : t`New alert rule`} onSubmit={submit}>
       <Stack gap="sm">
-        <Group align="flex-end">
-          <TextInput label="Rule name" maxLength={100} name="name" placeholder="nightly-slower" required />
-          <NumberInput
-            decimalScale={1}
-            label="Smallest shift"
-            max={LARGEST_PERCENT}
-            min={SMALLEST_PERCENT}
-            onChange={setPercent}
-            required
-            suffix=" %"
-            value={percent}
-          />
-          <NativeSelect
-            data={[
-              { value: "worse", label: "Worse alone" },
-              { value: "both", label: "Worse and better" },
-            ]}
-            label="Directions"
-            name="directions"
-          />
-        </Group>
-        <Scope cluster={cluster} key={cluster.id} {...scope} />
+        <NameAndSize onPercent={setPercent} percent={percent} rule={rule} />
+        <Scope cluster={cluster} key={cluster.id} rule={rule} {...scope} />
         <MultiSelect
           data={offered}
-          description={offered.length === 0 ? "There is none yet; add one under Notifications." : undefined}
-          label="Tell through these channels"
+          description={offered.length === 0 ? t`There is none yet; add one under Notifications.` : undefined}
+          label={t`Tell through these channels`}
           onChange={setTold}
-          placeholder={chosen.length === 0 ? "Nobody is told" : undefined}
+          placeholder={chosen.length === 0 ? t`Nobody is told` : undefined}
           value={[...chosen]}
         />
         <Switch
-          defaultChecked
-          label="Tell of scheduled series that stopped, too"
+          defaultChecked={rule?.missing_runs ?? true}
+          label={t`Tell of scheduled series that stopped, too`}
           name="missing_runs"
           value="yes"
         />
-        {create.error && <ErrorNotice error={create.error} />}
+        {save.error && <ErrorNotice error={save.error} />}
         <Group>
-          <Button loading={create.isPending} type="submit">
-            Add rule
+          <Button loading={save.isPending} type="submit">
+            {rule ? t`Save rule` : t`Add rule`}
           </Button>
-          <Button onClick={onDone} variant="default">
-            Cancel
-          </Button>
+          <Button onClick={onDone} variant="default">{t`Cancel`}</Button>
         </Group>
       </Stack>
     </form>
   );
 }
 
-function ruleOf(form: FormData, cluster: string, percent: number): AlertRuleInput {
-  const text = (name: string) => String(form.get(name) ?? "").trim() || null;
+interface NameAndSizeProps extends Pick<RuleFormProps, "rule"> {
+  readonly percent: number | string;
+  readonly onPercent: (percent: number | string) => void;
+}
+
+function NameAndSize({ rule, percent, onPercent }: NameAndSizeProps) {
+  return (
+    <Group align="flex-end">
+      <TextInput
+        defaultValue={rule?.name}
+        label={t`Rule name`}
+        maxLength={100}
+        name="name"
+        placeholder={t`nightly-slower`}
+        required
+      />
+      <NumberInput
+        decimalScale={1}
+        label={t`Smallest shift`}
+        max={LARGEST_PERCENT}
+        min={SMALLEST_PERCENT}
+        onChange={onPercent}
+        required
+        suffix=" %"
+        value={percent}
+      />
+      <NativeSelect
+        data={[
+          { value: "worse", label: t`Worse alone` },
+          { value: "both", label: t`Worse and better` },
+        ]}
+        defaultValue={rule?.directions}
+        label={t`Directions`}
+        name="directions"
+      />
+    </Group>
+  );
+}
+
+function percentOf(rule: AlertRule | undefined): number {
+  return rule ? Math.round(rule.least_shift_ratio * 1000) / 10 : USUAL_PERCENT;
+}
+
+/** Makes a new rule, or writes all of one anew. */
+function useSave(rule: AlertRule | undefined) {
+  const create = useMutation(createAlertRule);
+  const change = useMutation(changeAlertRule);
   return {
-    name: text("name") ?? "",
-    cluster,
-    target: text("target"),
-    workload: text("workload"),
-    metric: text("metric"),
-    least_shift_ratio: percent / 100,
-    directions: text("directions") === "both" ? "both" : "worse",
-    missing_runs: form.has("missing_runs"),
-    control_workload: text("control_workload"),
+    error: create.error ?? change.error,
+    isPending: create.isPending || change.isPending,
+    mutate(body: AlertRuleInput, onSuccess: () => void): void {
+      if (rule) change.mutate({ ruleId: rule.id, body }, { onSuccess });
+      else create.mutate(body, { onSuccess });
+    },
   };
 }
 
-function Scope({
-  clusters,
-  cluster,
-  onCluster,
-  targets,
-  workloads,
-}: Omit<RuleFormProps, "onDone" | "channels">) {
+type ScopeProps = Omit<RuleFormProps, "onDone" | "channels">;
+
+function Scope({ rule, clusters, cluster, onCluster, targets, workloads }: ScopeProps) {
   return (
     <Group align="flex-end">
       <NativeSelect
         data={clusters.map(({ id, name }) => ({ value: String(id), label: name }))}
-        label="Cluster"
+        label={t`Cluster`}
         onChange={(event) => onCluster(Number(event.currentTarget.value))}
         value={String(cluster.id)}
       />
-      <NativeSelect data={[ANY, ...targets]} label="Target" name="target" />
-      <NativeSelect data={[ANY, ...workloads]} label="Workload" name="workload" />
-      <TextInput label="Metric" name="metric" placeholder="Any" />
-      <NativeSelect
-        data={[{ value: "", label: "None" }, ...workloads]}
-        label="Control workload"
+      <Named any={ANY} label={t`Target`} name="target" names={targets} value={rule?.target?.name} />
+      <Named any={ANY} label={t`Workload`} name="workload" names={workloads} value={rule?.workload} />
+      <TextInput defaultValue={rule?.metric ?? ""} label={t`Metric`} name="metric" placeholder={t`Any`} />
+      <Named
+        any={{ value: "", label: t`None` }}
+        label={t`Control workload`}
         name="control_workload"
+        names={workloads}
+        value={rule?.control_workload}
       />
     </Group>
+  );
+}
+
+interface NamedProps {
+  readonly label: string;
+  readonly name: string;
+  readonly any: { readonly value: string; readonly label: string };
+  readonly names: readonly string[];
+  /** What the rule says now; it stays to choose where the cluster no longer has it. */
+  readonly value: string | null | undefined;
+}
+
+function Named({ label, name, any, names, value }: NamedProps) {
+  const offered = value && !names.includes(value) ? [value, ...names] : names;
+  // What is offered may come after the form is shown; a select without its option would forget what the rule says.
+  return (
+    <NativeSelect
+      data={[any, ...offered]}
+      defaultValue={value ?? ""}
+      key={offered.length}
+      label={label}
+      name={name}
+    />
   );
 }

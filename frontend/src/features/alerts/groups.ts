@@ -1,5 +1,6 @@
 /** Alerts that belong together stand together; pure. */
 
+import { t } from "@lingui/core/macro";
 import type { Alert } from "@/api/types";
 
 export interface Together {
@@ -13,7 +14,7 @@ export interface Together {
 export function groupAlerts(alerts: readonly Alert[]): Together[] {
   const groups = new Map<string, Alert[]>();
   for (const alert of alerts) {
-    const key = alert.group ? `group ${alert.group.id}` : `alert ${alert.id}`;
+    const key = alert.group ? t`group ${alert.group.id}` : t`alert ${alert.id}`;
     groups.set(key, [...(groups.get(key) ?? []), alert]);
   }
   return [...groups].map(([key, own]) => ({

@@ -80,6 +80,13 @@ export const createAlertRule = mutationOptions({
   onSuccess: (_rule, _body, _result, { client }) => refetch(client),
 });
 
+export const changeAlertRule = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ ruleId, body }: { ruleId: number; body: AlertRuleInput }) =>
+    answer(api.PUT("/api/v1/alert-rules/{rule_id}", { params: { path: { rule_id: ruleId } }, body })),
+  onSuccess: (_rule, _wanted, _result, { client }) => refetch(client),
+});
+
 export const removeAlertRule = mutationOptions({
   mutationFn: (ruleId: number) =>
     answer(api.DELETE("/api/v1/alert-rules/{rule_id}", { params: { path: { rule_id: ruleId } } })),

@@ -1,5 +1,6 @@
 /** What can be done about an alert, in the words of its buttons, and what each means. */
 
+import { t } from "@lingui/core/macro";
 import type { AlertActionInput } from "@/api/types";
 
 export type Move = AlertActionInput["action"];
@@ -11,23 +12,23 @@ interface MoveWords {
 
 export const MOVES: Readonly<Record<Move, MoveWords>> = {
   acknowledge: {
-    label: "Acknowledge",
-    meaning: "Somebody has it in hand: the owner, by default you, until the day it is due.",
+    label: t`Acknowledge`,
+    meaning: t`Somebody has it in hand: the owner, by default you, until the day it is due.`,
   },
-  investigate: { label: "Investigate", meaning: "The cause is being looked for." },
-  expect: { label: "Expected", meaning: "The chosen event explains it." },
+  investigate: { label: t`Investigate`, meaning: t`The cause is being looked for.` },
+  expect: { label: t`Expected`, meaning: t`The chosen event explains it.` },
   accept_baseline: {
-    label: "Accept as new baseline",
-    meaning: "The level after it is the normal one from now on.",
+    label: t`Accept as new baseline`,
+    meaning: t`The level after it is the normal one from now on.`,
   },
-  noise: { label: "Noise", meaning: "Nothing changed: the runs only scattered." },
-  wont_fix: { label: "Will not be fixed", meaning: "It is real, and stays as it is." },
+  noise: { label: t`Noise`, meaning: t`Nothing changed: the runs only scattered.` },
+  wont_fix: { label: t`Will not be fixed`, meaning: t`It is real, and stays as it is.` },
   fixed: {
-    label: "Fixed",
-    meaning: "The cause is gone. It is verified once the series is back at its level.",
+    label: t`Fixed`,
+    meaning: t`The cause is gone. It is verified once the series is back at its level.`,
   },
-  reopen: { label: "Reopen", meaning: "The judgement was wrong; it is to be dealt with again." },
-  comment: { label: "Comment only", meaning: "The state stays." },
+  reopen: { label: t`Reopen`, meaning: t`The judgement was wrong; it is to be dealt with again.` },
+  comment: { label: t`Comment only`, meaning: t`The state stays.` },
 };
 
 /** What is noted in the history: a move of a person, or what came by itself. */

@@ -1,5 +1,7 @@
 /** How far a campaign is: one bar made of its runs' states. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Group, Progress, Text } from "@mantine/core";
 import type { Campaign } from "@/api/types";
 import { formatDuration } from "@/lib/units";
@@ -15,7 +17,7 @@ export function CampaignBar({ campaign, size = "lg" }: { campaign: Campaign; siz
   const { counts } = campaign;
   const total = Math.max(1, totalRuns(campaign));
   return (
-    <Progress.Root aria-label={`Progress of campaign ${campaign.name}`} size={size}>
+    <Progress.Root aria-label={t`Progress of campaign ${campaign.name}`} size={size}>
       {PARTS.map(({ state, color }) => (
         <Progress.Section
           animated={state === "active"}
@@ -38,15 +40,25 @@ export function CampaignProgress({ campaign }: { campaign: Campaign }) {
       <CampaignBar campaign={campaign} />
       <Group justify="space-between" mt={4}>
         <Text size="sm">
-          {totalRuns(campaign)} runs: {describeCounts(counts)}
+          <Trans>
+            {totalRuns(campaign)} runs: {describeCounts(counts)}
+          </Trans>
         </Text>
         <Text c="dimmed" size="sm">
           {Math.floor(progress * 100)} %
-          {isRunning && secondsLeft !== null && `, about ${formatDuration(secondsLeft)} left`}
+          {isRunning &&
+            secondsLeft !== null &&
+            t`, about ${formatDuration(secondsLeft)} left ${describePace(campaign)}`}
         </Text>
       </Group>
     </div>
   );
+}
+
+/** What the time that is left rests on. */
+function describePace({ counts: { finished, failed, cancelled } }: Campaign): string {
+  const ended = finished + failed + cancelled;
+  return t`at the pace of the ${ended === 1 ? "run" : `${ended} runs`} so far, pauses included`;
 }
 
 /** Whether some of its runs have not ended. */

@@ -1,9 +1,11 @@
 /** Campaigns in a table, the newest first. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Box, Text } from "@mantine/core";
 import type { Campaign } from "@/api/types";
 import { TextLink } from "@/components/links";
-import { MadeUpBadge } from "@/components/MadeUp";
+import { OriginBadge } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
@@ -37,13 +39,15 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
         <Box miw={140}>
           <CampaignBar campaign={campaign} size="sm" />
           <Text c="dimmed" size="xs">
-            {ended} of {ended + counts.waiting + counts.active} runs ended
-            {counts.failed > 0 && `, ${counts.failed} failed`}
+            <Trans>
+              {ended} of {ended + counts.waiting + counts.active} runs ended
+              {counts.failed > 0 && t`, ${counts.failed} failed`}
+            </Trans>
           </Text>
         </Box>
       </td>
       <td>
-        {campaign.cluster_name} <MadeUpBadge clusterId={campaign.cluster_id} />
+        {campaign.cluster_name} <OriginBadge clusterId={campaign.cluster_id} />
       </td>
       <td>{campaign.owner}</td>
       <td>

@@ -1,5 +1,7 @@
 /** One campaign: its progress, what can be done with it, and below it results, runs or the plan. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Stack, Tabs, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -7,10 +9,10 @@ import type { Campaign } from "@/api/types";
 import { Command } from "@/components/Command";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ButtonLink, TextLink } from "@/components/links";
-import { MadeUpBadge } from "@/components/MadeUp";
+import { OriginBadge, useOrigin } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { StateBadge } from "@/components/StateBadge";
-import { useMay } from "@/components/session";
+import { useMay, useMayRun } from "@/components/session";
 import { When } from "@/components/When";
 import { planAsYaml } from "./builder/export";
 import { CampaignProgress, isOpen } from "./CampaignProgress";
@@ -22,7 +24,7 @@ import { cancelCampaign } from "./queries";
 import { ResultsTable } from "./ResultsTable";
 import { StageBand } from "./StageBand";
 
-export const CAMPAIGN_TABS = ["results", "runs", "plan"] as const;
+export const CAMPAIGN_TABS = ["results", "runs", "timeline", "plan"] as const;
 export type CampaignTab = (typeof CAMPAIGN_TABS)[number];
 
 interface CampaignViewProps {
@@ -33,58 +35,54 @@ interface CampaignViewProps {
   readonly onFigure: (view: FigureView) => void;
   /** The runs that load now, with their bars. */
   readonly activeRuns: ReactNode;
+  /** Why those that wait do so. */
+  readonly waitingRuns: ReactNode;
   readonly runs: ReactNode;
+  readonly timeline: ReactNode;
   readonly advice: ReactNode;
+  /** Tries all failed runs again. */
+  readonly retryFailed: ReactNode;
+  readonly onRepeats: (cellIds: readonly number[]) => void;
 }
 
 export function CampaignView(props: CampaignViewProps) {
-  const { campaign, tab, onTab, figure, onFigure, activeRuns, runs, advice } = props;
+  const { campaign, tab, onTab, figure, onFigure, activeRuns, waitingRuns, runs, timeline, advice } = props;
+  const { onRepeats, retryFailed } = props;
+  const isPublished = useOrigin(campaign.cluster_id) === "published";
   return (
     <Page
-      actions={<Actions campaign={campaign} />}
+      actions={<Actions campaign={campaign} onRepeats={() => onRepeats([])} />}
       title={campaign.name}
       trail={<Trail campaign={campaign} />}
     >
       {campaign.plan.note && <Text>{campaign.plan.note}</Text>}
       {campaign.state === "paused" && <PausePanel campaign={campaign} />}
-      {campaign.counts.failed > 0 && <FailedHint campaign={campaign} />}
-      <Section
-        actions={
-          <>
-            <PriorityControl campaign={campaign} />
-            <StateBadge state={campaign.state} />
-          </>
-        }
-        title="Progress"
-      >
-        <Stack gap="sm">
-          <CampaignProgress campaign={campaign} />
-          <StageBand stages={campaign.stages} />
-          {activeRuns}
-        </Stack>
-      </Section>
+      {campaign.counts.failed > 0 && <FailedHint campaign={campaign} retryFailed={retryFailed} />}
+      {!isPublished && <Progress activeRuns={activeRuns} campaign={campaign} waitingRuns={waitingRuns} />}
       <Tabs
         onChange={(chosen) => onTab(CAMPAIGN_TABS.find((known) => known === chosen) ?? "results")}
         value={tab}
       >
         <Tabs.List mb="md">
-          <Tabs.Tab value="results">Results</Tabs.Tab>
-          <Tabs.Tab value="runs">Runs</Tabs.Tab>
-          <Tabs.Tab value="plan">Plan</Tabs.Tab>
+          <Tabs.Tab value="results">{t`Results`}</Tabs.Tab>
+          <Tabs.Tab value="runs">{t`Runs`}</Tabs.Tab>
+          {!isPublished && <Tabs.Tab value="timeline">{t`Timeline`}</Tabs.Tab>}
+          {!isPublished && <Tabs.Tab value="plan">{t`Plan`}</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="results">
           <Stack gap="lg">
             <FigureSection campaign={campaign} onView={onFigure} view={figure} />
-            <Section title="Results">
-              <ResultsTable campaign={campaign} />
+            <Section title={t`Results`}>
+              <ResultsTable campaign={campaign} onRepeats={(cellId) => onRepeats([cellId])} />
             </Section>
             {advice}
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="runs">{runs}</Tabs.Panel>
+        <Tabs.Panel value="timeline">{timeline}</Tabs.Panel>
         <Tabs.Panel value="plan">
-          <Section title="Plan">
-            <Command label="Copy YAML" text={planAsYaml(campaign.plan)} />
+          <Section title={t`Plan`}>
+            <Command label={t`Copy YAML`} text={planAsYaml(campaign.plan)} />
           </Section>
         </Tabs.Panel>
       </Tabs>
@@ -92,61 +90,106 @@ export function CampaignView(props: CampaignViewProps) {
   );
 }
 
+function Progress({
+  campaign,
+  activeRuns,
+  waitingRuns,
+}: Pick<CampaignViewProps, "campaign" | "activeRuns" | "waitingRuns">) {
+  return (
+    <Section
+      actions={
+        <>
+          <PriorityControl campaign={campaign} />
+          <StateBadge state={campaign.state} />
+        </>
+      }
+      title={t`Progress`}
+    >
+      <Stack gap="sm">
+        <CampaignProgress campaign={campaign} />
+        <StageBand stages={campaign.stages} />
+        {activeRuns}
+        {campaign.counts.waiting > 0 && campaign.state !== "paused" && waitingRuns}
+      </Stack>
+    </Section>
+  );
+}
+
 function Trail({ campaign }: { campaign: Campaign }) {
+  const origin = useOrigin(campaign.cluster_id);
   return (
     <>
-      <TextLink to="/campaigns" underline="always">
-        Campaigns
-      </TextLink>{" "}
-      · {campaign.cluster_name} <MadeUpBadge clusterId={campaign.cluster_id} /> · submitted by{" "}
-      {campaign.owner} <When at={campaign.created_at} />
+      <TextLink to="/campaigns" underline="always">{t`Campaigns`}</TextLink> · {campaign.cluster_name}{" "}
+      <OriginBadge clusterId={campaign.cluster_id} />
+      {origin !== "published" && (
+        <Trans>
+          {" "}
+          · submitted by {campaign.owner} <When at={campaign.created_at} />
+        </Trans>
+      )}
       {campaign.schedule_id !== null && (
-        <>
+        <Trans>
           {" "}
           · schedule{" "}
           <TextLink search={{ schedule: campaign.schedule_id }} to="/campaigns/new" underline="always">
             {campaign.schedule_name}
           </TextLink>
-        </>
+        </Trans>
       )}
     </>
   );
 }
 
-function FailedHint({ campaign }: { campaign: Campaign }) {
+function FailedHint({ campaign, retryFailed }: Pick<CampaignViewProps, "campaign" | "retryFailed">) {
   return (
-    <Alert color="red" title={`${campaign.counts.failed} failed`} variant="light">
-      Each run says why, with the output of its commands.{" "}
-      <ButtonLink
-        params={{ campaignId: campaign.id }}
-        replace
-        search={{ tab: "runs", state: "failed" }}
-        size="compact-xs"
-        to="/campaigns/$campaignId"
-        variant="default"
-      >
-        Show the runs
-      </ButtonLink>
+    <Alert color="red" title={t`${campaign.counts.failed} failed`} variant="light">
+      <Trans>
+        Each run says why, with the output of its commands.{" "}
+        <ButtonLink
+          params={{ campaignId: campaign.id }}
+          replace
+          search={{ tab: "runs", state: "failed" }}
+          size="compact-xs"
+          to="/campaigns/$campaignId"
+          variant="default"
+        >
+          Show the runs
+        </ButtonLink>
+      </Trans>{" "}
+      {retryFailed}
     </Alert>
   );
 }
 
-function Actions({ campaign }: { campaign: Campaign }) {
+interface ActionsProps {
+  readonly campaign: Campaign;
+  readonly onRepeats: () => void;
+}
+
+function Actions({ campaign, onRepeats }: ActionsProps) {
+  const isPublished = useOrigin(campaign.cluster_id) === "published";
+  const mayAdd = useMayRun(campaign.cluster_id);
   return (
     <>
+      {mayAdd && <Button onClick={onRepeats} variant="default">{t`Add repeats`}</Button>}
+      {!isPublished && (
+        <ButtonLink
+          search={{ cluster: campaign.cluster_id, from: campaign.id }}
+          to="/campaigns/new"
+          variant="default"
+        >{t`Duplicate`}</ButtonLink>
+      )}
+      <ButtonLink search={{ b: campaign.id }} to="/compare" variant="default">{t`Compare`}</ButtonLink>
       <ButtonLink
-        search={{ cluster: campaign.cluster_id, from: campaign.id }}
-        to="/campaigns/new"
+        params={{ campaignId: campaign.id }}
+        to="/campaigns/$campaignId/report"
         variant="default"
-      >
-        Duplicate
-      </ButtonLink>
-      <ButtonLink search={{ b: campaign.id }} to="/compare" variant="default">
-        Compare
-      </ButtonLink>
-      <Button component="a" href={`/api/v1/campaigns/${campaign.id}/samples.csv`} variant="default">
-        CSV
-      </Button>
+      >{t`Report`}</ButtonLink>
+      <Button
+        component="a"
+        href={`/api/v1/campaigns/${campaign.id}/samples.csv`}
+        variant="default"
+      >{t`CSV`}</Button>
       <CancelButton campaign={campaign} />
     </>
   );
@@ -162,13 +205,11 @@ function CancelButton({ campaign }: { campaign: Campaign }) {
       loading={cancel.isPending}
       onConfirm={() => cancel.mutate(campaign.id)}
       question={{
-        title: `Cancel ${campaign.name}?`,
-        body: `${left} runs have not ended: those that load now are stopped and their files removed. Results stay.`,
-        yes: "Cancel the campaign",
-        no: "Let it run",
+        title: t`Cancel ${campaign.name}?`,
+        body: t`${left} runs have not ended: those that load now are stopped and their files removed. Results stay.`,
+        yes: t`Cancel the campaign`,
+        no: t`Let it run`,
       }}
-    >
-      Cancel
-    </ConfirmButton>
+    >{t`Cancel`}</ConfirmButton>
   );
 }

@@ -1,5 +1,7 @@
 /** All campaigns, by state. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { CAMPAIGN_STATES, type CampaignState } from "@/api/states";
@@ -19,15 +21,15 @@ interface CampaignsPageProps {
 export function CampaignsPage({ state, onState }: CampaignsPageProps) {
   const campaigns = useInfiniteQuery(campaignsQuery({ state }));
   return (
-    <Page actions={<ButtonLink to="/campaigns/new">New campaign</ButtonLink>} title="Campaigns">
+    <Page actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>} title={t`Campaigns`}>
       <Section
         actions={<StateFilter onState={onState} state={state} states={CAMPAIGN_STATES} />}
-        title={state ? `${state.charAt(0).toUpperCase()}${state.slice(1)}` : "All"}
+        title={state ? `${state.charAt(0).toUpperCase()}${state.slice(1)}` : t`All`}
       >
         <Loaded empty={<NoCampaign state={state} />} isEmpty={(rows) => rows.length === 0} query={campaigns}>
           {(rows) => (
             <Stack>
-              <CampaignTable campaigns={rows} label="Campaigns" />
+              <CampaignTable campaigns={rows} label={t`Campaigns`} />
               <ShowMore query={campaigns} />
             </Stack>
           )}
@@ -38,16 +40,21 @@ export function CampaignsPage({ state, onState }: CampaignsPageProps) {
 }
 
 function NoCampaign({ state }: { state: CampaignState | undefined }) {
-  if (state) return <Text c="dimmed">No campaign is {state}.</Text>;
+  if (state)
+    return (
+      <Text c="dimmed">
+        <Trans>No campaign is {state}.</Trans>
+      </Text>
+    );
   return (
     <Stack align="flex-start" gap="xs">
       <Text>
-        No campaign yet. A campaign measures nodes on targets with workloads, several times each, and shows
-        how far the results spread.
+        <Trans>
+          No campaign yet. A campaign measures nodes on targets with workloads, several times each, and shows
+          how far the results spread.
+        </Trans>
       </Text>
-      <ButtonLink to="/campaigns/new" variant="light">
-        Build the first one
-      </ButtonLink>
+      <ButtonLink to="/campaigns/new" variant="light">{t`Build the first one`}</ButtonLink>
     </Stack>
   );
 }

@@ -1,5 +1,7 @@
 /** What a paused campaign waits for: the operator's task, what the nodes have mounted now, and the confirmation. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Campaign, Pause } from "@/api/types";
@@ -20,8 +22,8 @@ export function PausePanel({ campaign }: { campaign: Campaign }) {
     <Loaded query={query}>
       {(pause) => (
         <Section
-          description={`Before stage ${pause.ordinal}, ${pause.variant}: change the servers, have the nodes look, and confirm what they find.`}
-          title="Waiting for you"
+          description={t`Before stage ${pause.ordinal}, ${pause.variant}: change the servers, have the nodes look, and confirm what they find.`}
+          title={t`Waiting for you`}
         >
           <Stack gap="sm">
             <Alert color="orange" style={{ whiteSpace: "pre-wrap" }} variant="light">
@@ -39,23 +41,19 @@ export function PausePanel({ campaign }: { campaign: Campaign }) {
 
 function MountTable({ mounts }: { mounts: readonly PausedMount[] }) {
   return (
-    <ScrollTable head={["Target", "Node", "Was", "Is now"]} label="Mounts of the targets">
+    <ScrollTable head={[t`Target`, t`Node`, t`Was`, t`Is now`]} label={t`Mounts of the targets`}>
       {mounts.map((mount) => (
         <tr key={`${mount.target} ${mount.node}`}>
           <td>
             {mount.target}
-            {mount.is_backing && (
-              <Text c="dimmed" size="xs">
-                below the others
-              </Text>
-            )}
+            {mount.is_backing && <Text c="dimmed" size="xs">{t`below the others`}</Text>}
           </td>
           <td>{mount.node}</td>
           <td className="iotide-wrap">{described(mount.was)}</td>
           <td className="iotide-wrap">
-            {mount.now ? described(mount.now) : "nothing"}
+            {mount.now ? described(mount.now) : t`nothing`}
             <Text c={mount.problem ? "red" : "dimmed"} size="xs">
-              {mount.problem ?? (mount.is_change ? "changed" : "as before")}
+              {mount.problem ?? (mount.is_change ? t`changed` : t`as before`)}
             </Text>
           </td>
         </tr>
@@ -65,17 +63,19 @@ function MountTable({ mounts }: { mounts: readonly PausedMount[] }) {
 }
 
 function described({ fstype, source, mount_options: options }: PausedMount["was"]): string {
-  return `${fstype} from ${source}, ${options}`;
+  return t`${fstype} from ${source}, ${options}`;
 }
 
 function Freshness({ pause: { looked_at: lookedAt, waiting_for: waitingFor } }: { pause: Pause }) {
-  if (lookedAt === null) return <Text size="sm">The nodes have not been asked to look yet.</Text>;
+  if (lookedAt === null) return <Text size="sm">{t`The nodes have not been asked to look yet.`}</Text>;
   return (
     <Text aria-live="polite" size="sm">
-      Asked <When at={lookedAt} />
-      {waitingFor.length > 0
-        ? `; ${waitingFor.join(", ")} has not answered yet.`
-        : "; all nodes have answered."}
+      <Trans>
+        Asked <When at={lookedAt} />
+        {waitingFor.length > 0
+          ? t`; ${waitingFor.join(", ")} has not answered yet.`
+          : t`; all nodes have answered.`}
+      </Trans>
     </Text>
   );
 }
@@ -90,23 +90,23 @@ function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
     <>
       {error && <ErrorNotice error={error} />}
       <Group>
-        <Button loading={look.isPending} onClick={() => look.mutate(campaign.id)} variant="default">
-          Have the nodes look
-        </Button>
+        <Button
+          loading={look.isPending}
+          onClick={() => look.mutate(campaign.id)}
+          variant="default"
+        >{t`Have the nodes look`}</Button>
         <ConfirmButton
           color="tide"
           disabled={!isReady}
           loading={confirm.isPending}
           onConfirm={() => confirm.mutate({ campaignId: campaign.id, found: pause.found_sha256 })}
           question={{
-            title: `Begin stage ${pause.ordinal}, ${pause.variant}?`,
+            title: t`Begin stage ${pause.ordinal}, ${pause.variant}?`,
             body: <Question pause={pause} />,
-            yes: "Use it and begin",
-            no: "Not yet",
+            yes: t`Use it and begin`,
+            no: t`Not yet`,
           }}
-        >
-          Confirm
-        </ConfirmButton>
+        >{t`Confirm`}</ConfirmButton>
       </Group>
     </>
   );
@@ -115,11 +115,13 @@ function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
 /** Names what would be accepted; the targets are those of every other campaign too. */
 function Question({ pause }: { pause: Pause }) {
   const changed = pause.mounts.filter(({ is_change }) => is_change);
-  if (changed.length === 0) return "Nothing is mounted otherwise than before.";
+  if (changed.length === 0) return t`Nothing is mounted otherwise than before.`;
   return changed.map(({ target, node, was, now }) => (
     <Text key={`${target} ${node}`} size="sm">
-      {target} on {node} was {was.fstype} from {was.source} and is now{" "}
-      {now ? `${now.fstype} from ${now.source}` : "nothing"}. Use it, for all campaigns?
+      <Trans>
+        {target} on {node} was {was.fstype} from {was.source} and is now{" "}
+        {now ? t`${now.fstype} from ${now.source}` : t`nothing`}. Use it, for all campaigns?
+      </Trans>
     </Text>
   ));
 }

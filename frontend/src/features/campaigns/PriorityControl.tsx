@@ -1,5 +1,7 @@
 /** The priority of a campaign of which runs wait; an operator changes it. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { NativeSelect, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { Campaign } from "@/api/types";
@@ -17,19 +19,19 @@ export function PriorityControl({ campaign }: { campaign: Campaign }) {
   if (!mayChange)
     return (
       <Text c="dimmed" size="sm">
-        Priority {priority}
+        <Trans>Priority {priority}</Trans>
       </Text>
     );
   return (
     <NativeSelect
-      aria-label="Priority"
-      data={PRIORITIES.map((value) => ({ value, label: `Priority ${value}` }))}
+      aria-label={t`Priority`}
+      data={PRIORITIES.map((value) => ({ value, label: t`Priority ${value}` }))}
       disabled={change.isPending}
       onChange={({ currentTarget: { value } }) =>
         change.mutate({ campaignId: campaign.id, priority: Number(value) })
       }
       size="xs"
-      title="A step counts as an hour of waiting"
+      title={t`A step counts as an hour of waiting`}
       value={String(priority)}
     />
   );

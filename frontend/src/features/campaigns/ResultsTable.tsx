@@ -1,6 +1,8 @@
 /** Results of a campaign as they come: median and range of each cell's runs, a table for each workload and metric. */
 
-import { Badge, Stack, Text, Title } from "@mantine/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Badge, Button, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Campaign, CellResult } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
@@ -10,14 +12,24 @@ import { Place } from "@/components/Place";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
+import { useMayRun } from "@/components/session";
 import { formatValue, type Scale } from "@/lib/units";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { cellsQuery } from "./queries";
+import { ENOUGH_RUNS } from "./repeats";
 import { groupResults, type ResultGroup, type ResultRow } from "./results";
 
-const HEAD = ["Of", "Median", "Runs", "Min", "Max", "Node and target", ""];
+const HEAD = [t`Of`, t`Median`, t`Runs`, t`Min`, t`Max`, t`Node and target`, ""];
 
-export function ResultsTable({ campaign }: { campaign: Campaign }) {
+interface ResultsTableProps {
+  readonly campaign: Campaign;
+  /** Asks for more runs of a cell; nothing where nobody may. */
+  readonly onRepeats?: (cellId: number) => void;
+}
+
+export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
+  const mayAdd = useMayRun(campaign.cluster_id);
+  const asking = mayAdd ? onRepeats : undefined;
   const cells = useInfiniteQuery(cellsQuery(campaign.id));
   const titlesOf = useTitlesOf();
   return (
@@ -30,11 +42,13 @@ export function ResultsTable({ campaign }: { campaign: Campaign }) {
       {(rows) => (
         <Stack>
           {groupResults(rows, titlesOf).map((group) => (
-            <GroupTable clusterId={campaign.cluster_id} group={group} key={group.key} />
+            <GroupTable clusterId={campaign.cluster_id} group={group} key={group.key} onRepeats={asking} />
           ))}
           <Text c="dimmed" size="xs">
-            {rows.filter(({ results }) => results.length > 0).length} of {rows.length} cells have results.
-            Rejected runs do not count.
+            <Trans>
+              {rows.filter(({ results }) => results.length > 0).length} of {rows.length} cells have results.
+              Rejected runs do not count.
+            </Trans>
           </Text>
           <ShowMore query={cells} />
         </Stack>
@@ -47,26 +61,32 @@ export function ResultsTable({ campaign }: { campaign: Campaign }) {
 function NoResult({ campaign }: { campaign: Campaign }) {
   const { id, counts } = campaign;
   if (isOpen(campaign))
-    return <Text c="dimmed">No result yet: the first row appears when the first run has finished.</Text>;
+    return <Text c="dimmed">{t`No result yet: the first row appears when the first run has finished.`}</Text>;
   return (
     <Text c="dimmed">
-      The campaign ended without a result: {describeCounts(counts)}.{" "}
-      {counts.finished > 0 && "Rejected runs do not count. "}
-      {counts.failed > 0 && (
-        <TextLink
-          params={{ campaignId: id }}
-          search={{ tab: "runs", state: "failed" }}
-          to="/campaigns/$campaignId"
-          underline="always"
-        >
-          See why the runs failed
-        </TextLink>
-      )}
+      <Trans>
+        The campaign ended without a result: {describeCounts(counts)}.{" "}
+        {counts.finished > 0 && t`Rejected runs do not count. `}
+        {counts.failed > 0 && (
+          <TextLink
+            params={{ campaignId: id }}
+            search={{ tab: "runs", state: "failed" }}
+            to="/campaigns/$campaignId"
+            underline="always"
+          >{t`See why the runs failed`}</TextLink>
+        )}
+      </Trans>
     </Text>
   );
 }
 
-function GroupTable({ group, clusterId }: { group: ResultGroup; clusterId: number }) {
+interface GroupTableProps {
+  readonly group: ResultGroup;
+  readonly clusterId: number;
+  readonly onRepeats: ((cellId: number) => void) | undefined;
+}
+
+function GroupTable({ group, clusterId, onRepeats }: GroupTableProps) {
   const title = `${group.workload}: ${group.title}`;
   return (
     <div>
@@ -78,6 +98,7 @@ function GroupTable({ group, clusterId }: { group: ResultGroup; clusterId: numbe
           <Row
             clusterId={clusterId}
             key={`${row.cell.id} ${row.result.series_id}`}
+            onRepeats={onRepeats}
             row={row}
             scale={group.scale}
           />
@@ -87,7 +108,12 @@ function GroupTable({ group, clusterId }: { group: ResultGroup; clusterId: numbe
   );
 }
 
-function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterId: number }) {
+interface RowProps extends Pick<GroupTableProps, "clusterId" | "onRepeats"> {
+  readonly row: ResultRow;
+  readonly scale: Scale;
+}
+
+function Row({ row, scale, clusterId, onRepeats }: RowProps) {
   const { cell, result, what } = row;
   const { unit, n } = result;
   return (
@@ -102,6 +128,15 @@ function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterI
       </td>
       <td>
         <RunCount result={result} />
+        {onRepeats && n < ENOUGH_RUNS && (
+          <Button
+            aria-label={t`Add repeats of ${what}`}
+            ml={6}
+            onClick={() => onRepeats(cell.id)}
+            size="compact-xs"
+            variant="default"
+          >{t`Add`}</Button>
+        )}
       </td>
       <td>{n > 1 && <Quantity scale={scale} unit={unit} value={result.low} />}</td>
       <td>{n > 1 && <Quantity scale={scale} unit={unit} value={result.high} />}</td>
@@ -118,9 +153,7 @@ function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterI
             cell: cell.id,
           }}
           to="/clusters/$clusterId/trend"
-        >
-          Trend
-        </TextLink>
+        >{t`Trend`}</TextLink>
       </td>
     </tr>
   );
@@ -129,12 +162,12 @@ function Row({ row, scale, clusterId }: { row: ResultRow; scale: Scale; clusterI
 /** How many runs stand behind a median: few say nothing of spread, and several may scatter too far. */
 function RunCount({ result }: { result: CellResult }) {
   const { n, tier, variation, variation_ratio: ratio, robust_spread_ratio: robust } = result;
-  if (tier === "one_run") return <CountBadge text="1 run" title="one run says nothing of the spread" />;
+  if (tier === "one_run") return <CountBadge text={t`1 run`} title={t`one run says nothing of the spread`} />;
   if (tier === "few_runs")
-    return <CountBadge text={`${n} runs`} title="below four runs there is no interval" />;
+    return <CountBadge text={t`${n} runs`} title={t`below four runs there is no interval`} />;
   if (variation === null || variation === "steady") return n;
-  const robustly = robust === null ? "" : `; by median deviations ${formatValue(robust, "ratio")}`;
-  const title = ratio === null ? "" : `coefficient of variation ${formatValue(ratio, "ratio")}${robustly}`;
+  const robustly = robust === null ? "" : t`; by median deviations ${formatValue(robust, "ratio")}`;
+  const title = ratio === null ? "" : t`coefficient of variation ${formatValue(ratio, "ratio")}${robustly}`;
   return <CountBadge text={`${n}, ${variation === "flagged" ? "uneven" : variation}`} title={title} />;
 }
 

@@ -1,5 +1,7 @@
 /** The campaigns that run or wait now, for the overview. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
@@ -15,14 +17,12 @@ export function RunningCampaigns() {
   const failed = [waiting, paused].find(({ error }) => error) ?? active;
   const all = paused.data && active.data && waiting.data && [...paused.data, ...active.data, ...waiting.data];
   return (
-    <Section actions={<ButtonLink to="/campaigns/new">New campaign</ButtonLink>} title="Running now">
+    <Section actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>} title={t`Running now`}>
       <Loaded empty={<Nothing />} isEmpty={(rows) => rows.length === 0} query={{ ...failed, data: all }}>
         {(campaigns) => (
           <Stack gap="xs">
-            <CampaignTable campaigns={campaigns} label="Running campaigns" />
-            <TextLink size="sm" to="/campaigns">
-              All campaigns
-            </TextLink>
+            <CampaignTable campaigns={campaigns} label={t`Running campaigns`} />
+            <TextLink size="sm" to="/campaigns">{t`All campaigns`}</TextLink>
           </Stack>
         )}
       </Loaded>
@@ -33,11 +33,13 @@ export function RunningCampaigns() {
 function Nothing() {
   return (
     <Text c="dimmed">
-      Nothing runs.{" "}
-      <TextLink to="/campaigns" underline="always">
-        Earlier campaigns
-      </TextLink>{" "}
-      keep their results.
+      <Trans>
+        Nothing runs.{" "}
+        <TextLink to="/campaigns" underline="always">
+          Earlier campaigns
+        </TextLink>{" "}
+        keep their results.
+      </Trans>
     </Text>
   );
 }

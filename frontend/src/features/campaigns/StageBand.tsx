@@ -1,5 +1,7 @@
 /** The stages of a campaign in their order, each with its variant and how far it is. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Group, Text } from "@mantine/core";
 import type { Stage } from "@/api/types";
 import { StateBadge } from "@/components/StateBadge";
@@ -7,7 +9,7 @@ import { StateBadge } from "@/components/StateBadge";
 export function StageBand({ stages }: { stages: readonly Stage[] }) {
   if (stages.length === 0) return null;
   return (
-    <Group aria-label="Stages" component="ol" gap="sm" m={0} p={0} style={{ listStyle: "none" }}>
+    <Group aria-label={t`Stages`} component="ol" gap="sm" m={0} p={0} style={{ listStyle: "none" }}>
       {stages.map((stage) => (
         <Group component="li" gap={6} key={stage.ordinal} wrap="nowrap">
           <Text fw={600} size="sm">
@@ -15,7 +17,9 @@ export function StageBand({ stages }: { stages: readonly Stage[] }) {
           </Text>
           <StateBadge state={stateOf(stage)} />
           <Text c="dimmed" size="xs">
-            {stage.ended} of {stage.runs}
+            <Trans>
+              {stage.ended} of {stage.runs}
+            </Trans>
           </Text>
         </Group>
       ))}

@@ -9,6 +9,7 @@ const PROGRESS_MILLISECONDS = 3000;
 const PAGE_SIZE = 50;
 const CELLS_PER_PAGE = 200;
 const MOST_CELLS_OF_A_FIGURE = 500;
+const MOST_ORDERS_OF_A_TIMELINE = 400;
 
 export interface CampaignFilter {
   readonly state?: Campaign["state"] | undefined;
@@ -157,6 +158,51 @@ export const confirmPause = mutationOptions({
   onSettled: (_campaign, _error, _wanted, _result, { client }) =>
     client.invalidateQueries({ queryKey: ["campaign"] }),
 });
+
+export interface WantedRepeats {
+  readonly campaignId: number;
+  readonly repeats: number;
+  /** Of which cells; null: of all. */
+  readonly cell_ids: number[] | null;
+  readonly idempotencyKey: string;
+}
+
+export const addRepeats = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ campaignId, idempotencyKey, ...body }: WantedRepeats) =>
+    answer(
+      api.POST("/api/v1/campaigns/{campaign_id}/repeats", {
+        params: { path: { campaign_id: campaignId }, header: { "idempotency-key": idempotencyKey } },
+        body,
+      }),
+    ),
+  onSuccess: (campaign, _wanted, _result, { client }) => {
+    client.setQueryData(campaignQuery(campaign.id).queryKey, campaign);
+    client.invalidateQueries({ queryKey: ["campaign", "list"] });
+    client.invalidateQueries({ queryKey: ["cell"] });
+    client.invalidateQueries({ queryKey: ["run"] });
+  },
+});
+
+/** The part of a campaign's timeline that is looked at; open ends are those of the campaign. */
+export interface TimelineSpan {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** When the nodes did what; asked for again while it goes on, since a beat is no news of a campaign. */
+export function timelineQuery(campaign: Campaign, { from, to }: TimelineSpan) {
+  return queryOptions({
+    queryKey: ["campaign", campaign.id, "timeline", { from, to }],
+    queryFn: ({ signal }) => {
+      const query = { limit: MOST_ORDERS_OF_A_TIMELINE, from: from ?? null, to: to ?? null };
+      const params = { path: { campaign_id: campaign.id }, query };
+      return answer(api.GET("/api/v1/campaigns/{campaign_id}/timeline", { params, signal }));
+    },
+    placeholderData: (previous) => previous,
+    refetchInterval: campaign.counts.active > 0 && to === undefined && PROGRESS_MILLISECONDS,
+  });
+}
 
 export const cancelCampaign = mutationOptions({
   mutationFn: (campaignId: number) =>

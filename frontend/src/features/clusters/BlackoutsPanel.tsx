@@ -1,12 +1,14 @@
 /** The maintenance days of one cluster: nothing starts in them, nor what could not end before. */
 
-import { Group, Stack, Text, Title } from "@mantine/core";
+import { t } from "@lingui/core/macro";
+import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Blackout } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { formatExactTime } from "@/lib/time";
@@ -19,39 +21,33 @@ export default function BlackoutsPanel({ clusterId }: { clusterId: number }) {
   const [isAdding, setIsAdding] = useState(false);
   const mayAdd = useMay("operator", clusterId);
   return (
-    <Stack gap="xs">
-      <Group justify="space-between">
-        <Title order={3} size="h5">
-          Maintenance
-        </Title>
-        {mayAdd && (
-          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>
-            Add a blackout
-          </AddButton>
-        )}
-      </Group>
+    <Section
+      actions={
+        mayAdd && (
+          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>{t`Add a blackout`}</AddButton>
+        )
+      }
+      description={t`Nothing starts in a blackout, nor what could not end before it.`}
+      title={t`Maintenance`}
+    >
       <Suspense>
         {isAdding && <CreateBlackout clusterId={clusterId} onDone={() => setIsAdding(false)} />}
       </Suspense>
       <Loaded
-        empty={
-          <Text c="dimmed" size="sm">
-            None is planned.
-          </Text>
-        }
+        empty={<Text c="dimmed" size="sm">{t`None is planned.`}</Text>}
         isEmpty={(rows) => rows.length === 0}
         lines={1}
         query={blackouts}
       >
         {(rows) => (
-          <ScrollTable head={["From", "Until", "Reason", ""]} label="Blackouts">
+          <ScrollTable head={["From", "Until", "Reason", ""]} label={t`Blackouts`}>
             {rows.map((blackout) => (
               <BlackoutRow blackout={blackout} key={blackout.id} />
             ))}
           </ScrollTable>
         )}
       </Loaded>
-    </Stack>
+    </Section>
   );
 }
 
@@ -73,18 +69,16 @@ function RemoveButton({ blackout }: { blackout: Blackout }) {
   if (!useMay("operator", blackout.cluster_id)) return null;
   return (
     <ConfirmButton
-      aria-label={`Remove the blackout for ${blackout.reason}`}
+      aria-label={t`Remove the blackout for ${blackout.reason}`}
       loading={remove.isPending}
       onConfirm={() => remove.mutate(blackout.id)}
       question={{
-        title: "Remove the blackout?",
-        body: "What waits for its end starts as soon as it can.",
-        yes: "Remove it",
-        no: "Keep it",
+        title: t`Remove the blackout?`,
+        body: t`What waits for its end starts as soon as it can.`,
+        yes: t`Remove it`,
+        no: t`Keep it`,
       }}
       size="compact-xs"
-    >
-      Remove
-    </ConfirmButton>
+    >{t`Remove`}</ConfirmButton>
   );
 }

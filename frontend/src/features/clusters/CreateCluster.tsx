@@ -1,28 +1,27 @@
 /** Makes a cluster: the first thing a new installation needs. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Group, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { createCluster } from "./queries";
 
-export default function CreateCluster({ onDone }: { onDone?: () => void }) {
+export default function CreateCluster({ onDone }: { onDone: (clusterId: number) => void }) {
   const create = useMutation(createCluster);
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const entered = new FormData(event.currentTarget);
     const body = { name: String(entered.get("name")), description: String(entered.get("description")) };
-    create.mutate(body, { onSuccess: () => onDone?.() });
+    create.mutate(body, { onSuccess: ({ id }) => onDone(id) });
   }
   return (
-    <form aria-label="New cluster" onSubmit={submit}>
+    <form aria-label={t`New cluster`} onSubmit={submit}>
       {create.error && <ErrorNotice error={create.error} />}
       <Group align="flex-end">
-        <TextInput label="Cluster name" name="name" placeholder="hpc1" required />
-        <TextInput flex={1} label="Description" miw={200} name="description" />
-        <Button loading={create.isPending} type="submit">
-          Create cluster
-        </Button>
+        <TextInput label={t`Cluster name`} name="name" placeholder={t`hpc1`} required />
+        <TextInput flex={1} label={t`Description`} miw={200} name="description" />
+        <Button loading={create.isPending} type="submit">{t`Create cluster`}</Button>
       </Group>
     </form>
   );

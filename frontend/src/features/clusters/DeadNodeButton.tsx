@@ -1,5 +1,6 @@
 /** Lets an operator say that a silent node is dead, which shows first what that frees and ends. */
 
+import { t } from "@lingui/core/macro";
 import { Button } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 import type { Node } from "@/api/types";
@@ -13,9 +14,12 @@ export function DeadNodeButton({ node }: { node: Node }) {
   if (!mayDeclare || node.state !== "silent") return null;
   return (
     <>
-      <Button color="red" onClick={() => setIsAsking(true)} size="xs" variant="outline">
-        This node is dead
-      </Button>
+      <Button
+        color="red"
+        onClick={() => setIsAsking(true)}
+        size="xs"
+        variant="outline"
+      >{t`This node is dead`}</Button>
       <Suspense>{isAsking && <DeadNodeModal node={node} onClose={() => setIsAsking(false)} />}</Suspense>
     </>
   );

@@ -1,5 +1,7 @@
 /** What calling a silent node dead would free and end, and the word that does just that. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { DeathStatement, Node } from "@/api/types";
@@ -19,22 +21,23 @@ export default function DeadNodeModal({ node, onClose }: { node: Node; onClose: 
     <Modal
       attributes={{ header: { role: "presentation" } }}
       centered
-      closeButtonProps={{ "aria-label": "Close" }}
+      closeButtonProps={{ "aria-label": t`Close` }}
       onClose={onClose}
       opened
       size="lg"
-      title={`Is ${node.name} dead?`}
+      title={t`Is ${node.name} dead?`}
     >
       <Stack gap="sm">
         <Loaded query={statement}>{(stated) => <Stated statement={stated} />}</Loaded>
         {declare.error && <ErrorNotice error={declare.error} />}
         <Group justify="flex-end">
-          <Button data-autofocus onClick={onClose} variant="default">
-            Keep everything as it is
-          </Button>
-          <Button color="red" disabled={digest === undefined} loading={declare.isPending} onClick={confirm}>
-            It is dead
-          </Button>
+          <Button data-autofocus onClick={onClose} variant="default">{t`Keep everything as it is`}</Button>
+          <Button
+            color="red"
+            disabled={digest === undefined}
+            loading={declare.isPending}
+            onClick={confirm}
+          >{t`It is dead`}</Button>
         </Group>
       </Stack>
     </Modal>
@@ -46,15 +49,17 @@ function Stated({ statement }: { statement: DeathStatement }) {
   return (
     <>
       <Text size="sm">
-        {name} was last heard of <When at={statement.last_seen_at} />. Say that it is dead only if you know
-        that its power is off or its loads have ended.
+        <Trans>
+          {name} was last heard of <When at={statement.last_seen_at} />. Say that it is dead only if you know
+          that its power is off or its loads have ended.
+        </Trans>
       </Text>
-      {runs.length === 0 && <Text size="sm">It holds no order: nothing is freed and nothing ends.</Text>}
+      {runs.length === 0 && <Text size="sm">{t`It holds no order: nothing is freed and nothing ends.`}</Text>}
       {runs.map((run) => (
         <Alert
           color="orange"
           key={run.run_id}
-          title={`Run ${run.run_id} of ${run.campaign_name}, ${run.workload}`}
+          title={t`Run ${run.run_id} of ${run.campaign_name}, ${run.workload}`}
           variant="light"
         >
           <Text size="sm">{run.ends}.</Text>
@@ -64,8 +69,10 @@ function Stated({ statement }: { statement: DeathStatement }) {
         </Alert>
       ))}
       <Text c="dimmed" size="sm">
-        {waiting} {waiting === 1 ? "run waits" : "runs wait"} for it and {waiting === 1 ? "goes" : "go"} on
-        waiting: nothing starts on {name} until its agent is back and idle.
+        <Trans>
+          {waiting} {waiting === 1 ? t`run waits` : t`runs wait`} for it and {waiting === 1 ? t`goes` : t`go`}{" "}
+          on waiting: nothing starts on {name} until its agent is back and idle.
+        </Trans>
       </Text>
     </>
   );

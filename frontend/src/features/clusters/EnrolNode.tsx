@@ -1,5 +1,7 @@
 /** Teaches how a node joins: a join token on demand, inside the command to paste on the node. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button, List, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Command } from "@/components/Command";
@@ -22,18 +24,20 @@ export default function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
   return (
     <Stack gap="sm">
       <List size="sm" type="ordered">
-        <List.Item>Install the package iotide-agent on the node.</List.Item>
-        <List.Item>Name in agent.toml the directories below which runs may write.</List.Item>
+        <List.Item>{t`Install the package iotide-agent on the node.`}</List.Item>
+        <List.Item>{t`Name in agent.toml the directories below which runs may write.`}</List.Item>
         <List.Item>
-          Let the node join with the command below, then start its agent: iotide-agent run.
+          <Trans>Let the node join with the command below, then start its agent: iotide-agent run.</Trans>
         </List.Item>
       </List>
       {create.error && <ErrorNotice error={create.error} />}
       {create.data ? (
         <>
-          <Command label="Copy the enrol command" text={create.data.command} />
+          <Command label={t`Copy the enrol command`} text={create.data.command} />
           <Text c="dimmed" size="sm">
-            The token admits up to {NODES_PER_TOKEN} nodes and ends at <When at={create.data.expires_at} />.
+            <Trans>
+              The token admits up to {NODES_PER_TOKEN} nodes and ends at <When at={create.data.expires_at} />.
+            </Trans>
           </Text>
         </>
       ) : (
@@ -44,7 +48,7 @@ export default function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
           variant="light"
           w="fit-content"
         >
-          {mayEnrol ? "Make a join token" : "Only an admin can make a join token"}
+          {mayEnrol ? t`Make a join token` : t`Only an admin can make a join token`}
         </Button>
       )}
     </Stack>

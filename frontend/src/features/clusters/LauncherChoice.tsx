@@ -1,5 +1,7 @@
 /** Who starts the runs of a cluster: the agents of its nodes, or jobs of a batch system. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Group, NativeSelect, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
@@ -12,16 +14,14 @@ type Launcher = Cluster["launcher"];
 
 const ConfirmModal = lazy(() => import("@/components/ConfirmModal"));
 const WORDS: Readonly<Record<Launcher, string>> = {
-  direct: "the agents of its nodes",
-  slurm: "jobs of Slurm",
-  lsf: "jobs of LSF",
+  direct: t`the agents of its nodes`,
+  slurm: t`jobs of Slurm`,
+  lsf: t`jobs of LSF`,
 };
 
-const OF_A_BATCH_SYSTEM =
-  "From now on a run starts only while a gateway submits jobs, and its nodes need no agent of their own between them. Stop the agents that run there as services.";
+const OF_A_BATCH_SYSTEM = t`From now on a run starts only while a gateway submits jobs, and its nodes need no agent of their own between them. Stop the agents that run there as services.`;
 const QUESTIONS: Readonly<Record<Launcher, string>> = {
-  direct:
-    "From now on a run starts only on nodes whose agent runs as a service. Gateways have nothing left to do.",
+  direct: t`From now on a run starts only on nodes whose agent runs as a service. Gateways have nothing left to do.`,
   slurm: OF_A_BATCH_SYSTEM,
   lsf: OF_A_BATCH_SYSTEM,
 };
@@ -33,16 +33,16 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
   if (!mayChange)
     return cluster.launcher === "direct" ? null : (
       <Text c="dimmed" size="sm">
-        Its runs are {WORDS[cluster.launcher]}.
+        <Trans>Its runs are {WORDS[cluster.launcher]}.</Trans>
       </Text>
     );
   return (
     <>
       {change.error && <ErrorNotice error={change.error} />}
       <Group gap="xs">
-        <Text size="sm">Its runs are started by</Text>
+        <Text size="sm">{t`Its runs are started by`}</Text>
         <NativeSelect
-          aria-label={`Who starts the runs of cluster ${cluster.name}`}
+          aria-label={t`Who starts the runs of cluster ${cluster.name}`}
           data={Object.entries(WORDS).map(([value, label]) => ({ value, label }))}
           disabled={change.isPending}
           onChange={({ currentTarget: { value } }) => setWanted(value as Launcher)}
@@ -51,7 +51,9 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
         />
         {cluster.launcher !== "direct" && (
           <Text c="dimmed" size="sm">
-            A gateway submits them: <code>iotide-agent gateway</code> on a login node.
+            <Trans>
+              A gateway submits them: <code>iotide-agent gateway</code> on a login node.
+            </Trans>
           </Text>
         )}
       </Group>
@@ -59,11 +61,11 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
         <Suspense>
           <ConfirmModal
             body={QUESTIONS[wanted]}
-            no="Leave it"
+            no={t`Leave it`}
             onClose={() => setWanted(null)}
             onConfirm={() => change.mutate({ clusterId: cluster.id, launcher: wanted })}
-            title={`Start the runs of ${cluster.name} as ${WORDS[wanted]}?`}
-            yes="Change it"
+            title={t`Start the runs of ${cluster.name} as ${WORDS[wanted]}?`}
+            yes={t`Change it`}
           />
         </Suspense>
       )}

@@ -1,49 +1,46 @@
 /** The nodes of a cluster with what each is doing now. */
 
-import { Anchor, Box, Button, Group, Text } from "@mantine/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Node } from "@/api/types";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { TextLink } from "@/components/links";
-import { RunProgress } from "@/components/RunProgress";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
 import { describeNode } from "./facts";
+import { NodeActivity } from "./NodeActivity";
 
 const FIRST_ROWS = 50;
 
-interface NodeTableProps {
-  readonly nodes: readonly Node[];
-  readonly onOpen: (nodeId: number) => void;
-}
-
-export function NodeTable({ nodes, onOpen }: NodeTableProps) {
+export function NodeTable({ nodes }: { nodes: readonly Node[] }) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? nodes : nodes.slice(0, FIRST_ROWS);
   return (
     <>
-      <ScrollTable head={["Node", "State", "Last seen", "Now", "System"]} label="Nodes">
+      <ScrollTable head={[t`Node`, t`State`, t`Last seen`, t`Now`, t`System`]} label={t`Nodes`}>
         {shown.map((node) => (
-          <NodeRow key={node.id} node={node} onOpen={onOpen} />
+          <NodeRow key={node.id} node={node} />
         ))}
       </ScrollTable>
       {shown.length < nodes.length && (
         <Button onClick={() => setShowsAll(true)} variant="subtle">
-          Show all {nodes.length} nodes
+          <Trans>Show all {nodes.length} nodes</Trans>
         </Button>
       )}
     </>
   );
 }
 
-function NodeRow({ node, onOpen }: { node: Node; onOpen: (nodeId: number) => void }) {
+function NodeRow({ node }: { node: Node }) {
   return (
     <tr>
       <td>
-        <Anchor component="button" fw={600} onClick={() => onOpen(node.id)} type="button">
+        <TextLink fw={600} params={{ nodeId: node.id }} to="/nodes/$nodeId">
           {node.name}
-        </Anchor>
+        </TextLink>
         {node.role !== "compute" && (
           <Text c="dimmed" size="xs">
             {node.role}
@@ -63,7 +60,7 @@ function NodeRow({ node, onOpen }: { node: Node; onOpen: (nodeId: number) => voi
         <When at={node.last_seen_at} />
       </td>
       <td style={{ minWidth: 200 }}>
-        <Activity node={node} />
+        <NodeActivity idle="idle" node={node} />
       </td>
       <td>
         <Text c="dimmed" size="sm">
@@ -72,26 +69,4 @@ function NodeRow({ node, onOpen }: { node: Node; onOpen: (nodeId: number) => voi
       </td>
     </tr>
   );
-}
-
-function Activity({ node }: { node: Node }) {
-  if (node.active_orders.length === 0)
-    return (
-      <Text c="dimmed" size="sm">
-        idle
-      </Text>
-    );
-  return node.active_orders.map((order) => (
-    <Box key={order.order_id}>
-      <Group gap="xs" justify="space-between">
-        <TextLink params={{ runId: order.run_id }} size="sm" to="/runs/$runId">
-          Run {order.run_id}
-        </TextLink>
-        <Text c="dimmed" size="xs">
-          {order.phase || order.state}
-        </Text>
-      </Group>
-      <RunProgress phase={order.phase} progress={order.progress} runId={order.run_id} />
-    </Box>
-  ));
 }

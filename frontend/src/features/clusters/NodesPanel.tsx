@@ -1,52 +1,41 @@
 /** Nodes of one cluster, and how to add more. */
 
-import { Group, Stack, Text, Title } from "@mantine/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { AddButton } from "@/components/AddButton";
 import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import EnrolNode from "./EnrolNode";
 import { NodeTable } from "./NodeTable";
 import { nodesQuery } from "./queries";
 
-const EnrolNode = lazy(() => import("./EnrolNode"));
-const NodeDrawer = lazy(() => import("./NodeDrawer"));
-
-interface NodesPanelProps {
-  readonly clusterId: number;
-  /** The node whose details are open; part of the address. */
-  readonly openNodeId: number | undefined;
-  readonly onOpenNode: (nodeId: number | undefined) => void;
-}
-
-export function NodesPanel({ clusterId, openNodeId, onOpenNode }: NodesPanelProps) {
+export function NodesPanel({ clusterId }: { clusterId: number }) {
   const nodes = useQuery(nodesQuery(clusterId));
   const [isAdding, setIsAdding] = useState(false);
-  const open = nodes.data?.find(({ id }) => id === openNodeId);
   const isEmpty = nodes.data?.length === 0;
   return (
-    <Stack gap="xs">
-      <Group justify="space-between">
-        <Title order={3} size="h5">
-          Nodes
-        </Title>
-        {isEmpty === false && (
-          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>
-            Add a node
-          </AddButton>
+    <Section
+      actions={
+        isEmpty === false && (
+          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>{t`Add a node`}</AddButton>
+        )
+      }
+      title={t`Nodes`}
+    >
+      <Stack gap="sm">
+        {isEmpty && (
+          <Text>
+            <Trans>No node has joined yet. A node is a host whose agent runs the benchmarks.</Trans>
+          </Text>
         )}
-      </Group>
-      {isEmpty && <Text>No node has joined yet. A node is a host whose agent runs the benchmarks.</Text>}
-      <Suspense>
         {(isAdding || isEmpty) && <EnrolNode clusterId={clusterId} onToken={() => setIsAdding(true)} />}
-      </Suspense>
-      <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>
-        {(rows) => (
-          <>
-            <NodeTable nodes={rows} onOpen={onOpenNode} />
-            <Suspense>{open && <NodeDrawer node={open} onClose={() => onOpenNode(undefined)} />}</Suspense>
-          </>
-        )}
-      </Loaded>
-    </Stack>
+        <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>
+          {(rows) => <NodeTable nodes={rows} />}
+        </Loaded>
+      </Stack>
+    </Section>
   );
 }

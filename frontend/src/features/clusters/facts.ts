@@ -1,5 +1,6 @@
 /** The few facts of a node that fit into a line. */
 
+import { t } from "@lingui/core/macro";
 import type { Node } from "@/api/types";
 import { formatValue } from "@/lib/units";
 
@@ -11,9 +12,9 @@ export function describeNode(facts: Facts): string {
   const memoryBytes = facts["memory.total_bytes"];
   const kernel = facts["kernel.release"];
   return [
-    typeof cpus === "number" ? `${cpus} CPUs` : "",
+    typeof cpus === "number" ? t`${cpus} CPUs` : "",
     typeof memoryBytes === "number" ? formatValue(memoryBytes, "bytes") : "",
-    kernel ? `Linux ${kernel}` : "",
+    kernel ? t`Linux ${String(kernel)}` : "",
   ]
     .filter(Boolean)
     .join(", ");

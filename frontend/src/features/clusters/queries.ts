@@ -30,6 +30,16 @@ export function nodesQuery(clusterId: number) {
   });
 }
 
+export function nodeQuery(nodeId: number) {
+  return queryOptions({
+    queryKey: ["node", nodeId],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/api/v1/nodes/{node_id}", { params: { path: { node_id: nodeId } }, signal })),
+    refetchInterval: ({ state: { data } }) =>
+      data && data.active_orders.length > 0 ? PROGRESS_MILLISECONDS : LAST_SEEN_MILLISECONDS,
+  });
+}
+
 export const createCluster = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (body: { name: string; description: string }) =>

@@ -1,5 +1,7 @@
 /** What a comparison says: its figure, then pair by pair what is unlike first and each number after it. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Alert, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -13,19 +15,21 @@ import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
 import { drawnPairs, metricChoices, type NamedPair, runsFigure, shiftsOf } from "./figures";
 import { PairSection } from "./PairSection";
 import { type ComparedSides, comparisonQuery } from "./queries";
+import type { RenderRepeats } from "./repeats";
 
 interface ComparisonSectionsProps {
   readonly sides: ComparedSides;
   /** The number that is drawn. */
   readonly metric: string | undefined;
   readonly onMetric: (key: string) => void;
+  readonly renderRepeats: RenderRepeats;
 }
 
-export function ComparisonSections({ sides, metric, onMetric }: ComparisonSectionsProps) {
+export function ComparisonSections({ sides, ...view }: ComparisonSectionsProps) {
   const comparison = useQuery(comparisonQuery(sides));
   return (
     <Loaded lines={8} query={comparison}>
-      {(found) => <Compared found={found} metric={metric} onMetric={onMetric} />}
+      {(found) => <Compared found={found} {...view} />}
     </Loaded>
   );
 }
@@ -34,7 +38,7 @@ interface ComparedProps extends Omit<ComparisonSectionsProps, "sides"> {
   readonly found: CampaignComparison;
 }
 
-function Compared({ found: { pairs, only_a, only_b }, metric, onMetric }: ComparedProps) {
+function Compared({ found: { pairs, only_a, only_b }, metric, onMetric, renderRepeats }: ComparedProps) {
   const named = useNamed(pairs);
   const compared = pairs.reduce((sum, { metrics }) => sum + metrics.length, 0);
   return (
@@ -42,12 +46,17 @@ function Compared({ found: { pairs, only_a, only_b }, metric, onMetric }: Compar
       <Alone cells={only_a} side="A" />
       <Alone cells={only_b} side="B" />
       {compared === 0 ? (
-        <Text c="dimmed">Neither side has a number yet that the other has too.</Text>
+        <Text c="dimmed">{t`Neither side has a number yet that the other has too.`}</Text>
       ) : (
         <FigureSection metric={metric} named={named} onMetric={onMetric} />
       )}
       {named.map(({ name, pair }) => (
-        <PairSection key={`${pair.a.cell_id} ${pair.b.cell_id}`} name={name} pair={pair} />
+        <PairSection
+          key={`${pair.a.cell_id} ${pair.b.cell_id}`}
+          name={name}
+          pair={pair}
+          renderRepeats={renderRepeats}
+        />
       ))}
     </>
   );
@@ -72,7 +81,7 @@ function toldOf(
   const others = pairs.filter((other) => other.a.workload === a.workload);
   if (others.length === 1) return "";
   const options = new Set(others.map((other) => JSON.stringify(other.a.options)));
-  return options.size > 1 ? sayOf(a) : `${a.node_names.join("+")} on ${a.target_names.join("+")}`;
+  return options.size > 1 ? sayOf(a) : t`${a.node_names.join("+")} on ${a.target_names.join("+")}`;
 }
 
 function nameOf({ a, b }: ComparedPair, told: string): string {
@@ -84,8 +93,11 @@ function Alone({ side, cells }: { side: string; cells: readonly number[] }) {
   if (cells.length === 0) return null;
   return (
     <Alert color="orange" variant="light">
-      {cells.length === 1 ? "Cell" : "Cells"} {cells.join(", ")} of {side}{" "}
-      {cells.length === 1 ? "has" : "have"} no clear counterpart. Name a cell of each above to compare them.
+      <Trans>
+        {cells.length === 1 ? t`Cell` : t`Cells`} {cells.join(", ")} of {side}{" "}
+        {cells.length === 1 ? t`has` : t`have`} no clear counterpart. Name a cell of each above to compare
+        them.
+      </Trans>
     </Alert>
   );
 }
@@ -114,31 +126,33 @@ function FigureSection({ named, metric, onMetric }: FigureSectionProps) {
     <Section
       actions={
         <NativeSelect
-          aria-label="Number"
+          aria-label={t`Number`}
           data={choices.map(({ key, title: label }) => ({ value: key, label }))}
           onChange={(event) => onMetric(event.currentTarget.value)}
           size="xs"
           value={chosen?.key ?? ""}
         />
       }
-      title="Figure"
+      title={t`Figure`}
     >
       <Stack gap="xs">
         <div className="iotide-panels">
-          <Plot figure={runs} height={360} label={`${title}, runs of A and B`} viewKey={title} />
+          <Plot figure={runs} height={360} label={t`${title}, runs of A and B`} viewKey={title} />
           {hasRatio && (
             <Plot
               figure={ratios}
               height={Math.max(360, shiftsHeight(shifts))}
-              label={`${title}, B against A`}
+              label={t`${title}, B against A`}
               viewKey={title}
             />
           )}
         </div>
         <Text c="dimmed" size="sm">
-          Each dot is a run, bars are at medians.{" "}
-          {hasRatio &&
-            "Beside them the ratio B / A of Hodges and Lehmann with its exact 95 % interval; hollow and grey of fewer than four runs or unlike cells. Within the band a difference is below the practical threshold of 5 %."}
+          <Trans>
+            Each dot is a run, bars are at medians.{" "}
+            {hasRatio &&
+              t`Beside them the ratio B / A of Hodges and Lehmann with its exact 95 % interval; hollow and grey of fewer than four runs or unlike cells. Within the band a difference is below the practical threshold of 5 %.`}
+          </Trans>
         </Text>
       </Stack>
     </Section>

@@ -1,39 +1,70 @@
 /** Two cells that belong together: what is unlike about them first, then each number in words that say no more than was shown. */
 
-import { Alert, Badge, Stack, Text } from "@mantine/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Alert, Group, Stack, Text } from "@mantine/core";
 import type { ComparedCell, ComparedMetric, ComparedPair } from "@/api/types";
 import { DirectionBadge } from "@/components/DirectionBadge";
+import { IntervalMark } from "@/components/IntervalMark";
+import { type Interval, reachOf } from "@/components/interval";
 import { TextLink } from "@/components/links";
+import { MedianRatio } from "@/components/MedianRatio";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
+import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
 import { optionValue, type TitleOf } from "@/lib/options";
 import { formatP, formatShift, formatValue, scaleFor } from "@/lib/units";
 import { metricKey, titleOfMetric } from "./figures";
+import { ENOUGH_RUNS, type RenderRepeats } from "./repeats";
 
 const OPTION = "options.";
 const GREY = { c: "dimmed" } as const;
 
-export function PairSection({ name, pair }: { name: string; pair: ComparedPair }) {
-  const titleOf = useTitlesOf()(pair.a.workload);
+interface PairSectionProps {
+  readonly name: string;
+  readonly pair: ComparedPair;
+  readonly renderRepeats: RenderRepeats;
+}
+
+export function PairSection({ name, pair, renderRepeats }: PairSectionProps) {
+  const { a, b, metrics } = pair;
+  const titleOf = useTitlesOf()(a.workload);
+  const reach = reachOf(metrics.flatMap((metric) => intervalOf(metric) ?? []));
   return (
     <Section
       description={
-        <>
-          <Cell cell={pair.a} side="A" /> against <Cell cell={pair.b} side="B" />
-        </>
+        <Trans>
+          <Cell cell={a} side="A" />{" "}
+          {repeatsOf(
+            a,
+            metrics.map(({ n_a }) => n_a),
+            renderRepeats,
+          )}{" "}
+          against <Cell cell={b} side="B" />{" "}
+          {repeatsOf(
+            b,
+            metrics.map(({ n_b }) => n_b),
+            renderRepeats,
+          )}
+        </Trans>
       }
       title={name}
     >
       <Stack gap="sm">
         <Differences pair={pair} titleOf={titleOf} />
-        {pair.metrics.length === 0 ? (
-          <Text c="dimmed">These cells have no common number.</Text>
+        {metrics.length === 0 ? (
+          <Text c="dimmed">{t`These cells have no common number.`}</Text>
         ) : (
-          <ScrollTable head={["Number", "A", "B", "B / A", "In words", "p"]} label={`Numbers of ${name}`}>
-            {pair.metrics.map((metric) => (
-              <MetricRow isAlike={pair.is_alike} key={metricKey(metric)} metric={metric} titleOf={titleOf} />
+          <ScrollTable head={[t`Number`, "A", "B", "B / A", t`In words`, "p"]} label={t`Numbers of ${name}`}>
+            {metrics.map((metric) => (
+              <MetricRow
+                isAlike={pair.is_alike}
+                key={metricKey(metric)}
+                metric={metric}
+                reach={reach}
+                titleOf={titleOf}
+              />
             ))}
           </ScrollTable>
         )}
@@ -42,15 +73,21 @@ export function PairSection({ name, pair }: { name: string; pair: ComparedPair }
   );
 }
 
+/** What queues the repeats that a side lacks for an interval. */
+function repeatsOf(cell: ComparedCell, runs: readonly number[], render: RenderRepeats) {
+  const missing = ENOUGH_RUNS - Math.min(...runs);
+  return missing > 0 && Number.isFinite(missing) && render(cell, missing);
+}
+
 function Cell({ cell, side }: { cell: ComparedCell; side: string }) {
   return (
-    <>
+    <Trans>
       {side}:{" "}
       <TextLink params={{ campaignId: cell.campaign_id }} to="/campaigns/$campaignId" underline="always">
         campaign {cell.campaign_id}, cell {cell.ordinal}
       </TextLink>{" "}
-      ({cell.node_names.join(", ")} on {cell.target_names.join(", ") || "no target"})
-    </>
+      ({cell.node_names.join(", ")} on {cell.target_names.join(", ") || t`no target`})
+    </Trans>
   );
 }
 
@@ -60,10 +97,10 @@ function Differences({ pair, titleOf }: { pair: ComparedPair; titleOf: TitleOf }
     <Stack gap="xs">
       {!pair.is_alike && (
         <Alert color="orange" variant="light">
-          These two did not run the same. A ratio between them says little, and is grey.
+          <Trans>These two did not run the same. A ratio between them says little, and is grey.</Trans>
         </Alert>
       )}
-      <ScrollTable head={["Unlike in", "A", "B"]} label="Differences">
+      <ScrollTable head={[t`Unlike in`, "A", "B"]} label={t`Differences`}>
         {pair.differences.map(({ name, a, b }) => {
           const option = name.startsWith(OPTION) ? name.slice(OPTION.length) : undefined;
           return (
@@ -81,12 +118,15 @@ function Differences({ pair, titleOf }: { pair: ComparedPair; titleOf: TitleOf }
 
 interface MetricRowProps {
   readonly metric: ComparedMetric;
+  /** How far the drawings of the table reach. */
+  readonly reach: number;
   readonly isAlike: boolean;
   readonly titleOf: TitleOf;
 }
 
-function MetricRow({ metric, isAlike, titleOf }: MetricRowProps) {
-  const { values_a, values_b, median_a, median_b, modes_a, modes_b, p_value } = metric;
+function MetricRow({ metric, isAlike, reach, titleOf }: MetricRowProps) {
+  const { values_a, values_b, median_a, median_b, modes_a, modes_b, p_value, unit } = metric;
+  const scale = scaleFor(unit, Math.max(...values_a, ...values_b));
   return (
     <tr>
       <td className="iotide-name">
@@ -98,13 +138,13 @@ function MetricRow({ metric, isAlike, titleOf }: MetricRowProps) {
         )}
       </td>
       <td>
-        <Side median={median_a} metric={metric} modes={modes_a} values={values_a} />
+        <RunNumbers median={median_a} modes={modes_a} scale={scale} unit={unit} values={values_a} />
       </td>
       <td>
-        <Side median={median_b} metric={metric} modes={modes_b} values={values_b} />
+        <RunNumbers median={median_b} modes={modes_b} scale={scale} unit={unit} values={values_b} />
       </td>
       <td>
-        <Ratio isAlike={isAlike} metric={metric} />
+        <Ratio isAlike={isAlike} metric={metric} reach={reach} />
       </td>
       <td className="iotide-wrap">
         <Words isAlike={isAlike} metric={metric} />
@@ -114,46 +154,24 @@ function MetricRow({ metric, isAlike, titleOf }: MetricRowProps) {
   );
 }
 
-interface SideProps {
-  readonly metric: ComparedMetric;
-  readonly median: number;
-  readonly values: readonly number[];
-  readonly modes: ComparedMetric["modes_a"];
+/** What is drawn of a comparison: the ratio with its interval, or that of the medians; none where there is no ratio. */
+function intervalOf({ ratio, low, high, median_ratio }: ComparedMetric): Interval | null {
+  const shown = ratio ?? median_ratio;
+  return shown === null ? null : { ratio: shown, low: ratio && low, high: ratio && high };
 }
 
-/** One value of one run, the median and range of several, and both modes where there are two. */
-function Side({ metric: { unit }, median, values, modes }: SideProps) {
-  const scale = scaleFor(unit, Math.max(...values));
-  if (values.length === 1)
-    return (
-      <>
-        <Quantity unit={unit} value={median} />{" "}
-        <Badge color="orange" tt="none" variant="light">
-          1 run
-        </Badge>
-      </>
-    );
-  if (modes)
-    return (
-      <>
-        <Quantity scale={scale} unit={unit} value={modes.low} /> ({modes.low_runs} runs)
-        <br />
-        <Quantity scale={scale} unit={unit} value={modes.high} /> ({modes.high_runs} runs)
-      </>
-    );
+function Ratio({ metric, isAlike, reach }: Omit<MetricRowProps, "titleOf">) {
+  const interval = intervalOf(metric);
   return (
-    <>
-      <Quantity scale={scale} unit={unit} value={median} />
-      <Text c="dimmed" size="xs">
-        {values.length} runs, <Quantity scale={scale} unit={unit} value={Math.min(...values)} /> to{" "}
-        <Quantity scale={scale} unit={unit} value={Math.max(...values)} />
-      </Text>
-    </>
+    <Group gap="xs" wrap="nowrap">
+      <RatioInWords isAlike={isAlike} metric={metric} />
+      {interval && <IntervalMark isFaint={!isAlike || interval.low === null} of={interval} reach={reach} />}
+    </Group>
   );
 }
 
 /** Grey, and without an interval, where there are too few runs for more. */
-function Ratio({
+function RatioInWords({
   metric: { ratio, low, high, median_ratio },
   isAlike,
 }: Pick<MetricRowProps, "metric" | "isAlike">) {
@@ -162,16 +180,13 @@ function Ratio({
       <Text {...(!isAlike && GREY)} component="span" inherit>
         <span className="iotide-number">{formatShift(ratio)}</span>
         <Text c="dimmed" size="xs">
-          {formatShift(low)} to {formatShift(high)}
+          <Trans>
+            {formatShift(low)} to {formatShift(high)}
+          </Trans>
         </Text>
       </Text>
     );
-  if (median_ratio === null) return null;
-  return (
-    <Text c="dimmed" component="span" inherit title="ratio of the medians, without an interval">
-      {formatShift(median_ratio)}
-    </Text>
-  );
+  return median_ratio === null ? null : <MedianRatio ratio={median_ratio} />;
 }
 
 function Words({ metric, isAlike }: Pick<MetricRowProps, "metric" | "isAlike">) {
@@ -195,7 +210,9 @@ function Words({ metric, isAlike }: Pick<MetricRowProps, "metric" | "isAlike">) 
       </Text>
       {isShown && !is_discovery && (
         <Text c="dimmed" size="xs">
-          Among so many comparisons it may be chance (false discoveries of {formatValue(0.05, "ratio")}).
+          <Trans>
+            Among so many comparisons it may be chance (false discoveries of {formatValue(0.05, "ratio")}).
+          </Trans>
         </Text>
       )}
     </>

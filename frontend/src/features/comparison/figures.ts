@@ -1,5 +1,6 @@
 /** A comparison as figures: the runs of both sides side by side, and how far B is from A; pure. */
 
+import { t } from "@lingui/core/macro";
 import type { ComparedMetric, ComparedPair } from "@/api/types";
 import { describeValues, type TitleOf } from "@/lib/options";
 import { type ComparedRuns, comparisonFigure } from "@/plots/comparison";
@@ -21,14 +22,16 @@ export interface MetricChoice {
 export const MOST_DRAWN_PAIRS = 24;
 const LONGEST_NAME = 26;
 
+type NumberNames = Pick<ComparedMetric, "metric" | "title" | "labels" | "target_name">;
+
 /** What tells a number of a pair from its others; stands in the address. */
-export function metricKey({ metric, target_name, labels }: ComparedMetric): string {
+export function metricKey({ metric, target_name, labels }: NumberNames): string {
   const told = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return [metric, ...told, ...(target_name ? [target_name] : [])].join(" ");
 }
 
-export function titleOfMetric({ title, labels, target_name }: ComparedMetric, titleOf: TitleOf): string {
-  return [title, describeValues(labels, titleOf), target_name && `on ${target_name}`]
+export function titleOfMetric({ title, labels, target_name }: NumberNames, titleOf: TitleOf): string {
+  return [title, describeValues(labels, titleOf), target_name && t`on ${target_name}`]
     .filter(Boolean)
     .join(", ");
 }
@@ -58,7 +61,7 @@ export function drawnPairs(pairs: readonly NamedPair[], key: string): Drawn[] {
 }
 
 /** Fits beside a figure; the number in front keeps it apart from the others. */
-function shortened(name: string): string {
+export function shortened(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
 }
 

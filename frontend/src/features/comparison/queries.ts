@@ -12,6 +12,26 @@ export interface ComparedSides {
   readonly bCell: number | undefined;
 }
 
+/** Campaigns, or cells that are a side each. */
+export interface ComparedMany {
+  readonly campaigns: readonly number[];
+  readonly cells: readonly number[];
+  readonly by: string | undefined;
+  readonly against: number | undefined;
+}
+
+/** Keyed as the comparison of two. */
+export function sidesQuery({ campaigns, cells, by, against }: ComparedMany) {
+  return queryOptions({
+    queryKey: ["cell", "sides", campaigns, cells, by, against],
+    queryFn: ({ signal }) => {
+      const named = cells.length > 0 ? { cell: [...cells] } : { campaign: [...campaigns], by: by ?? null };
+      const query = { ...named, against: against ?? 0 };
+      return answer(api.GET("/api/v1/comparison/sides", { params: { query }, signal }));
+    },
+  });
+}
+
 /** Keyed as cells: each new result of either side may change it. */
 export function comparisonQuery({ a, b, aCell, bCell }: ComparedSides) {
   return queryOptions({

@@ -1,12 +1,13 @@
 /** Makes a channel or changes one. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Checkbox, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Channel } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { TimeZoneSelect } from "@/components/TimeZoneSelect";
-import { timeZone } from "@/lib/time";
+import { shownTimeZone } from "@/lib/time";
 import { channelEntered, KINDS, type Kind, WEEKDAYS } from "./entered";
 import { saveChannel } from "./queries";
 import { ReceiverFields } from "./ReceiverFields";
@@ -35,35 +36,33 @@ export default function ChannelForm({ channel, scopes, onDone }: ChannelFormProp
     save.mutate({ body, channelId: channel?.id }, { onSuccess: onDone });
   }
   return (
-    <form aria-label={channel ? `Change ${channel.name}` : "New channel"} onSubmit={submit}>
+    <form aria-label={channel ? t`Change ${channel.name}` : t`New channel`} onSubmit={submit}>
       <Stack gap="sm" maw={720}>
         {save.error && <ErrorNotice error={save.error} />}
         <Group align="flex-end">
           <TextInput
             defaultValue={channel?.name}
-            label="Name"
+            label={t`Name`}
             name="name"
-            placeholder="storage-team"
+            placeholder={t`storage-team`}
             required
           />
           <NativeSelect
             data={Object.entries(KINDS).map(([value, label]) => ({ value, label }))}
-            label="Kind"
+            label={t`Kind`}
             onChange={(event) => setKind(event.currentTarget.value as Kind)}
             value={kind}
           />
-          {!channel && <NativeSelect data={[...scopes]} label="Tells of" name="cluster" />}
+          {!channel && <NativeSelect data={[...scopes]} label={t`Tells of`} name="cluster" />}
         </Group>
         <ReceiverFields key={kind} kind={kind} receiver={channel?.receiver} />
         <QuietFields hours={channel?.quiet_hours ?? null} onZone={setQuietZone} zone={quietZone} />
         <DigestFields digest={channel?.digest ?? null} onZone={setDigestZone} zone={digestZone} />
         <Group>
           <Button loading={save.isPending} type="submit">
-            {channel ? "Save" : "Make the channel"}
+            {channel ? t`Save` : t`Make the channel`}
           </Button>
-          <Button onClick={onDone} variant="default">
-            Cancel
-          </Button>
+          <Button onClick={onDone} variant="default">{t`Cancel`}</Button>
         </Group>
       </Stack>
     </form>
@@ -81,21 +80,21 @@ function QuietFields({ hours, zone, onZone }: ZoneProps & { hours: Channel["quie
     <>
       <Checkbox
         checked={zone !== undefined}
-        label="Quiet hours: messages wait for their end"
-        onChange={(event) => onZone(event.currentTarget.checked ? timeZone() : undefined)}
+        label={t`Quiet hours: messages wait for their end`}
+        onChange={(event) => onZone(event.currentTarget.checked ? shownTimeZone() : undefined)}
       />
       {zone !== undefined && (
         <Group align="flex-end">
           <TextInput
             defaultValue={hours?.from ?? "22:00"}
-            label="Quiet from"
+            label={t`Quiet from`}
             name="quiet_from"
             required
             type="time"
           />
           <TextInput
             defaultValue={hours?.until ?? "07:00"}
-            label="Quiet until"
+            label={t`Quiet until`}
             name="quiet_until"
             required
             type="time"
@@ -112,15 +111,20 @@ function DigestFields({ digest, zone, onZone }: ZoneProps & { digest: Channel["d
     <>
       <Checkbox
         checked={zone !== undefined}
-        label="Weekly digest of each cluster"
-        onChange={(event) => onZone(event.currentTarget.checked ? timeZone() : undefined)}
+        label={t`Weekly digest of each cluster`}
+        onChange={(event) => onZone(event.currentTarget.checked ? shownTimeZone() : undefined)}
       />
       {zone !== undefined && (
         <Group align="flex-end">
-          <NativeSelect data={[...WEEKDAYS]} defaultValue={digest?.weekday} label="Weekday" name="weekday" />
+          <NativeSelect
+            data={[...WEEKDAYS]}
+            defaultValue={digest?.weekday}
+            label={t`Weekday`}
+            name="weekday"
+          />
           <TextInput
             defaultValue={digest?.hour ?? 8}
-            label="Hour"
+            label={t`Hour`}
             max={23}
             min={0}
             name="hour"

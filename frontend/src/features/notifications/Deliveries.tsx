@@ -1,5 +1,7 @@
 /** What one channel was told lately, and what the other end answered. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Channel, Delivery } from "@/api/types";
@@ -14,19 +16,18 @@ export default function Deliveries({ channel }: { channel: Channel }) {
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
-        Sent through {channel.name}
+        <Trans>Sent through {channel.name}</Trans>
       </Title>
       <Loaded
-        empty={
-          <Text c="dimmed" size="sm">
-            Nothing in the last 90 days.
-          </Text>
-        }
+        empty={<Text c="dimmed" size="sm">{t`Nothing in the last 90 days.`}</Text>}
         isEmpty={({ pages }) => pages.every(({ items }) => items.length === 0)}
         query={deliveries}
       >
         {({ pages }) => (
-          <ScrollTable head={["When", "Message", "State", "Attempts", "Last answer"]} label="Messages">
+          <ScrollTable
+            head={[t`When`, t`Message`, t`State`, t`Attempts`, t`Last answer`]}
+            label={t`Messages`}
+          >
             {pages
               .flatMap(({ items }) => items)
               .map((delivery) => (
@@ -50,10 +51,10 @@ function DeliveryRow({ delivery }: { delivery: Delivery }) {
       <td className="iotide-wrap">{delivery.subject}</td>
       <td>
         {delivery.state}
-        {delivery.due_at && <When at={delivery.due_at} prefix=", next try " />}
+        {delivery.due_at && <When at={delivery.due_at} prefix={t`, next try `} />}
       </td>
       <td>{delivery.attempts.length}</td>
-      <td className="iotide-wrap">{last && (last.words ?? "not known yet")}</td>
+      <td className="iotide-wrap">{last && (last.words ?? t`not known yet`)}</td>
     </tr>
   );
 }

@@ -1,5 +1,6 @@
 /** The channels by which people are told: where each goes, whether messages arrive, a test of each. */
 
+import { t } from "@lingui/core/macro";
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
@@ -38,26 +39,26 @@ export function NotificationsSection({ scopes }: NotificationsSectionProps) {
           <AddButton
             isOpen={open?.what === "add"}
             onToggle={() => setOpen(open?.what === "add" ? null : { what: "add" })}
-          >
-            Add a channel
-          </AddButton>
+          >{t`Add a channel`}</AddButton>
         )
       }
-      description="Where alert rules and weekly digests are sent to."
-      title="Notifications"
+      description={t`Where alert rules and weekly digests are sent to.`}
+      title={t`Notifications`}
     >
       <Stack>
         <Suspense>{open?.what === "add" && <ChannelForm onDone={close} scopes={scopes} />}</Suspense>
         <Loaded
-          empty={<Text c="dimmed">No channel yet: alerts are shown on their page, and nobody is told.</Text>}
+          empty={
+            <Text c="dimmed">{t`No channel yet: alerts are shown on their page, and nobody is told.`}</Text>
+          }
           isEmpty={(rows) => rows.length === 0}
           query={channels}
         >
           {(rows) => (
             <>
               <ScrollTable
-                head={["Channel", "Kind", "Tells of", "Goes to", "Last message", ""]}
-                label="Channels"
+                head={[t`Channel`, t`Kind`, t`Tells of`, t`Goes to`, t`Last message`, ""]}
+                label={t`Channels`}
               >
                 {rows.map((channel) => (
                   <ChannelRow channel={channel} key={channel.id} onOpen={setOpen} />
@@ -99,7 +100,7 @@ function ChannelRow({ channel, onOpen }: { channel: Channel; onOpen: (open: Open
     <tr>
       <td>{channel.name}</td>
       <td>{KINDS[channel.receiver.kind]}</td>
-      <td>{channel.cluster_name ?? "all clusters"}</td>
+      <td>{channel.cluster_name ?? t`all clusters`}</td>
       <td className="iotide-wrap">{destination(channel.receiver)}</td>
       <td className="iotide-wrap">
         <LastMessage channel={channel} />
@@ -107,13 +108,11 @@ function ChannelRow({ channel, onOpen }: { channel: Channel; onOpen: (open: Open
       <td>
         <Group gap="xs" wrap="nowrap">
           <Button
-            aria-label={`Messages of ${channel.name}`}
+            aria-label={t`Messages of ${channel.name}`}
             onClick={() => onOpen({ what: "deliveries", channelId: channel.id })}
             size="compact-xs"
             variant="default"
-          >
-            Messages
-          </Button>
+          >{t`Messages`}</Button>
           {mayChange && <ChangeButtons channel={channel} onOpen={onOpen} />}
         </Group>
         {mayChange && <TestButton channel={channel} />}
@@ -127,27 +126,23 @@ function ChangeButtons({ channel, onOpen }: { channel: Channel; onOpen: (open: O
   return (
     <>
       <Button
-        aria-label={`Change ${channel.name}`}
+        aria-label={t`Change ${channel.name}`}
         onClick={() => onOpen({ what: "change", channelId: channel.id })}
         size="compact-xs"
         variant="default"
-      >
-        Change
-      </Button>
+      >{t`Change`}</Button>
       <ConfirmButton
-        aria-label={`Delete ${channel.name}`}
+        aria-label={t`Delete ${channel.name}`}
         loading={remove.isPending}
         onConfirm={() => remove.mutate(channel.id)}
         question={{
-          title: `Delete ${channel.name}?`,
-          body: "What it was told is forgotten, and its secrets. It stays while alert rules send to it.",
-          yes: "Delete the channel",
-          no: "Keep it",
+          title: t`Delete ${channel.name}?`,
+          body: t`What it was told is forgotten, and its secrets. It stays while alert rules send to it.`,
+          yes: t`Delete the channel`,
+          no: t`Keep it`,
         }}
         size="compact-xs"
-      >
-        Delete
-      </ConfirmButton>
+      >{t`Delete`}</ConfirmButton>
     </>
   );
 }
@@ -157,19 +152,17 @@ function TestButton({ channel }: { channel: Channel }) {
   return (
     <Stack gap={4} mt={4}>
       <Button
-        aria-label={`Test ${channel.name}`}
+        aria-label={t`Test ${channel.name}`}
         loading={test.isPending}
         onClick={() => test.mutate(channel.id)}
         size="compact-xs"
         variant="default"
         w="fit-content"
-      >
-        Test
-      </Button>
+      >{t`Test`}</Button>
       {test.error && <ErrorNotice error={test.error} />}
       {test.data && (
         <Alert color={test.data.delivered ? "green" : "orange"} p="xs" role="status" variant="light">
-          {test.data.delivered ? "It arrived" : "It did not arrive"}: {test.data.words}
+          {test.data.delivered ? t`It arrived` : t`It did not arrive`}: {test.data.words}
         </Alert>
       )}
     </Stack>
@@ -184,7 +177,7 @@ function LastMessage({ channel: { delivered_at, failed_at, failure } }: { channe
         <When at={failed_at} />: {failure}
       </Text>
     );
-  return delivered_at === null ? <span>none yet</span> : <When at={delivered_at} prefix="arrived " />;
+  return delivered_at === null ? <span>{t`none yet`}</span> : <When at={delivered_at} prefix="arrived " />;
 }
 
 function destination(receiver: Channel["receiver"]): string {

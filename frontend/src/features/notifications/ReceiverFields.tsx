@@ -1,5 +1,6 @@
 /** Where a channel goes, by its kind; a secret that is set is not shown and stays when its field is left empty. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Group, NativeSelect, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Channel } from "@/api/types";
@@ -8,7 +9,7 @@ import { type Kind, newSecret } from "./entered";
 
 type Receiver = Channel["receiver"];
 
-const KEPT = "Set; leave empty to keep it.";
+const KEPT = t`Set; leave empty to keep it.`;
 
 interface ReceiverFieldsProps {
   readonly kind: Kind;
@@ -24,8 +25,8 @@ export function ReceiverFields({ kind, receiver }: ReceiverFieldsProps) {
   return (
     <PasswordInput
       autoComplete="off"
-      description={known ? `${KEPT} It leads to ${known.host}.` : "Of an incoming webhook made there."}
-      label="Address"
+      description={known ? t`${KEPT} It leads to ${known.host}.` : t`Of an incoming webhook made there.`}
+      label={t`Address`}
       name="url"
       required={!known}
     />
@@ -52,15 +53,15 @@ function ServerFields({ receiver }: EmailFieldsProps) {
       <TextInput
         defaultValue={receiver?.host}
         flex={1}
-        label="Mail server"
+        label={t`Mail server`}
         miw={200}
         name="host"
-        placeholder="mail.example.org"
+        placeholder={t`mail.example.org`}
         required
       />
       <TextInput
         defaultValue={receiver?.port ?? 587}
-        label="Port"
+        label={t`Port`}
         max={65535}
         min={1}
         name="port"
@@ -70,12 +71,12 @@ function ServerFields({ receiver }: EmailFieldsProps) {
       />
       <NativeSelect
         data={[
-          { value: "starttls", label: "STARTTLS" },
-          { value: "tls", label: "TLS from the start" },
-          { value: "none", label: "no TLS" },
+          { value: "starttls", label: t`STARTTLS` },
+          { value: "tls", label: t`TLS from the start` },
+          { value: "none", label: t`no TLS` },
         ]}
         defaultValue={receiver?.tls}
-        label="Encryption"
+        label={t`Encryption`}
         name="tls"
       />
     </Group>
@@ -88,14 +89,14 @@ function AccountFields({ receiver }: EmailFieldsProps) {
       <TextInput
         autoComplete="off"
         defaultValue={receiver?.user ?? ""}
-        description="Leave empty where none is needed."
-        label="User"
+        description={t`Leave empty where none is needed.`}
+        label={t`User`}
         name="user"
       />
       <PasswordInput
         autoComplete="new-password"
-        description={receiver?.has_password ? KEPT : "Sent by TLS alone."}
-        label="Password"
+        description={receiver?.has_password ? KEPT : t`Sent by TLS alone.`}
+        label={t`Password`}
         name="password"
         w={240}
       />
@@ -108,18 +109,18 @@ function PeopleFields({ receiver }: EmailFieldsProps) {
     <Group align="flex-end">
       <TextInput
         defaultValue={receiver?.sender}
-        label="From"
+        label={t`From`}
         name="sender"
-        placeholder="iotide@example.org"
+        placeholder={t`iotide@example.org`}
         required
       />
       <TextInput
         defaultValue={receiver?.recipients.join(", ")}
         flex={1}
-        label="To"
+        label={t`To`}
         miw={240}
         name="recipients"
-        placeholder="ada@example.org, bob@example.org"
+        placeholder={t`ada@example.org, bob@example.org`}
         required
       />
     </Group>
@@ -133,10 +134,10 @@ function WebhookFields({ receiver }: { receiver: Extract<Receiver, { kind: "webh
     <Stack gap="sm">
       <TextInput
         defaultValue={receiver?.url}
-        description="Operators see it: the signature is the proof, not the address."
-        label="Address"
+        description={t`Operators see it: the signature is the proof, not the address.`}
+        label={t`Address`}
         name="url"
-        placeholder="https://example.org/hooks/iotide"
+        placeholder={t`https://example.org/hooks/iotide`}
         required
         type="url"
       />
@@ -144,10 +145,10 @@ function WebhookFields({ receiver }: { receiver: Extract<Receiver, { kind: "webh
         <PasswordInput
           autoComplete="off"
           description={
-            receiver ? KEPT : "whsec_ and 24 to 64 random bytes in base64, the same at the other end."
+            receiver ? KEPT : t`whsec_ and 24 to 64 random bytes in base64, the same at the other end.`
           }
           flex={1}
-          label="Signing secret"
+          label={t`Signing secret`}
           miw={240}
           name="secret"
           onChange={(event) => setSecret(event.currentTarget.value)}
@@ -160,11 +161,9 @@ function WebhookFields({ receiver }: { receiver: Extract<Receiver, { kind: "webh
             setIsMade(true);
           }}
           variant="default"
-        >
-          Make one
-        </Button>
+        >{t`Make one`}</Button>
       </Group>
-      {isMade && secret && <Command label="Copy the secret now: it is not shown again" text={secret} />}
+      {isMade && secret && <Command label={t`Copy the secret now: it is not shown again`} text={secret} />}
     </Stack>
   );
 }

@@ -1,5 +1,7 @@
 /** Equals of a cluster beside each other, groups with an odd one first. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Badge, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Peer, PeerGroup } from "@/api/types";
@@ -13,7 +15,7 @@ import { describeValues } from "@/lib/options";
 import { formatP, formatShift, scaleFor } from "@/lib/units";
 import { peersQuery } from "./queries";
 
-const HEAD = ["Name", "Median", "Runs", "Against the others", "Robust z", "p", "In words"];
+const HEAD = [t`Name`, t`Median`, t`Runs`, t`Against the others`, t`Robust z`, "p", t`In words`];
 const ONE_BY_ONE = { nodes: "Nodes", targets: "Targets", osts: "OSTs" } as const;
 
 interface PeerGroupsProps {
@@ -27,8 +29,10 @@ export function PeerGroups({ clusterId, workload }: PeerGroupsProps) {
     <Loaded
       empty={
         <Text c="dimmed">
-          There are no peers yet: three equal nodes, targets or OSTs at least, with four runs each of the same
-          workload.
+          <Trans>
+            There are no peers yet: three equal nodes, targets or OSTs at least, with four runs each of the
+            same workload.
+          </Trans>
         </Text>
       }
       isEmpty={({ groups }) => groups.length === 0}
@@ -40,7 +44,11 @@ export function PeerGroups({ clusterId, workload }: PeerGroupsProps) {
           {groups.map((group) => (
             <GroupSection clusterId={clusterId} group={group} key={group.members[0]?.series_id} />
           ))}
-          {left_out > 0 && <Text c="dimmed">{left_out} more groups are not shown: choose a workload.</Text>}
+          {left_out > 0 && (
+            <Text c="dimmed">
+              <Trans>{left_out} more groups are not shown: choose a workload.</Trans>
+            </Text>
+          )}
         </>
       )}
     </Loaded>
@@ -59,7 +67,7 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
       description={`${ONE_BY_ONE[kind]}: ${alike}. ${tooFew.length > 0 ? `Fewer than four runs: ${tooFew.join(", ")}.` : ""}`}
       title={name}
     >
-      <ScrollTable head={HEAD} label={`Peers of ${name}`} maxHeight={440}>
+      <ScrollTable head={HEAD} label={t`Peers of ${name}`} maxHeight={440}>
         {members.map((peer) => (
           <tr key={peer.series_id + peer.name}>
             <td>
@@ -84,11 +92,7 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
 }
 
 function Odd() {
-  return (
-    <Badge color="red" miw="max-content" tt="none" variant="light">
-      odd one out
-    </Badge>
-  );
+  return <Badge color="red" miw="max-content" tt="none" variant="light">{t`odd one out`}</Badge>;
 }
 
 function Against({ peer: { n, difference_ratio, robust_z, p_value, is_odd, words } }: { peer: Peer }) {

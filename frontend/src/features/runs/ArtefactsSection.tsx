@@ -1,5 +1,6 @@
 /** The raw output of a run, kept so that every number can be read again. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -16,9 +17,9 @@ const LARGEST_SHOWN_BYTES = 256 * 1024;
 export function ArtefactsSection({ run }: { run: RunDetail }) {
   const artefacts = useQuery(artefactsQuery(run.id));
   return (
-    <Section description="What the tools printed, byte for byte." title="Raw output">
+    <Section description={t`What the tools printed, byte for byte.`} title={t`Raw output`}>
       <Loaded
-        empty={<Text c="dimmed">Nothing was kept yet.</Text>}
+        empty={<Text c="dimmed">{t`Nothing was kept yet.`}</Text>}
         isEmpty={(rows) => rows.length === 0}
         query={artefacts}
       >
@@ -52,18 +53,16 @@ function ArtefactRow({ artefact, node }: { artefact: Artefact; node: string | nu
             size="compact-xs"
             variant="default"
           >
-            {isOpen ? "Hide" : "Show"}
+            {isOpen ? t`Hide` : t`Show`}
           </Button>
         )}
         <Button
-          aria-label={`Download ${artefact.name}`}
+          aria-label={t`Download ${artefact.name}`}
           component="a"
           href={`/api/v1/artefacts/${artefact.id}`}
           size="compact-xs"
           variant="default"
-        >
-          Download
-        </Button>
+        >{t`Download`}</Button>
       </Group>
       {isOpen && <ArtefactText artefact={artefact} />}
     </div>
@@ -74,11 +73,11 @@ function ArtefactText({ artefact }: { artefact: Artefact }) {
   const text = useQuery(artefactTextQuery(artefact.id));
   return (
     <Loaded
-      empty={<Text c="dimmed">The file is empty.</Text>}
+      empty={<Text c="dimmed">{t`The file is empty.`}</Text>}
       isEmpty={(content) => content === ""}
       query={text}
     >
-      {(content) => <Command label={`Copy ${artefact.name}`} maxHeight={320} text={content} />}
+      {(content) => <Command label={t`Copy ${artefact.name}`} maxHeight={320} text={content} />}
     </Loaded>
   );
 }

@@ -1,5 +1,7 @@
 /** How the load and its node went second by second. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Chip, Group, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
@@ -25,9 +27,9 @@ interface CurveSectionProps {
 export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
   const counters = useQuery(countersQuery(run.id));
   return (
-    <Section description="What the nodes' own counters said while the load ran." title="Curves">
+    <Section description={t`What the nodes' own counters said while the load ran.`} title={t`Curves`}>
       <Loaded
-        empty={<Text c="dimmed">No curve: the run was too short or has not started.</Text>}
+        empty={<Text c="dimmed">{t`No curve: the run was too short or has not started.`}</Text>}
         isEmpty={(names) => names.length === 0}
         query={counters}
       >
@@ -43,12 +45,12 @@ function CounterGroups({
   shown,
   onShow,
 }: CurveSectionProps & { readonly groups: readonly CounterGroup[] }) {
-  const keys = shown ?? groups.slice(0, 1).map(({ key }) => key);
+  const keys = shown ?? usualGroups(groups);
   const panels = groups.filter(({ key }) => keys.includes(key)).flatMap((group) => group.panels);
   return (
     <Stack>
       <Chip.Group multiple onChange={onShow} value={[...keys]}>
-        <Group aria-label="Counters" gap="xs" role="group">
+        <Group aria-label={t`Counters`} gap="xs" role="group">
           {groups.map(({ key, title }) => (
             <Chip key={key} size="xs" value={key}>
               {title}
@@ -59,10 +61,15 @@ function CounterGroups({
       {panels.length > 0 ? (
         <ShownCurves panels={panels} run={run} />
       ) : (
-        <Text c="dimmed">Choose what to see.</Text>
+        <Text c="dimmed">{t`Choose what to see.`}</Text>
       )}
     </Stack>
   );
+}
+
+/** What the load reached, and what it cost the processors meanwhile. */
+function usualGroups(groups: readonly CounterGroup[]): string[] {
+  return groups.filter(({ key }, place) => place === 0 || key === "cpu").map(({ key }) => key);
 }
 
 function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: RunDetail }) {
@@ -75,7 +82,7 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
   const [view, setView] = useState("Chart");
   return (
     <Loaded
-      empty={<Text c="dimmed">No value of these yet.</Text>}
+      empty={<Text c="dimmed">{t`No value of these yet.`}</Text>}
       isEmpty={(rows) => rows.length === 0}
       query={curves}
     >
@@ -86,7 +93,7 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
               {describeSteps(rows)}
             </Text>
             <SegmentedControl
-              aria-label="View of the curves"
+              aria-label={t`View of the curves`}
               data={["Chart", "Table"]}
               onChange={setView}
               size="xs"
@@ -109,8 +116,8 @@ function describeSteps(curves: readonly Curve[]): string {
   const stepSeconds = curves.reduce((longest, { step_seconds }) => Math.max(longest, step_seconds), 0);
   const isThinned = curves.some(({ lows }) => lows !== null);
   return isThinned
-    ? `Means over ${formatDuration(stepSeconds)}, in a band from the smallest to the largest value.`
-    : "Values of each second.";
+    ? t`Means over ${formatDuration(stepSeconds)}, in a band from the smallest to the largest value.`
+    : t`Values of each second.`;
 }
 
 interface CurveChartProps {
@@ -133,7 +140,7 @@ function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
         <Plot
           figure={figure}
           height={curvesHeight(panels.length)}
-          label={`${titles.join(", ")} over time`}
+          label={t`${titles.join(", ")} over time`}
           viewKey={`${run.id} ${titles.join()}`}
         />
       )}
@@ -146,7 +153,7 @@ function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
         ))}
       {still.length > 0 && (
         <Text c="dimmed" size="sm">
-          0 throughout, so not drawn: {still.join(", ")}.
+          <Trans>0 throughout, so not drawn: {still.join(", ")}.</Trans>
         </Text>
       )}
     </>

@@ -1,5 +1,6 @@
 /** The values of one counter in figures, for those who want to read or copy them. */
 
+import { t } from "@lingui/core/macro";
 import { NativeSelect, Stack } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Curve, RunDetail } from "@/api/types";
@@ -18,14 +19,14 @@ export function CurveTable({ curves, run }: { curves: readonly Curve[]; run: Run
   return (
     <Stack gap="xs">
       <NativeSelect
-        aria-label="Counter"
+        aria-label={t`Counter`}
         data={counters.map((name) => ({ value: name, label: counterTitle(name) }))}
         onChange={(event) => setChosen(event.currentTarget.value)}
         value={counter}
       />
       <ScrollTable
         head={["Second", ...(hasRange ? ["Mean", "Lowest", "Highest"] : ["Value"]), "Node"]}
-        label={`${counterTitle(counter)} by second`}
+        label={t`${counterTitle(counter)} by second`}
         maxHeight={300}
       >
         {lines.flatMap((line) => line.values.map((_, index) => curveRow(line, index, counterUnit(counter))))}

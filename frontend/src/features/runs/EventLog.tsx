@@ -1,5 +1,6 @@
 /** What happened to a run, line by line. */
 
+import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
@@ -11,14 +12,14 @@ import { runEventsQuery } from "./queries";
 export function EventLog({ runId }: { runId: number }) {
   const events = useQuery(runEventsQuery(runId));
   return (
-    <Section title="Log">
+    <Section title={t`Log`}>
       <Loaded
-        empty={<Text c="dimmed">Nothing has happened yet.</Text>}
+        empty={<Text c="dimmed">{t`Nothing has happened yet.`}</Text>}
         isEmpty={(rows) => rows.length === 0}
         query={events}
       >
         {(rows) => (
-          <ScrollTable head={["Time", "Event", "What"]} label="Event log" maxHeight={400}>
+          <ScrollTable head={["Time", "Event", "What"]} label={t`Event log`} maxHeight={400}>
             {rows.map(({ at, kind, text }) => (
               <tr key={`${at} ${kind} ${text}`}>
                 <td title={formatExactTime(at)}>{formatLogTime(at)}</td>

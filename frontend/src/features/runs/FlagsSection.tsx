@@ -1,5 +1,6 @@
 /** What a sceptic must know of a run: each flag with its measured value, and what its kind means. */
 
+import { t } from "@lingui/core/macro";
 import { DataList, Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { Definition } from "@/components/Definition";
@@ -12,15 +13,15 @@ import { FLAG_WORDS } from "./flagWords";
 export function FlagsSection({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   return (
-    <Section description="Measured values that crossed a limit of honest measurement." title="Flags">
-      <ScrollTable head={["Flag", "Measured", "Of", "Limit", "Effect"]} label="Flags">
+    <Section description={t`Measured values that crossed a limit of honest measurement.`} title={t`Flags`}>
+      <ScrollTable head={["Flag", "Measured", "Of", "Limit", "Effect"]} label={t`Flags`}>
         {run.flags.map((flag) => (
           <tr key={JSON.stringify(flag)}>
             <td className="iotide-strong">{flag.code}</td>
             <td>{flag.measured}</td>
-            <td>{describeValues(flag.labels ?? {}, titleOf) || "the whole run"}</td>
+            <td>{describeValues(flag.labels ?? {}, titleOf) || t`the whole run`}</td>
             <td>{flag.limit}</td>
-            <td>{flag.effect === "rejected" ? "rejected: out of trends" : "marked, kept in trends"}</td>
+            <td>{flag.effect === "rejected" ? t`rejected: out of trends` : t`marked, kept in trends`}</td>
           </tr>
         ))}
       </ScrollTable>

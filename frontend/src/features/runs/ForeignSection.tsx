@@ -1,5 +1,7 @@
 /** What others used of the nodes, before the run while nothing of ours loaded them, and during it. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
 import { Section } from "@/components/Page";
@@ -11,21 +13,21 @@ export function ForeignSection({ run }: { run: RunDetail }) {
   if (!attempt) return null;
   return (
     <Section
-      description="What the nodes did before the run, and of what they did during it that which the load cannot have caused."
-      title={run.attempts.length > 1 ? `Foreign load of attempt ${attempt.ordinal}` : "Foreign load"}
+      description={t`What the nodes did before the run, and of what they did during it that which the load cannot have caused.`}
+      title={run.attempts.length > 1 ? t`Foreign load of attempt ${attempt.ordinal}` : t`Foreign load`}
     >
       <ScrollTable
         head={[
-          "Node",
-          "When",
-          "Processors",
-          "Storage",
-          "Network",
-          "Waits for a processor",
-          "Waits for storage",
-          "Besides",
+          t`Node`,
+          t`When`,
+          t`Processors`,
+          t`Storage`,
+          t`Network`,
+          t`Waits for a processor`,
+          t`Waits for storage`,
+          t`Besides`,
         ]}
-        label="Foreign load"
+        label={t`Foreign load`}
       >
         {attempt.orders.flatMap(({ id, node_name, foreign_load }) => [
           foreign_load?.before && (
@@ -37,7 +39,9 @@ export function ForeignSection({ run }: { run: RunDetail }) {
         ])}
       </ScrollTable>
       <Text c="dimmed" mt="xs" size="xs">
-        Of the waits during a run the kernel does not say whose they are: others waited at most so long.
+        <Trans>
+          Of the waits during a run the kernel does not say whose they are: others waited at most so long.
+        </Trans>
       </Text>
     </Section>
   );
@@ -46,16 +50,16 @@ export function ForeignSection({ run }: { run: RunDetail }) {
 function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
   const besides = [
     before.running_tasks !== null &&
-      `${before.running_tasks.toFixed(1)} tasks on ${before.processors} processors`,
-    before.sessions !== null && before.sessions > 0 && `${before.sessions} logged in`,
-    before.jobs !== null && before.jobs.length > 0 && `batch jobs ${before.jobs.join(", ")}`,
-    before.waited_seconds >= 1 && `held back for ${formatDuration(before.waited_seconds)}`,
+      t`${before.running_tasks.toFixed(1)} tasks on ${before.processors} processors`,
+    before.sessions !== null && before.sessions > 0 && t`${before.sessions} logged in`,
+    before.jobs !== null && before.jobs.length > 0 && t`batch jobs ${before.jobs.join(", ")}`,
+    before.waited_seconds >= 1 && t`held back for ${formatDuration(before.waited_seconds)}`,
   ];
   return (
     <tr>
       <td>{node}</td>
       <td>
-        {before.seconds > 0 ? `${formatDuration(Math.round(before.seconds))} before` : "before: not seen"}
+        {before.seconds > 0 ? t`${formatDuration(Math.round(before.seconds))} before` : t`before: not seen`}
       </td>
       <td>{share(before.cpu_ratio)}</td>
       <td>{rate(before.disk_bytes_per_second)}</td>
@@ -71,7 +75,9 @@ function DuringRow({ during, node }: { during: ForeignDuring; node: string }) {
   return (
     <tr>
       <td>{node}</td>
-      <td>{formatDuration(Math.round(during.seconds))} of the run</td>
+      <td>
+        <Trans>{formatDuration(Math.round(during.seconds))} of the run</Trans>
+      </td>
       <td>{share(during.cpu_ratio)}</td>
       <td>{shareAndRate(during.storage_ratio, during.storage_bytes_per_second)}</td>
       <td>{shareAndRate(during.network_ratio, during.network_bytes_per_second)}</td>

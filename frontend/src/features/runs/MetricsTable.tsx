@@ -1,5 +1,6 @@
 /** What a run measured, each number with its unit. */
 
+import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { TextLink } from "@/components/links";
@@ -14,7 +15,7 @@ export function MetricsTable({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   if (run.samples.length === 0) return <NoSample run={run} />;
   return (
-    <ScrollTable head={["Metric", "Value", "Exact value", "Better", ""]} label="Metrics">
+    <ScrollTable head={[t`Metric`, t`Value`, t`Exact value`, t`Better`, ""]} label={t`Metrics`}>
       {run.samples.map((sample) => (
         <tr key={sample.id}>
           <td className="iotide-name">
@@ -40,9 +41,7 @@ export function MetricsTable({ run }: { run: RunDetail }) {
                 cell: run.cell_id,
               }}
               to="/clusters/$clusterId/trend"
-            >
-              Trend
-            </TextLink>
+            >{t`Trend`}</TextLink>
           </td>
         </tr>
       ))}
@@ -52,11 +51,11 @@ export function MetricsTable({ run }: { run: RunDetail }) {
 
 function NoSample({ run }: { run: RunDetail }) {
   const words = {
-    waiting: "It has not started.",
-    active: "The numbers appear when it has finished.",
-    finished: "It finished without a sample.",
-    failed: "It failed before anything was measured.",
-    cancelled: "It was cancelled before anything was measured.",
+    waiting: t`It has not started.`,
+    active: t`The numbers appear when it has finished.`,
+    finished: t`It finished without a sample.`,
+    failed: t`It failed before anything was measured.`,
+    cancelled: t`It was cancelled before anything was measured.`,
   };
   return <Text c="dimmed">{words[run.state]}</Text>;
 }

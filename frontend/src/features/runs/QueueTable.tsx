@@ -1,5 +1,7 @@
 /** What waits in a cluster, the first to be served first, and why. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Queue } from "@/api/types";
@@ -16,7 +18,7 @@ export function QueueTable({ clusterId }: { clusterId: number }) {
   const queue = useQuery(queueQuery(clusterId));
   return (
     <Loaded
-      empty={<Text c="dimmed">No run waits here.</Text>}
+      empty={<Text c="dimmed">{t`No run waits here.`}</Text>}
       isEmpty={({ runs }) => runs.length === 0}
       lines={8}
       query={queue}
@@ -24,8 +26,8 @@ export function QueueTable({ clusterId }: { clusterId: number }) {
       {({ runs, waiting }) => (
         <Stack>
           <ScrollTable
-            head={["#", "Run", "Campaign", "Priority", "Node and target", "Waits because", "Since"]}
-            label="Queue"
+            head={["#", t`Run`, t`Campaign`, t`Priority`, t`Node and target`, t`Waits because`, t`Since`]}
+            label={t`Queue`}
           >
             {runs.map((run, place) => (
               <QueueRow key={run.run_id} place={place + 1} run={run} />
@@ -33,7 +35,7 @@ export function QueueTable({ clusterId }: { clusterId: number }) {
           </ScrollTable>
           {waiting > runs.length && (
             <Text c="dimmed" size="sm">
-              {waiting - runs.length} more runs wait behind these.
+              <Trans>{waiting - runs.length} more runs wait behind these.</Trans>
             </Text>
           )}
         </Stack>
@@ -51,7 +53,9 @@ function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
           {run.run_id}
         </TextLink>
         <Text c="dimmed" size="xs">
-          {run.workload}, repeat {run.repeat}
+          <Trans>
+            {run.workload}, repeat {run.repeat}
+          </Trans>
         </Text>
       </td>
       <td className="iotide-name">

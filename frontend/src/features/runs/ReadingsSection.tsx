@@ -1,5 +1,6 @@
 /** Who read the raw output again, by which parser, and what the former readings said. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
@@ -13,7 +14,7 @@ import { When } from "@/components/When";
 import { describeValues } from "@/lib/options";
 import { readingQuery } from "./queries";
 
-const HEAD = ["Reading", "Workload revision", "iotide", "When", "By", "", ""];
+const HEAD = [t`Reading`, t`Workload revision`, t`iotide`, t`When`, t`By`, "", ""];
 
 /** Nothing where the node's own reading is the only one. */
 export function ReadingsSection({ run }: { run: RunDetail }) {
@@ -22,10 +23,10 @@ export function ReadingsSection({ run }: { run: RunDetail }) {
   if (run.readings.every(({ ordinal }) => ordinal === 1)) return null;
   return (
     <Section
-      description="The raw output was read again by another parser. The numbers above are of the newest reading."
-      title="Readings"
+      description={t`The raw output was read again by another parser. The numbers above are of the newest reading.`}
+      title={t`Readings`}
     >
-      <ScrollTable head={HEAD} label="Readings">
+      <ScrollTable head={HEAD} label={t`Readings`}>
         {run.readings.map((reading) => (
           <ReadingRows
             counts={newest.get(reading.order_id) === reading.ordinal}
@@ -53,22 +54,22 @@ function ReadingRows({ reading, counts, workload }: ReadingRowsProps) {
       <tr>
         <td>{reading.ordinal}</td>
         <td>{reading.workload_revision}</td>
-        <td>{reading.parser_version ?? "unknown"}</td>
+        <td>{reading.parser_version ?? t`unknown`}</td>
         <td>
           <When at={reading.read_at} />
         </td>
-        <td>{reading.read_by ?? "the node"}</td>
-        <td>{counts ? "counts" : "former"}</td>
+        <td>{reading.read_by ?? t`the node`}</td>
+        <td>{counts ? t`counts` : t`former`}</td>
         <td>
           {!counts && (
             <Button
               aria-expanded={isOpen}
-              aria-label={`${isOpen ? "Hide" : "Show"} the numbers of reading ${reading.ordinal}`}
+              aria-label={t`${isOpen ? "Hide" : "Show"} the numbers of reading ${reading.ordinal}`}
               onClick={() => setIsOpen(!isOpen)}
               size="compact-xs"
               variant="default"
             >
-              {isOpen ? "Hide" : "Show"}
+              {isOpen ? t`Hide` : t`Show`}
             </Button>
           )}
         </td>
@@ -89,14 +90,14 @@ function FormerNumbers({ reading, workload }: { reading: Reading; workload: stri
   const titleOf = useTitlesOf()(workload);
   return (
     <Loaded
-      empty={<Text c="dimmed">It gave no number.</Text>}
+      empty={<Text c="dimmed">{t`It gave no number.`}</Text>}
       isEmpty={({ samples }) => samples.length === 0}
       query={detail}
     >
       {({ samples }) => (
         <ScrollTable
           head={["Metric", "Value"]}
-          label={`Numbers of reading ${reading.ordinal}`}
+          label={t`Numbers of reading ${reading.ordinal}`}
           maxHeight={320}
         >
           {samples.map((sample) => (

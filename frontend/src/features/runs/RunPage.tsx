@@ -1,17 +1,20 @@
 /** One run: what it measured, exactly how, and what a sceptic must know about it. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Alert, Button, DataList, SimpleGrid, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import type { RunDetail } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Definition } from "@/components/Definition";
 import { FactsTable } from "@/components/FactsTable";
 import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
-import { MadeUpBadge } from "@/components/MadeUp";
+import { OriginBadge, useOrigin } from "@/components/Origin";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
-import { useMay } from "@/components/session";
+import { useMay, useMayRun } from "@/components/session";
 import { When } from "@/components/When";
 import { optionValue } from "@/lib/options";
 import { ArtefactsSection } from "./ArtefactsSection";
@@ -25,49 +28,53 @@ import { ReadingsSection } from "./ReadingsSection";
 import { RunState } from "./RunsTable";
 import { StepsSection } from "./StepsSection";
 import { WaitNotice } from "./WaitNotice";
+import { WritersSection } from "./WritersSection";
 
 interface RunPageProps {
   readonly runId: number;
   /** Groups of counters whose curves are shown. */
   readonly curves: readonly string[] | undefined;
   readonly onCurves: (keys: readonly string[]) => void;
+  readonly trend: ReactNode;
 }
 
-export function RunPage({ runId, curves, onCurves }: RunPageProps) {
+export function RunPage({ runId, curves, onCurves, trend }: RunPageProps) {
   const run = useQuery(runQuery(runId));
   return (
-    <LoadedPage query={run} title={`Run ${runId}`}>
+    <LoadedPage query={run} title={t`Run ${runId}`}>
       {(found) => (
-        <Page actions={<Actions run={found} />} title={`Run ${found.id}`} trail={<Trail run={found} />}>
+        <Page actions={<Actions run={found} />} title={t`Run ${found.id}`} trail={<Trail run={found} />}>
           <Reasons run={found} />
           <SimpleGrid cols={{ base: 1, md: 2 }}>
-            <Section title="State">
+            <Section title={t`State`}>
               <StateList run={found} />
             </Section>
-            <Section title="Options">
+            <Section title={t`Options`}>
               <OptionList run={found} />
             </Section>
           </SimpleGrid>
-          <Section title="Metrics">
+          <Section title={t`Metrics`}>
             <MetricsTable run={found} />
           </Section>
           <ReadingsSection run={found} />
           {found.flags.length > 0 && <FlagsSection run={found} />}
+          <CurveSection onShow={onCurves} run={found} shown={curves} />
+          <WritersSection run={found} />
+          {trend}
           <ForeignSection run={found} />
           <StepsSection run={found} />
-          <CurveSection onShow={onCurves} run={found} shown={curves} />
           <ArtefactsSection run={found} />
           <EventLog runId={found.id} />
-          <Section title="Environment">
+          <Section title={t`Environment`}>
             {Object.keys(found.environment).length > 0 ? (
-              <FactsTable facts={found.environment} label="Environment" maxHeight={400} />
+              <FactsTable facts={found.environment} label={t`Environment`} maxHeight={400} />
             ) : (
-              <Text c="dimmed">It is read on the node when the run starts.</Text>
+              <Text c="dimmed">{t`It is read on the node when the run starts.`}</Text>
             )}
           </Section>
           {found.observations.map(({ order_id, node_name, environment }) => (
-            <Section key={order_id} title={`Environment of ${node_name}, which was watched`}>
-              <FactsTable facts={environment} label={`Environment of ${node_name}`} maxHeight={400} />
+            <Section key={order_id} title={t`Environment of ${node_name}, which was watched`}>
+              <FactsTable facts={environment} label={t`Environment of ${node_name}`} maxHeight={400} />
             </Section>
           ))}
         </Page>
@@ -78,13 +85,13 @@ export function RunPage({ runId, curves, onCurves }: RunPageProps) {
 
 function Trail({ run }: { run: RunDetail }) {
   return (
-    <>
+    <Trans>
       <TextLink params={{ campaignId: run.campaign_id }} to="/campaigns/$campaignId" underline="always">
         {run.campaign_name}
       </TextLink>{" "}
       · {run.workload} · repeat {run.repeat} · {run.node_names.join(", ")} on {run.target_names.join(", ")}{" "}
-      <MadeUpBadge clusterId={run.cluster_id} />
-    </>
+      <OriginBadge clusterId={run.cluster_id} />
+    </Trans>
   );
 }
 
@@ -106,16 +113,20 @@ function Reasons({ run }: { run: RunDetail }) {
 }
 
 function StateList({ run }: { run: RunDetail }) {
+  const isPublished = useOrigin(run.cluster_id) === "published";
+  const never = isPublished ? t`not published` : t`not yet`;
   return (
     <DataList size="sm">
-      <Definition label="State">
+      <Definition label={t`State`}>
         <RunState run={run} />
       </Definition>
-      {run.state === "finished" && <Definition label="Validity">{run.validity}</Definition>}
-      <Definition label="Started">{run.started_at ? <When at={run.started_at} /> : "not yet"}</Definition>
-      <Definition label="Ended">{run.ended_at ? <When at={run.ended_at} /> : "not yet"}</Definition>
-      {run.variant && <Definition label="Variant">{run.variant}</Definition>}
-      <Definition label="Attempts">{run.attempts_made}</Definition>
+      {run.state === "finished" && <Definition label={t`Validity`}>{run.validity}</Definition>}
+      <Definition label={t`Started`}>{run.started_at ? <When at={run.started_at} /> : never}</Definition>
+      <Definition label={t`Ended`}>
+        {run.ended_at && !isPublished ? <When at={run.ended_at} /> : never}
+      </Definition>
+      {run.variant && <Definition label={t`Variant`}>{run.variant}</Definition>}
+      <Definition label={t`Attempts`}>{run.attempts_made}</Definition>
       <BatchJob run={run} />
     </DataList>
   );
@@ -126,8 +137,8 @@ function BatchJob({ run }: { run: RunDetail }) {
   if (!job) return null;
   const said = job.words ? ` (${job.words})` : "";
   return (
-    <Definition label={job.system === "slurm" ? "Slurm job" : "LSF job"}>
-      {job.job_id ?? "to be submitted"}: {job.ending ?? job.state}
+    <Definition label={job.system === "slurm" ? t`Slurm job` : t`LSF job`}>
+      {job.job_id ?? t`to be submitted`}: {job.ending ?? job.state}
       {said}
     </Definition>
   );
@@ -136,7 +147,7 @@ function BatchJob({ run }: { run: RunDetail }) {
 function OptionList({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   const options = Object.entries(run.options);
-  if (options.length === 0) return <Text c="dimmed">All at their defaults.</Text>;
+  if (options.length === 0) return <Text c="dimmed">{t`All at their defaults.`}</Text>;
   return (
     <DataList size="sm" vars={() => ({ root: { "--data-list-label-width": "10rem" } })}>
       {options.map(([name, value]) => (
@@ -152,9 +163,10 @@ function Actions({ run }: { run: RunDetail }) {
   const cancel = useMutation(cancelRun);
   const retry = useMutation(retryRun);
   const mayOperate = useMay("operator", run.cluster_id);
+  const mayRun = useMayRun(run.cluster_id);
   if (!mayOperate) return null;
   const canCancel = run.state === "waiting" || run.state === "active";
-  const canRetry = run.state === "failed" || run.state === "cancelled";
+  const canRetry = mayRun && (run.state === "failed" || run.state === "cancelled");
   return (
     <>
       {canCancel && (
@@ -162,19 +174,19 @@ function Actions({ run }: { run: RunDetail }) {
           loading={cancel.isPending}
           onConfirm={() => cancel.mutate(run.id)}
           question={{
-            title: `Cancel run ${run.id}?`,
-            body: "A load that runs is stopped and its files are removed.",
-            yes: "Cancel the run",
-            no: "Let it run",
+            title: t`Cancel run ${run.id}?`,
+            body: t`A load that runs is stopped and its files are removed.`,
+            yes: t`Cancel the run`,
+            no: t`Let it run`,
           }}
-        >
-          Cancel
-        </ConfirmButton>
+        >{t`Cancel`}</ConfirmButton>
       )}
       {canRetry && (
-        <Button loading={retry.isPending} onClick={() => retry.mutate(run.id)} variant="default">
-          Run again
-        </Button>
+        <Button
+          loading={retry.isPending}
+          onClick={() => retry.mutate(run.id)}
+          variant="default"
+        >{t`Run again`}</Button>
       )}
     </>
   );

@@ -1,5 +1,7 @@
 /** Runs of a campaign, filtered by state; and those that load right now. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { STATES, type State } from "@/api/states";
@@ -10,6 +12,7 @@ import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ShowMore } from "@/components/ShowMore";
 import { StateFilter } from "@/components/StateFilter";
+import { LiveThroughput } from "./LiveThroughput";
 import { runsQuery, valuesQuery } from "./queries";
 import { RunsTable } from "./RunsTable";
 
@@ -22,15 +25,19 @@ interface RunsSectionProps {
 export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, state }));
   return (
-    <Section actions={<StateFilter onState={onState} state={state} states={STATES} />} title="Runs">
+    <Section actions={<StateFilter onState={onState} state={state} states={STATES} />} title={t`Runs`}>
       <Loaded
-        empty={<Text c="dimmed">No run is {state ?? "planned"}.</Text>}
+        empty={
+          <Text c="dimmed">
+            <Trans>No run is {state ?? t`planned`}.</Trans>
+          </Text>
+        }
         isEmpty={(rows) => rows.length === 0}
         query={runs}
       >
         {(rows) => (
           <Stack>
-            <RunsTable label="Runs" runs={rows} />
+            <RunsTable label={t`Runs`} runs={rows} />
             <ShowMore query={runs} />
           </Stack>
         )}
@@ -48,10 +55,14 @@ export function ActiveRuns({ campaignId, count }: { campaignId: number; count: n
   const more = count - Math.min(MOST_ACTIVE_SHOWN, runs.data.length);
   return (
     <>
-      <RunsTable label="Active runs" runs={runs.data.slice(0, MOST_ACTIVE_SHOWN)} />
+      <RunsTable
+        label={t`Active runs`}
+        runs={runs.data.slice(0, MOST_ACTIVE_SHOWN)}
+        value={{ title: t`Throughput`, of: (run) => <LiveThroughput runId={run.id} /> }}
+      />
       {more > 0 && (
         <Text c="dimmed" size="sm">
-          {more} more of them are active.
+          <Trans>{more} more of them are active.</Trans>
         </Text>
       )}
     </>
@@ -77,7 +88,7 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
       <Loaded
         empty={
           <Text c="dimmed">
-            {runs.hasNextPage ? "Its runs are not among these yet." : "Its runs are no longer there."}
+            {runs.hasNextPage ? t`Its runs are not among these yet.` : t`Its runs are no longer there.`}
           </Text>
         }
         isEmpty={(rows) => rows.length === 0}
@@ -85,7 +96,7 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
       >
         {(rows) => (
           <RunsTable
-            label="Runs of the point"
+            label={t`Runs of the point`}
             runs={rows}
             value={{ title, of: (run) => <Values runId={run.id} samples={values.data ?? []} /> }}
           />

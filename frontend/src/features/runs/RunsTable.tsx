@@ -1,5 +1,6 @@
 /** Runs in a table: state, progress, flags and why one failed. */
 
+import { t } from "@lingui/core/macro";
 import { Badge, Box, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/types";
@@ -24,14 +25,14 @@ interface RunsTableProps {
 export function RunsTable({ runs, label, value }: RunsTableProps) {
   const describeRun = useDescriber(runs);
   const head = [
-    "Run",
-    "State",
+    t`Run`,
+    t`State`,
     ...(value ? [value.title] : []),
-    "Node and target",
-    "Workload",
-    "Repeat",
-    "Duration",
-    "Remarks",
+    t`Node and target`,
+    t`Workload`,
+    t`Repeat`,
+    t`Duration`,
+    t`Remarks`,
   ];
   return (
     <ScrollTable head={head} label={label}>

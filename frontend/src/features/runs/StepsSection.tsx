@@ -1,5 +1,7 @@
 /** The commands of a run exactly as they were executed, with what each cost. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Badge, Group, Stack, Text, Title } from "@mantine/core";
 import type { RunDetail, StepRecord } from "@/api/types";
 import { Command } from "@/components/Command";
@@ -10,8 +12,8 @@ import { shellCommand } from "@/lib/shell";
 import { formatDuration } from "@/lib/units";
 
 const NO_COMMAND = {
-  load: "No command has ended yet.",
-  observe: "This node was only watched: its counters are among the curves.",
+  load: t`No command has ended yet.`,
+  observe: t`This node was only watched: its counters are among the curves.`,
 };
 
 export function StepsSection({ run }: { run: RunDetail }) {
@@ -20,14 +22,16 @@ export function StepsSection({ run }: { run: RunDetail }) {
   );
   if (orders.length === 0) return null;
   return (
-    <Section description={describeStart(run)} title="Commands">
+    <Section description={describeStart(run)} title={t`Commands`}>
       <Stack>
         {orders.map((order) => (
           <Stack gap="xs" key={order.id}>
             <Group gap="xs">
               <Title order={3} size="h6">
-                {order.node_name}
-                {order.step_role && ` (${order.step_role})`}, attempt {order.attempt}
+                <Trans>
+                  {order.node_name}
+                  {order.step_role && ` (${order.step_role})`}, attempt {order.attempt}
+                </Trans>
               </Title>
               <StateBadge state={order.outcome ?? order.state} />
               {order.silent_since && <StateBadge state="silent" />}
@@ -48,7 +52,7 @@ export function StepsSection({ run }: { run: RunDetail }) {
 function describeStart({ attempts }: RunDetail): string | undefined {
   const skew = attempts.findLast(({ start_skew_seconds }) => start_skew_seconds !== null)?.start_skew_seconds;
   if (skew === undefined || skew === null) return undefined;
-  return `By their own clocks, the last node started ${formatDuration(skew)} after the first.`;
+  return t`By their own clocks, the last node started ${formatDuration(skew)} after the first.`;
 }
 
 function Step({ step }: { step: StepRecord }) {
@@ -61,12 +65,14 @@ function Step({ step }: { step: StepRecord }) {
         </Text>
         <ExitBadge step={step} />
         <Text c="dimmed" size="sm">
-          {formatDuration(step.wall_seconds)}: user {formatDuration(step.user_seconds)}, system{" "}
-          {formatDuration(step.system_seconds)}, waiting {formatDuration(waitSeconds)}; memory{" "}
-          <Quantity unit="bytes" value={step.max_rss_bytes} />
+          <Trans>
+            {formatDuration(step.wall_seconds)}: user {formatDuration(step.user_seconds)}, system{" "}
+            {formatDuration(step.system_seconds)}, waiting {formatDuration(waitSeconds)}; memory{" "}
+            <Quantity unit="bytes" value={step.max_rss_bytes} />
+          </Trans>
         </Text>
       </Group>
-      <Command label={`Copy the command of ${step.name}`} text={shellCommand(step.argv)} />
+      <Command label={t`Copy the command of ${step.name}`} text={shellCommand(step.argv)} />
     </Stack>
   );
 }
@@ -75,7 +81,7 @@ function ExitBadge({ step }: { step: StepRecord }) {
   const isGood = step.exit_status === 0;
   return (
     <Badge color={isGood ? "green" : "red"} tt="none" variant="light">
-      {step.signal === null ? `exit ${step.exit_status}` : `signal ${step.signal}`}
+      {step.signal === null ? t`exit ${step.exit_status ?? ""}` : t`signal ${step.signal}`}
     </Badge>
   );
 }

@@ -1,5 +1,6 @@
 /** From the curves of a run to what is drawn: panels, lines on one clock, and where the steps began. */
 
+import { t } from "@lingui/core/macro";
 import type { Curve, RunDetail } from "@/api/types";
 import type { CounterPanel } from "@/plots/counters";
 import { type CurveLine, type CurvePanel, counterUnit, type StepMark } from "@/plots/curve";
@@ -19,7 +20,7 @@ export function curvePanels(
   const ofLoads = curves.filter(({ order_id }) => !watched.has(order_id));
   const ofWatched = curves.filter(({ order_id }) => watched.has(order_id));
   const names = new Set(ofWatched.map(({ order_id }) => watched.get(order_id)));
-  const prefix = names.size > 1 ? "Watched nodes" : `Watched node ${[...names].join()}`;
+  const prefix = names.size > 1 ? t`Watched nodes` : t`Watched node ${[...names].join()}`;
   const all = wanted
     .flatMap((panel) => [
       drawable(panel, ofLoads, run, curves),
@@ -85,14 +86,14 @@ export function linesOf(
     run.attempts.flatMap(({ ordinal, orders }) =>
       orders.map((order) => [
         order.id,
-        ordinal > 1 ? `${order.node_name}, attempt ${ordinal}` : order.node_name,
+        ordinal > 1 ? t`${order.node_name}, attempt ${ordinal}` : order.node_name,
       ]),
     ),
   );
   return curves
     .filter((curve) => curve.counter === counter)
     .map((curve, kind) => ({
-      name: nodeOf.get(curve.order_id) ?? `order ${curve.order_id}`,
+      name: nodeOf.get(curve.order_id) ?? t`order ${curve.order_id}`,
       firstSecond: (Date.parse(curve.started_at) - beganAt(all, run, curve.order_id)) / 1000,
       kind,
       stepSeconds: curve.step_seconds,

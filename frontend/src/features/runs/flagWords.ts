@@ -1,5 +1,6 @@
 /** What each quality flag means, in plain words, and what to do about it. */
 
+import { t } from "@lingui/core/macro";
 import type { Flag } from "@/api/types";
 
 export interface FlagWords {
@@ -10,117 +11,113 @@ export interface FlagWords {
 
 export const FLAG_WORDS: Readonly<Record<Flag["code"], FlagWords>> = {
   CACHE_SIZE: {
-    title: "May be cached",
-    meaning: "The node's memory could hold the data, so reads may come from there and writes may stay there.",
-    remedy: "Move at least twice the memory, or go past the cache with O_DIRECT.",
+    title: t`May be cached`,
+    meaning: t`The node's memory could hold the data, so reads may come from there and writes may stay there.`,
+    remedy: t`Move at least twice the memory, or go past the cache with O_DIRECT.`,
   },
   CACHE_DROP: {
-    title: "Read warm",
-    meaning:
-      "Nothing emptied the file system's cache before this read, so part of it may have been in memory.",
-    remedy:
-      "Let the agent drop caches (agent.toml: cache_drop), or remount where the file system has a cache of its own.",
+    title: t`Read warm`,
+    meaning: t`Nothing emptied the file system's cache before this read, so part of it may have been in memory.`,
+    remedy: t`Let the agent drop caches (agent.toml: cache_drop), or remount where the file system has a cache of its own.`,
   },
   FSYNC: {
-    title: "Not flushed",
-    meaning: "The time ended before the data was on stable storage; the figure is the memory's.",
-    remedy: "Choose a flush (fsync, direct or dsync) in the workload's options.",
+    title: t`Not flushed`,
+    meaning: t`The time ended before the data was on stable storage; the figure is the memory's.`,
+    remedy: t`Choose a flush (fsync, direct or dsync) in the workload's options.`,
   },
   DURATION: {
-    title: "Too short",
-    meaning: "A short phase says little of the steady state, and a very short one is a few ticks of a clock.",
-    remedy: "Raise the size, the count or the run time; lists of records ask for 300 s.",
+    title: t`Too short`,
+    meaning: t`A short phase says little of the steady state, and a very short one is a few ticks of a clock.`,
+    remedy: t`Raise the size, the count or the run time; lists of records ask for 300 s.`,
   },
   STEADY: {
-    title: "Not steady",
-    meaning: "The rate rose, fell or jumped within the phase, so its mean stands for no part of it.",
-    remedy: "Look at the curve; measure longer, or from a state that is filled and warmed up.",
+    title: t`Not steady`,
+    meaning: t`The rate rose, fell or jumped within the phase, so its mean stands for no part of it.`,
+    remedy: t`Look at the curve; measure longer, or from a state that is filled and warmed up.`,
   },
   REPEATS: {
-    title: "Few repeats",
-    meaning: "Below four runs no interval can be given.",
-    remedy: "Ask for at least four repeats.",
+    title: t`Few repeats`,
+    meaning: t`Below four runs no interval can be given.`,
+    remedy: t`Ask for at least four repeats.`,
   },
   CV: {
-    title: "Scatters",
-    meaning: "The runs of this cell differ by more than 5 % of their mean.",
-    remedy: "Look for two modes and for other load; ask for more repeats.",
+    title: t`Scatters`,
+    meaning: t`The runs of this cell differ by more than 5 % of their mean.`,
+    remedy: t`Look for two modes and for other load; ask for more repeats.`,
   },
   OUTLIER: {
-    title: "Far from the others",
-    meaning: "The number lies more than five median deviations from the median of its cell. It still counts.",
-    remedy: "Compare this run's curves, facts and flags with those of its neighbours.",
+    title: t`Far from the others`,
+    meaning: t`The number lies more than five median deviations from the median of its cell. It still counts.`,
+    remedy: t`Compare this run's curves, facts and flags with those of its neighbours.`,
   },
   STRAGGLER: {
-    title: "One was slow",
-    meaning:
-      "The slowest writer took more than 1.5 times as long as the median of the others, so the total is its figure.",
-    remedy: "Compare first done and last done; look at the target or path of the slow one.",
+    title: t`One was slow`,
+    meaning: t`The slowest writer took more than 1.5 times as long as the median of the others, so the total is its figure.`,
+    remedy: t`Compare first done and last done; look at the target or path of the slow one.`,
   },
   CLIENT_BOUND: {
-    title: "Not a storage limit",
-    meaning: "The node's processors, one full thread, its data source or its link were the limit.",
-    remedy: "Use more threads, larger blocks or several nodes; the storage may be faster than this.",
+    title: t`Not a storage limit`,
+    meaning: t`The node's processors, one full thread, its data source or its link were the limit.`,
+    remedy: t`Use more threads, larger blocks or several nodes; the storage may be faster than this.`,
   },
   CLOCK: {
-    title: "Clock or start off",
-    meaning:
-      "The time of day was set during the run or is far from the server's, or writers did not begin together; seconds and totals may be wrong.",
-    remedy:
-      "Let NTP settle before the run and slew rather than step; let each writer write longer; then run again.",
+    title: t`Clock or start off`,
+    meaning: t`The time of day was set during the run or is far from the server's, or writers did not begin together; seconds and totals may be wrong.`,
+    remedy: t`Let NTP settle before the run and slew rather than step; let each writer write longer; then run again.`,
   },
   ERRORS: {
-    title: "Errors",
-    meaning:
-      "Something was refused, short, different from what was written, or counted as an error by the kernel.",
-    remedy: "Read the reason and the raw output; look into the kernel's log before trusting this storage.",
+    title: t`Errors`,
+    meaning: t`Something was refused, short, different from what was written, or counted as an error by the kernel.`,
+    remedy: t`Read the reason and the raw output; look into the kernel's log before trusting this storage.`,
   },
   ENV_CHANGED: {
-    title: "Environment changed",
-    meaning: "A fact of node, mount or tool differs from the previous run of this series.",
-    remedy: "If it was meant, a step in the trend is explained by it; if not, undo it and run again.",
+    title: t`Environment changed`,
+    meaning: t`A fact of node, mount or tool differs from the previous run of this series.`,
+    remedy: t`If it was meant, a step in the trend is explained by it; if not, undo it and run again.`,
   },
   DEGRADED: {
-    title: "Storage busy with itself",
-    meaning: "An array lacked a disk, or a rebuild, check, scrub or balance ran below the target.",
-    remedy: "Run again when it has ended; compare nothing with this run.",
+    title: t`Storage busy with itself`,
+    meaning: t`An array lacked a disk, or a rebuild, check, scrub or balance ran below the target.`,
+    remedy: t`Run again when it has ended; compare nothing with this run.`,
   },
   FOREIGN_LOAD: {
-    title: "Somebody else was there",
-    meaning:
-      "The node was not quiet just before the run, or processor time or bytes on the target's device were used that the run did not cause.",
-    remedy:
-      "Find the other load and run again without it, or let runs wait for a quiet node (quiet: wait); compare nothing with this run.",
+    title: t`Somebody else was there`,
+    meaning: t`The node was not quiet just before the run, or processor time or bytes on the target's device were used that the run did not cause.`,
+    remedy: t`Find the other load and run again without it, or let runs wait for a quiet node (quiet: wait); compare nothing with this run.`,
   },
   WRONG_MOUNT: {
-    title: "Wrong mount",
-    meaning: "The directory stood on another file system than the target's, before or after the run.",
-    remedy: "Mount the target as it is described, then run again.",
+    title: t`Wrong mount`,
+    meaning: t`The directory stood on another file system than the target's, before or after the run.`,
+    remedy: t`Mount the target as it is described, then run again.`,
   },
   FORK_BOUND: {
-    title: "Bound by starting processes",
-    meaning: "Most of the time went into starting processes, not into the file system.",
-    remedy: "Create the files natively.",
+    title: t`Bound by starting processes`,
+    meaning: t`Most of the time went into starting processes, not into the file system.`,
+    remedy: t`Create the files natively.`,
   },
   NO_DIRECT: {
-    title: "No O_DIRECT",
-    meaning: "O_DIRECT was asked for and the file system refuses it, so the cache was used and flushed.",
-    remedy: "Take the figure as one of buffered writes, or use a file system that allows it.",
+    title: t`No O_DIRECT`,
+    meaning: t`O_DIRECT was asked for and the file system refuses it, so the cache was used and flushed.`,
+    remedy: t`Take the figure as one of buffered writes, or use a file system that allows it.`,
   },
   ZEROES: {
-    title: "Zeroes",
-    meaning: "What compresses or dedupes makes nothing of zeroes and shows too high a rate.",
-    remedy: "Write random data.",
+    title: t`Zeroes`,
+    meaning: t`What compresses or dedupes makes nothing of zeroes and shows too high a rate.`,
+    remedy: t`Write random data.`,
   },
   TOO_FAST: {
-    title: "Too fast to measure",
-    meaning: "The tool itself says that the time was too short for a figure.",
-    remedy: "Raise the size or the count.",
+    title: t`Too fast to measure`,
+    meaning: t`The tool itself says that the time was too short for a figure.`,
+    remedy: t`Raise the size or the count.`,
   },
   PEER_ODD: {
-    title: "Odd among equals",
-    meaning:
-      "This node, target or OST is 5 % or more away from its equals, and so is this run. It still counts.",
-    remedy: "See the page Peers; compare firmware, cabling, disks and free space with those of its equals.",
+    title: t`Odd among equals`,
+    meaning: t`This node, target or OST is 5 % or more away from its equals, and so is this run. It still counts.`,
+    remedy: t`See the page Peers; compare firmware, cabling, disks and free space with those of its equals.`,
+  },
+  PUBLISHED: {
+    title: t`Published, not measured here`,
+    meaning: t`Others measured it, and the number is as they printed it; how often and how is mostly not told.`,
+    remedy: t`Lay your own beside it as points. A verdict needs runs that you can repeat.`,
   },
 };

@@ -7,27 +7,45 @@ import {
   queryOptions,
 } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
-import { LARGEST_PAGE, type PageOf } from "@/api/pages";
+import { everyItem, LARGEST_PAGE, type PageOf } from "@/api/pages";
 import type { Run, Sample } from "@/api/types";
+import { LIVE_COUNTERS } from "./live";
 
 const PAGE_SIZE = 100;
 const CURVE_POINTS = 600;
+const MOST_WAITING_SHOWN = 3;
+export const MOST_REPORTED_RUNS = 2000;
+/** Every second of a run of up to so many; a longer one is looked at in means. */
+const LIVE_POINTS = 3600;
+const LIVE_MILLISECONDS = 5000;
 
 export interface RunFilter {
   readonly campaignId?: number;
   readonly seriesId?: number;
+  readonly nodeId?: number;
+  readonly targetId?: number;
   readonly state?: Run["state"] | undefined;
+  readonly pageSize?: number;
 }
 
-export function runsQuery({ campaignId, seriesId, state }: RunFilter) {
+export function runsQuery({
+  campaignId,
+  seriesId,
+  nodeId,
+  targetId,
+  state,
+  pageSize = PAGE_SIZE,
+}: RunFilter) {
   return infiniteQueryOptions({
-    queryKey: ["run", "list", { campaignId, seriesId, state }],
+    queryKey: ["run", "list", { campaignId, seriesId, nodeId, targetId, state, pageSize }],
     queryFn: ({ pageParam, signal }) => {
       const query = {
-        limit: PAGE_SIZE,
+        limit: pageSize,
         cursor: pageParam,
         campaign_id: campaignId ?? null,
         series_id: seriesId ?? null,
+        node_id: nodeId ?? null,
+        target_id: targetId ?? null,
         state: state ?? null,
       };
       return answer(api.GET("/api/v1/runs", { params: { query }, signal }));
@@ -53,6 +71,42 @@ export function queueQuery(clusterId: number) {
         }),
       ),
     refetchInterval: QUEUE_MILLISECONDS,
+  });
+}
+
+/** The runs of one campaign that are served first among its own; each costs a look at all that it needs. */
+export function campaignQueueQuery(clusterId: number, campaignId: number) {
+  return queryOptions({
+    queryKey: ["run", "list", "queue", clusterId, campaignId],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/clusters/{cluster_id}/queue", {
+          params: {
+            path: { cluster_id: clusterId },
+            query: { limit: MOST_WAITING_SHOWN, campaign_id: campaignId },
+          },
+          signal,
+        }),
+      ),
+    refetchInterval: QUEUE_MILLISECONDS,
+  });
+}
+
+/** The runs of a campaign that a report speaks of, the newest first. */
+export function reportedRunsQuery(campaignId: number) {
+  return queryOptions({
+    queryKey: ["run", "list", "reported", campaignId],
+    queryFn: async ({ signal }) => {
+      const found: Run[] = [];
+      let cursor: string | null = null;
+      do {
+        const query = { limit: LARGEST_PAGE, cursor, campaign_id: campaignId };
+        const page: PageOf<Run> = await answer(api.GET("/api/v1/runs", { params: { query }, signal }));
+        found.push(...page.items);
+        cursor = page.next_cursor;
+      } while (cursor !== null && found.length < MOST_REPORTED_RUNS);
+      return found;
+    },
   });
 }
 
@@ -158,16 +212,47 @@ export function valuesQuery(seriesId: number, runIds: readonly number[]) {
   });
 }
 
+/** What a running load moves; its nodes send the seconds in pieces, with their beats. */
+export function liveQuery(runId: number) {
+  return queryOptions({
+    queryKey: ["run", runId, "curves", "live"],
+    queryFn: async ({ signal }) => {
+      const query = { max_points: LIVE_POINTS, counter: [...LIVE_COUNTERS] };
+      const params = { path: { run_id: runId }, query };
+      return (await answer(api.GET("/api/v1/runs/{run_id}/curves", { params, signal }))).items;
+    },
+    refetchInterval: LIVE_MILLISECONDS,
+  });
+}
+
 export const cancelRun = mutationOptions({
   mutationFn: (runId: number) =>
     answer(api.POST("/api/v1/runs/{run_id}/cancel", { params: { path: { run_id: runId } } })),
   onSuccess: refreshRuns,
 });
 
+function retry(runId: number) {
+  return answer(api.POST("/api/v1/runs/{run_id}/retry", { params: { path: { run_id: runId } } }));
+}
+
 export const retryRun = mutationOptions({
-  mutationFn: (runId: number) =>
-    answer(api.POST("/api/v1/runs/{run_id}/retry", { params: { path: { run_id: runId } } })),
+  mutationFn: retry,
   onSuccess: refreshRuns,
+});
+
+/** All failed runs of a campaign, each by its own request, since each may be refused. */
+export const retryFailed = mutationOptions({
+  mutationFn: async (campaignId: number) => {
+    const failed = await everyItem((page) => {
+      const query = { ...page, campaign_id: campaignId, state: "failed" as const };
+      return answer(api.GET("/api/v1/runs", { params: { query } }));
+    });
+    const refusals: unknown[] = [];
+    // One after the other: a campaign may have thousands. What is refused does not hold up the rest.
+    for (const { id } of failed) await retry(id).catch((refusal: unknown) => refusals.push(refusal));
+    if (refusals.length > 0) throw refusals[0];
+  },
+  onSettled: (_nothing, _error, id, result, context) => refreshRuns(undefined, id, result, context),
 });
 
 function refreshRuns(_run: unknown, _id: number, _result: unknown, { client }: MutationFunctionContext) {

@@ -1,5 +1,6 @@
 /** Which targets of storage nodes a target stands on, to be ticked by an operator. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -16,7 +17,7 @@ interface BackedByProps {
 
 export function BackedBy({ target, suggested, mayChange }: BackedByProps) {
   if (mayChange) return <Choice suggested={suggested} target={target} />;
-  if (target.backed_by.length === 0) return <Text c="dimmed">Nothing that is known here.</Text>;
+  if (target.backed_by.length === 0) return <Text c="dimmed">{t`Nothing that is known here.`}</Text>;
   return (
     <Group>
       {target.backed_by.map(({ id, name }) => (
@@ -33,7 +34,7 @@ function Choice({ target, suggested }: Omit<BackedByProps, "mayChange">) {
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set(target.backed_by.map(({ id }) => id)));
   const save = useMutation(setBacking);
   const others = targets.filter(({ id }) => id !== target.id);
-  if (others.length === 0) return <Text c="dimmed">The cluster has no other target.</Text>;
+  if (others.length === 0) return <Text c="dimmed">{t`The cluster has no other target.`}</Text>;
   function tick(id: number, isTicked: boolean): void {
     const next = new Set(ticked);
     if (isTicked) next.add(id);
@@ -45,10 +46,10 @@ function Choice({ target, suggested }: Omit<BackedByProps, "mayChange">) {
       {others.map(({ id, name, mounts }) => (
         <Checkbox
           checked={ticked.has(id)}
-          description={mounts.map((mount) => `${mount.path} on ${mount.node_name}`).join(", ")}
+          description={mounts.map((mount) => t`${mount.path} on ${mount.node_name}`).join(", ")}
           key={id}
           label={
-            suggested.some((one) => one.id === id) ? `${name} (suggested: it holds what is exported)` : name
+            suggested.some((one) => one.id === id) ? t`${name} (suggested: it holds what is exported)` : name
           }
           onChange={(event) => tick(id, event.currentTarget.checked)}
         />
@@ -59,9 +60,7 @@ function Choice({ target, suggested }: Omit<BackedByProps, "mayChange">) {
           loading={save.isPending}
           onClick={() => save.mutate({ targetId: target.id, targets: [...ticked] })}
           size="xs"
-        >
-          Save
-        </Button>
+        >{t`Save`}</Button>
       </Group>
     </Stack>
   );

@@ -1,5 +1,7 @@
 /** Ticking discovered mounts makes targets of them, or puts a target on the nodes that mount it too. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button, Checkbox, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -47,7 +49,9 @@ export default function DiscoverTargets({ clusterId, hasNodes, onStart, onDone }
       {(rows) => (
         <Stack gap="xs">
           <Text c="dimmed" size="sm">
-            Directories that the agents may write to and that are no target yet: tick the ones to measure.
+            <Trans>
+              Directories that the agents may write to and that are no target yet: tick the ones to measure.
+            </Trans>
           </Text>
           <CandidateTable candidates={rows} names={names} onNames={setNames} />
           {create.error && <ErrorNotice error={create.error} />}
@@ -59,7 +63,7 @@ export default function DiscoverTargets({ clusterId, hasNodes, onStart, onDone }
               // A refusal stays visible through the error; what was made before it is no longer offered.
               onClick={() => void makeTicked().catch(() => undefined)}
             >
-              {names.size > 1 ? `Make ${names.size} targets` : "Make target"}
+              {names.size > 1 ? t`Make ${names.size} targets` : t`Make target`}
             </Button>
           </Group>
         </Stack>
@@ -99,8 +103,8 @@ function NoCandidates({ hasNodes }: { hasNodes: boolean }) {
   return (
     <Text c="dimmed" size="sm">
       {hasNodes
-        ? "Every approved directory is a target already. Add directories to approved_directories in a node's agent.toml and restart its agent to see more here."
-        : "Mounts appear here as soon as a node has joined."}
+        ? t`Every approved directory is a target already. Add directories to approved_directories in a node's agent.toml and restart its agent to see more here.`
+        : t`Mounts appear here as soon as a node has joined.`}
     </Text>
   );
 }
@@ -121,12 +125,12 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
   }
   return (
     <ScrollTable
-      head={["Directory", "File system", "Nodes", "Size", "Free", "Target name"]}
-      label="Discovered mounts"
+      head={[t`Directory`, t`Target name`, t`File system`, t`Nodes`, t`Size`, t`Free`]}
+      label={t`Discovered mounts`}
     >
       {candidates.map((candidate) => (
         <tr key={keyOf(candidate)}>
-          <td>
+          <td className="iotide-name">
             <Checkbox
               checked={names.has(keyOf(candidate))}
               label={pathOf(candidate)}
@@ -135,14 +139,32 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
               }
             />
           </td>
+          <td>
+            {candidate.joins ? (
+              <Text size="sm">
+                <Trans>joins {candidate.joins.name}</Trans>
+              </Text>
+            ) : (
+              <TextInput
+                aria-label={t`Name of the target for ${pathOf(candidate)}`}
+                miw={170}
+                disabled={!names.has(keyOf(candidate))}
+                onChange={(event) => setName(keyOf(candidate), event.currentTarget.value)}
+                size="xs"
+                value={names.get(keyOf(candidate)) ?? candidate.suggested_name}
+              />
+            )}
+          </td>
           <td className="iotide-wrap">
-            {candidate.fstype} on {[...new Set(candidate.places.map(({ source }) => source))].join(", ")}
-            <Text c="dimmed" size="xs">
-              {candidate.scope === "shared"
-                ? "shared: one file system behind its mounts"
-                : "private to each node"}
-              {candidate.identity && `, ${candidate.identity}`}
-            </Text>
+            <Trans>
+              {candidate.fstype} on {[...new Set(candidate.places.map(({ source }) => source))].join(", ")}
+              <Text c="dimmed" size="xs">
+                {candidate.scope === "shared"
+                  ? t`shared: one file system behind its mounts`
+                  : t`private to each node`}
+                {candidate.identity && `, ${candidate.identity}`}
+              </Text>
+            </Trans>
           </td>
           <td className="iotide-wrap">
             {candidate.places.map((place) => placeName(place, candidate)).join(", ")}
@@ -153,20 +175,6 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
           <td>
             <Quantity unit="bytes" value={least(candidate.places.map(({ free_bytes }) => free_bytes))} />
           </td>
-          <td>
-            {candidate.joins ? (
-              <Text size="sm">joins {candidate.joins.name}</Text>
-            ) : (
-              <TextInput
-                aria-label={`Name of the target for ${pathOf(candidate)}`}
-                miw={220}
-                disabled={!names.has(keyOf(candidate))}
-                onChange={(event) => setName(keyOf(candidate), event.currentTarget.value)}
-                size="xs"
-                value={names.get(keyOf(candidate)) ?? candidate.suggested_name}
-              />
-            )}
-          </td>
         </tr>
       ))}
     </ScrollTable>
@@ -175,7 +183,7 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
 
 /** A node, with the path where that is another than the row's. */
 function placeName(place: Candidate["places"][number], candidate: Candidate): string {
-  return place.path === pathOf(candidate) ? place.node_name : `${place.node_name} at ${place.path}`;
+  return place.path === pathOf(candidate) ? place.node_name : t`${place.node_name} at ${place.path}`;
 }
 
 function least(values: readonly (number | null)[]): number | null {

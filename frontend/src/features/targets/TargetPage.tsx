@@ -1,5 +1,7 @@
 /** One target: where it is mounted, what it is made of, what it stands on, and every fact. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Progress, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -10,35 +12,44 @@ import { FactsTable } from "@/components/FactsTable";
 import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
-import { MadeUpBadge } from "@/components/MadeUp";
+import { OriginBadge } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
+import { nodesOf, together } from "./alike";
 import { BackedBy } from "./BackedBy";
 import { targetFactsQuery, targetQuery } from "./queries";
+import { StackDiagram } from "./StackDiagram";
+import { SuspectsSwitch } from "./SuspectsSwitch";
 import { layersOf } from "./stack";
 
 interface TargetPageProps {
   readonly targetId: number;
+  /** What other slices know of it. */
   readonly advice: ReactNode;
+  readonly runs: ReactNode;
+  readonly history: ReactNode;
 }
 
-export function TargetPage({ targetId, advice }: TargetPageProps) {
+export function TargetPage({ targetId, advice, runs, history }: TargetPageProps) {
   const target = useQuery(targetQuery(targetId));
   const facts = useQuery(targetFactsQuery(targetId));
   return (
-    <LoadedPage query={target} title={`Target ${targetId}`}>
+    <LoadedPage query={target} title={t`Target ${targetId}`}>
       {(found) => (
         <Page
           actions={<Actions target={found} />}
-          title={`Target ${found.name}`}
+          title={t`Target ${found.name}`}
           trail={<Trail target={found} />}
         >
           <DrainNote drain={found.drain} />
           {advice}
           <Loaded query={facts}>{(known) => <Known facts={known} target={found} />}</Loaded>
+          {history}
+          {runs}
+          {facts.data && <AllFacts places={facts.data.places} />}
         </Page>
       )}
     </LoadedPage>
@@ -51,7 +62,7 @@ function Actions({ target }: { target: Target }) {
     <DrainButton
       clusterId={target.cluster_id}
       drain={target.drain}
-      name={`target ${target.name}`}
+      name={t`target ${target.name}`}
       size="sm"
       subject={{ kind: "target", id: target.id }}
     />
@@ -61,16 +72,19 @@ function Actions({ target }: { target: Target }) {
 function Trail({ target: { cluster_id: clusterId, scope, retired_at: retiredAt } }: { target: Target }) {
   return (
     <>
-      <TextLink to="/" underline="always">
-        Overview
-      </TextLink>{" "}
-      · {scope === "shared" ? "one file system shared by its nodes" : "private to each node"}{" "}
-      <MadeUpBadge clusterId={clusterId} />
+      <TextLink to="/" underline="always">{t`Overview`}</TextLink> ·{" "}
+      <TextLink
+        params={{ clusterId }}
+        to="/clusters/$clusterId"
+        underline="always"
+      >{t`its cluster`}</TextLink>{" "}
+      · {scope === "shared" ? t`one file system shared by its nodes` : t`private to each node`}{" "}
+      <OriginBadge clusterId={clusterId} />
       {retiredAt && (
-        <>
+        <Trans>
           {" "}
           · retired <When at={retiredAt} />
-        </>
+        </Trans>
       )}
     </>
   );
@@ -80,30 +94,31 @@ function Known({ target, facts }: { target: Target; facts: TargetFacts }) {
   const mayChange = useMay("operator", target.cluster_id) && !target.retired_at;
   return (
     <>
-      <Section title="Where it is">
+      <Section
+        description={t`Capacity is by the last word of each node; what it was earlier is not kept.`}
+        title={t`Where it is`}
+      >
         <PlaceTable places={facts.places} target={target} />
       </Section>
       <Section
-        description="From the mount down to the disks, by the last word of each node."
-        title="What it is made of"
+        description={t`From the mount down to the disks, by the last word of each node.`}
+        title={t`What it is made of`}
       >
         <Stack>
-          {[...facts.places, ...facts.backing].map((place) => (
-            <Made key={`${place.target.id} ${place.node_id}`} place={place} />
+          {together([...facts.places, ...facts.backing], stackOf).map((places) => (
+            <Made key={`${places[0]?.target.id} ${places[0]?.node_id}`} places={places} />
           ))}
         </Stack>
       </Section>
       <Section
-        description="Targets of storage nodes that serve it. Their facts go with its runs: a change of the server's RAID is an event on its trend."
-        title="What it stands on"
+        description={t`Targets of storage nodes that serve it. Their facts go with its runs: a change of the server's RAID is an event on its trend.`}
+        title={t`What it stands on`}
       >
         <BackedBy mayChange={mayChange} suggested={facts.suggested_backing} target={target} />
       </Section>
-      {facts.places.map(({ mount, node_id, node_name }) => (
-        <Section key={node_id} title={`Facts on ${node_name}`}>
-          <FactsTable facts={mount?.facts ?? {}} label={`Facts on ${node_name}`} maxHeight={320} />
-        </Section>
-      ))}
+      <Section title={t`When a change is suspected`}>
+        <SuspectsSwitch target={target} />
+      </Section>
     </>
   );
 }
@@ -111,30 +126,48 @@ function Known({ target, facts }: { target: Target; facts: TargetFacts }) {
 function PlaceTable({ places, target }: { places: readonly TargetPlace[]; target: Target }) {
   const problems = new Map(target.mounts.map(({ node_id, problem }) => [node_id, problem]));
   return (
-    <ScrollTable head={["Node", "Directory", "File system", "Size", "Used", "Inodes used"]} label="Mounts">
+    <ScrollTable
+      head={[t`Node`, t`Directory`, t`File system`, t`Size`, t`Used`, t`Inodes used`]}
+      label={t`Mounts`}
+    >
       {places.map(({ mount, ...place }) => (
         <tr key={place.node_id}>
-          <td className="iotide-strong">{place.node_name}</td>
+          <td className="iotide-strong">
+            <TextLink params={{ nodeId: place.node_id }} to="/nodes/$nodeId">
+              {place.node_name}
+            </TextLink>
+          </td>
           <td className="iotide-wrap">
             {place.path}
             <Text c="var(--mantine-color-error)" size="xs">
               {problems.get(place.node_id)}
             </Text>
           </td>
-          <td>{mount ? `${mount.fstype} on ${mount.source}` : "nothing"}</td>
+          <td>{mount ? t`${mount.fstype} on ${mount.source}` : t`nothing`}</td>
           <td>
             <Quantity unit="bytes" value={mount?.total_bytes ?? null} />
           </td>
           <td>
-            <Used free={mount?.free_bytes} label="Space used" total={mount?.total_bytes} />
+            <Used free={mount?.free_bytes} label={t`Space used`} total={mount?.total_bytes} />
           </td>
           <td>
-            <Used free={mount?.free_inodes} label="Inodes used" total={mount?.total_inodes} />
+            <Used free={mount?.free_inodes} label={t`Inodes used`} total={mount?.total_inodes} />
           </td>
         </tr>
       ))}
     </ScrollTable>
   );
+}
+
+function AllFacts({ places }: { places: readonly TargetPlace[] }) {
+  return together(places, ({ mount }) => mount?.facts).map((alike) => {
+    const title = t`Facts on ${nodesOf(alike)}`;
+    return (
+      <Section key={title} title={title}>
+        <FactsTable facts={alike[0]?.mount?.facts ?? {}} label={title} maxHeight={320} />
+      </Section>
+    );
+  });
 }
 
 interface UsedProps {
@@ -144,7 +177,7 @@ interface UsedProps {
 }
 
 function Used({ label, free, total }: UsedProps) {
-  if (!total || free === null || free === undefined) return <span>unknown</span>;
+  if (!total || free === null || free === undefined) return <span>{t`unknown`}</span>;
   const percent = Math.round((100 * (total - free)) / total);
   return (
     <>
@@ -154,27 +187,21 @@ function Used({ label, free, total }: UsedProps) {
   );
 }
 
-function Made({ place }: { place: TargetPlace }) {
-  const { mount } = place;
-  if (!mount) return null;
+/** What makes two places look alike. */
+function stackOf({ target, mount }: TargetPlace) {
+  return [target.id, mount && layersOf(mount)];
+}
+
+function Made({ places }: { places: readonly TargetPlace[] }) {
+  const [first] = places;
+  if (!first?.mount) return null;
+  const name = t`${first.target.name} on ${nodesOf(places)}`;
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
-        {place.target.name} on {place.node_name}
+        {name}
       </Title>
-      <ol aria-label={`Layers of ${place.target.name} on ${place.node_name}`} className="iotide-layers">
-        {layersOf(mount).map(({ kind, facts }, depth) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a layer is what its depth says
-          <li key={depth} style={{ marginInlineStart: `${depth}rem` }}>
-            <Text fw={600} size="sm" span>
-              {kind}
-            </Text>{" "}
-            <Text c="dimmed" size="xs" span style={{ overflowWrap: "anywhere" }}>
-              {facts.join(", ")}
-            </Text>
-          </li>
-        ))}
-      </ol>
+      <StackDiagram layers={layersOf(first.mount)} name={name} />
     </Stack>
   );
 }

@@ -1,6 +1,7 @@
 /** Targets of one cluster, and the mounts that could become more of them. */
 
-import { Group, Stack, Text, Title } from "@mantine/core";
+import { t } from "@lingui/core/macro";
+import { Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Target } from "@/api/types";
@@ -10,6 +11,7 @@ import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
+import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -23,42 +25,42 @@ export function TargetsPanel({ clusterId, hasNodes }: { clusterId: number; hasNo
   const [isAdding, setIsAdding] = useState(false);
   const isEmpty = targets.data?.length === 0;
   return (
-    <Stack gap="xs">
-      <Group justify="space-between">
-        <Title order={3} size="h5">
-          Targets
-        </Title>
-        {mayCreate && !isEmpty && (
-          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>
-            Add targets
-          </AddButton>
+    <Section
+      actions={
+        mayCreate &&
+        !isEmpty && (
+          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>{t`Add targets`}</AddButton>
+        )
+      }
+      title={t`Targets`}
+    >
+      <Stack gap="sm">
+        <Loaded
+          empty={<Text>{t`No target yet. A target is a file system or directory under test.`}</Text>}
+          isEmpty={(rows) => rows.length === 0}
+          query={targets}
+        >
+          {(rows) => <TargetTable targets={rows} />}
+        </Loaded>
+        {mayCreate && (isAdding || isEmpty) && (
+          <Suspense>
+            <DiscoverTargets
+              clusterId={clusterId}
+              hasNodes={hasNodes}
+              onDone={() => setIsAdding(false)}
+              // The first target makes the list no longer empty; the others are still to come.
+              onStart={() => setIsAdding(true)}
+            />
+          </Suspense>
         )}
-      </Group>
-      <Loaded
-        empty={<Text>No target yet. A target is a file system or directory under test.</Text>}
-        isEmpty={(rows) => rows.length === 0}
-        query={targets}
-      >
-        {(rows) => <TargetTable targets={rows} />}
-      </Loaded>
-      {mayCreate && (isAdding || isEmpty) && (
-        <Suspense>
-          <DiscoverTargets
-            clusterId={clusterId}
-            hasNodes={hasNodes}
-            onDone={() => setIsAdding(false)}
-            // The first target makes the list no longer empty; the others are still to come.
-            onStart={() => setIsAdding(true)}
-          />
-        </Suspense>
-      )}
-    </Stack>
+      </Stack>
+    </Section>
   );
 }
 
 function TargetTable({ targets }: { targets: readonly Target[] }) {
   return (
-    <ScrollTable head={["Target", "Path", "File system", "Nodes", "Free", ""]} label="Targets">
+    <ScrollTable head={[t`Target`, t`Path`, t`File system`, t`Nodes`, t`Free`, ""]} label={t`Targets`}>
       {targets.map((target) => (
         <TargetRow key={target.id} target={target} />
       ))}
@@ -82,7 +84,7 @@ function TargetRow({ target }: { target: Target }) {
       <td>
         {kinds.join(", ")}
         <Text c="dimmed" size="xs">
-          {target.scope === "shared" ? "shared" : "private to each node"}
+          {target.scope === "shared" ? t`shared` : t`private to each node`}
         </Text>
       </td>
       <td className="iotide-wrap">
@@ -101,7 +103,7 @@ function TargetRow({ target }: { target: Target }) {
           <DrainButton
             clusterId={target.cluster_id}
             drain={target.drain}
-            name={`target ${target.name}`}
+            name={t`target ${target.name}`}
             size="compact-xs"
             subject={{ kind: "target", id: target.id }}
           />
@@ -117,18 +119,16 @@ function RetireButton({ target }: { target: Target }) {
   if (!useMay("admin", target.cluster_id)) return null;
   return (
     <ConfirmButton
-      aria-label={`Retire ${target.name}`}
+      aria-label={t`Retire ${target.name}`}
       loading={retire.isPending}
       onConfirm={() => retire.mutate(target.id)}
       question={{
-        title: `Retire ${target.name}?`,
-        body: "It gets no more runs. What was measured on it stays.",
+        title: t`Retire ${target.name}?`,
+        body: t`It gets no more runs. What was measured on it stays.`,
         yes: "Retire",
-        no: "Keep it",
+        no: t`Keep it`,
       }}
       size="compact-xs"
-    >
-      Retire
-    </ConfirmButton>
+    >{t`Retire`}</ConfirmButton>
   );
 }

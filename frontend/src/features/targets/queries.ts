@@ -88,6 +88,19 @@ export const setBacking = mutationOptions({
   onSuccess: (_target, _body, _result, { client }) => refetch(client),
 });
 
+/** Whether a suspected change on it is looked at again by runs of iotide's own. */
+export const setSuspects = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ targetId, confirms }: { targetId: number; confirms: boolean }) =>
+    answer(
+      api.PATCH("/api/v1/targets/{target_id}", {
+        params: { path: { target_id: targetId } },
+        body: { confirms_suspects: confirms },
+      }),
+    ),
+  onSuccess: (_target, _wanted, _result, { client }) => refetch(client),
+});
+
 export const retireTarget = mutationOptions({
   mutationFn: (targetId: number) =>
     answer(api.DELETE("/api/v1/targets/{target_id}", { params: { path: { target_id: targetId } } })),

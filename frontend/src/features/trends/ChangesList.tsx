@@ -1,11 +1,15 @@
 /** What changed lately in all series, with what happened near it and the way to the trend at that place. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Badge, Group, NativeSelect, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Cluster, NamedChange } from "@/api/types";
 import { DirectionBadge } from "@/components/DirectionBadge";
+import { IntervalMark } from "@/components/IntervalMark";
+import { type Interval, reachOf } from "@/components/interval";
 import { Loaded } from "@/components/Loaded";
-import { MadeUpBadge } from "@/components/MadeUp";
+import { OriginBadge } from "@/components/Origin";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -15,7 +19,7 @@ import { When } from "@/components/When";
 import { formatP } from "@/lib/units";
 import { changesQuery } from "./queries";
 
-const HEAD = ["Series", "What", "Since", "Before", "After", "p", "Events near it"];
+const HEAD = [t`Series`, t`What`, t`Since`, t`Before`, t`After`, "p", t`Events near it`];
 
 /** The part of the address that belongs to the list. */
 export interface ChangesView {
@@ -39,13 +43,14 @@ export function ChangesList({ clusters, clusterId, workloads, view, onView }: Ch
   const changes = useInfiniteQuery(
     changesQuery({ clusterId, workload, direction, withUnconfirmed: unconfirmed }),
   );
+  const reach = reachOf((changes.data ?? []).flatMap(({ change }) => shiftOf(change) ?? []));
   const names = new Map(clusters.map(({ id, name }) => [id, name]));
   const isFiltered = workload !== undefined || direction !== undefined || clusterId !== undefined;
   return (
     <Section
       actions={<Filters onView={onView} view={view} workloads={workloads} />}
-      description="Changes of level, the newest found first. Two analyses of different numbers of points agree on each that is confirmed."
-      title="Changes"
+      description={t`Changes of level, the newest found first. Two analyses of different numbers of points agree on each that is confirmed.`}
+      title={t`Changes`}
     >
       <Loaded
         empty={<NoChange isFiltered={isFiltered} />}
@@ -55,9 +60,10 @@ export function ChangesList({ clusters, clusterId, workloads, view, onView }: Ch
       >
         {(rows) => (
           <Stack>
-            <ScrollTable head={HEAD} label="Changes">
+            <ScrollTable head={HEAD} label={t`Changes`}>
               {rows.map((found) => (
                 <ChangeRow
+                  reach={reach}
                   clusterName={clusterId === undefined ? names.get(found.series.cluster_id) : undefined}
                   found={found}
                   key={found.change.id}
@@ -76,18 +82,18 @@ function Filters({ workloads, view, onView }: Pick<ChangesListProps, "workloads"
   return (
     <Group gap="sm">
       <NativeSelect
-        aria-label="Workload"
-        data={[{ value: "", label: "All workloads" }, ...workloads]}
+        aria-label={t`Workload`}
+        data={[{ value: "", label: t`All workloads` }, ...workloads]}
         onChange={(event) => onView({ workload: event.currentTarget.value || undefined })}
         size="xs"
         value={view.workload ?? ""}
       />
       <NativeSelect
-        aria-label="Direction"
+        aria-label={t`Direction`}
         data={[
-          { value: "", label: "Better and worse" },
-          { value: "worse", label: "Worse alone" },
-          { value: "better", label: "Better alone" },
+          { value: "", label: t`Better and worse` },
+          { value: "worse", label: t`Worse alone` },
+          { value: "better", label: t`Better alone` },
         ]}
         onChange={({ currentTarget: { value } }) =>
           onView({ direction: value === "better" || value === "worse" ? value : undefined })
@@ -97,7 +103,7 @@ function Filters({ workloads, view, onView }: Pick<ChangesListProps, "workloads"
       />
       <Switch
         checked={view.unconfirmed ?? false}
-        label="Not confirmed yet, too"
+        label={t`Not confirmed yet, too`}
         onChange={(event) => onView({ unconfirmed: event.currentTarget.checked || undefined })}
         size="sm"
       />
@@ -106,11 +112,13 @@ function Filters({ workloads, view, onView }: Pick<ChangesListProps, "workloads"
 }
 
 function NoChange({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Text c="dimmed">No change of these is known.</Text>;
+  if (isFiltered) return <Text c="dimmed">{t`No change of these is known.`}</Text>;
   return (
     <Text c="dimmed">
-      No change is known. A series is looked at after each of its points, from the fourteenth on: five against
-      nine is the least that can show one.
+      <Trans>
+        No change is known. A series is looked at after each of its points, from the fourteenth on: five
+        against nine is the least that can show one.
+      </Trans>
     </Text>
   );
 }
@@ -118,9 +126,17 @@ function NoChange({ isFiltered }: { isFiltered: boolean }) {
 interface ChangeRowProps {
   readonly found: NamedChange;
   readonly clusterName: string | undefined;
+  /** How far the drawings of the table reach. */
+  readonly reach: number;
 }
 
-function ChangeRow({ found: { series, change, events }, clusterName }: ChangeRowProps) {
+/** A change is told with its p and not with an interval, so it is drawn as a dot; none where the level was 0 before. */
+function shiftOf({ shift_ratio: shift }: NamedChange["change"]): Interval | null {
+  return shift === null ? null : { ratio: 1 + shift, low: null, high: null };
+}
+
+function ChangeRow({ found: { series, change, events }, clusterName, reach }: ChangeRowProps) {
+  const shift = shiftOf(change);
   return (
     <tr>
       <td className="iotide-wrap">
@@ -130,16 +146,22 @@ function ChangeRow({ found: { series, change, events }, clusterName }: ChangeRow
           clusterName={clusterName}
           series={series}
         />
-        <MadeUpBadge clusterId={series.cluster_id} />
+        <OriginBadge clusterId={series.cluster_id} />
       </td>
       <td className="iotide-wrap">
-        <DirectionBadge change={change} /> {change.words}
+        <Group gap="xs">
+          <DirectionBadge change={change} />
+          {shift && <IntervalMark of={shift} reach={reach} />}
+        </Group>
+        {change.words}
         {change.confirmed_at === null && <Unconfirmed />}
       </td>
       <td>
         <When at={change.at} />
         <Text c="dimmed" size="xs">
-          after <When at={change.previous_at} />
+          <Trans>
+            after <When at={change.previous_at} />
+          </Trans>
         </Text>
       </td>
       <td>
@@ -157,20 +179,18 @@ function ChangeRow({ found: { series, change, events }, clusterName }: ChangeRow
 }
 
 function Unconfirmed() {
-  return (
-    <Badge color="orange" ml="xs" tt="none" variant="light">
-      not confirmed yet
-    </Badge>
-  );
+  return <Badge color="orange" ml="xs" tt="none" variant="light">{t`not confirmed yet`}</Badge>;
 }
 
 function Events({ events }: Pick<NamedChange, "events">) {
-  if (events.length === 0) return <Text c="dimmed">none known</Text>;
+  if (events.length === 0) return <Text c="dimmed">{t`none known`}</Text>;
   return events.map(({ id, at, text, told_by }) => (
     <div key={id}>
       {text}
       <Text c="dimmed" size="xs">
-        <When at={at} />, told by {told_by ?? "runs"}
+        <Trans>
+          <When at={at} />, told by {told_by ?? t`runs`}
+        </Trans>
       </Text>
     </div>
   ));

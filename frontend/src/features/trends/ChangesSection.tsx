@@ -1,5 +1,7 @@
 /** What changed in the drawn series and since when, in the words of the last analyses. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
 import type { SeriesAnalysis, SeriesChange } from "@/api/types";
 import { Section } from "@/components/Page";
@@ -7,7 +9,7 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { formatP, type Unit } from "@/lib/units";
-import type { ChosenPoint, NamedPoints } from "./TrendChart";
+import type { ChosenPoint, NamedPoints } from "./lines";
 
 interface ChangesSectionProps {
   readonly lines: readonly NamedPoints[];
@@ -23,10 +25,10 @@ export function ChangesSection({ lines, analyses, onChoose }: ChangesSectionProp
   if (analysed.length === 0) return null;
   return (
     <Section
-      description="A change has five points on both sides, a shift of 3 % and p below 0.001; nothing is called equal."
-      title="What changed"
+      description={t`A change has five points on both sides, a shift of 3 % and p below 0.001; nothing is called equal.`}
+      title={t`What changed`}
     >
-      <ScrollTable head={["Series", "What", "Since", "Before", "After", "p"]} label="What changed">
+      <ScrollTable head={["Series", "What", "Since", "Before", "After", "p"]} label={t`What changed`}>
         {analysed.map(({ name, unit, analysis }) => (
           <SeriesRows
             analysis={analysis}
@@ -93,17 +95,13 @@ function NoiseRow({ name, noise }: NoiseRowProps) {
 function Suspected({ isHigher }: { isHigher: boolean }) {
   return (
     <Badge color="orange" ml="xs" tt="none" variant="light">
-      suspect: the newest points are {isHigher ? "higher" : "lower"}
+      <Trans>suspect: the newest points are {isHigher ? t`higher` : t`lower`}</Trans>
     </Badge>
   );
 }
 
 function Unconfirmed() {
-  return (
-    <Badge color="orange" ml="xs" tt="none" variant="light">
-      not confirmed yet
-    </Badge>
-  );
+  return <Badge color="orange" ml="xs" tt="none" variant="light">{t`not confirmed yet`}</Badge>;
 }
 
 interface ChangeRowProps {

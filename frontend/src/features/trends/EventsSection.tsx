@@ -1,19 +1,24 @@
 /** What changed outside of the results, and what that did to the drawn series. */
 
-import type { SeriesAnalysis } from "@/api/types";
+import { t } from "@lingui/core/macro";
+import { Anchor } from "@mantine/core";
 import { RemoveEventButton } from "@/components/events/RemoveEventButton";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { formatP } from "@/lib/units";
-import type { NamedPoints } from "./TrendChart";
+import type { Analyses, NamedPoints } from "./lines";
 
 interface EventsSectionProps {
   readonly lines: readonly NamedPoints[];
-  readonly analyses: ReadonlyMap<number, SeriesAnalysis>;
+  readonly analyses: Analyses;
+  /** Chosen here or in the chart, and the one under the pointer there. */
+  readonly chosenId: number | undefined;
+  readonly pointedAtId: number | null;
+  readonly onChoose: (eventId: number | undefined) => void;
 }
 
-export function EventsSection({ lines, analyses }: EventsSectionProps) {
+export function EventsSection({ lines, analyses, chosenId, pointedAtId, onChoose }: EventsSectionProps) {
   const rows = lines.flatMap(({ name, points }) =>
     (analyses.get(points.series.id)?.events ?? []).map((found) => ({ name, id: points.series.id, ...found })),
   );
@@ -21,21 +26,34 @@ export function EventsSection({ lines, analyses }: EventsSectionProps) {
   const newestFirst = rows.toSorted((a, b) => Date.parse(b.event.at) - Date.parse(a.event.at));
   return (
     <Section
-      description="What runs met, as another kernel or mount option, and what people told of; each judged by the points before and after it."
-      title="Events"
+      description={t`What runs met, as another kernel or mount option, and what people told of; each judged by the points before and after it.`}
+      title={t`Events`}
     >
       <ScrollTable
-        head={["When", "What", "Told by", "Series", "Effect", "p", ""]}
-        label="Events"
+        head={[t`When`, t`What`, t`Told by`, t`Series`, t`Effect`, "p", ""]}
+        label={t`Events`}
         maxHeight={440}
       >
         {newestFirst.map(({ name, id, event, words, p_value }) => (
-          <tr key={`${event.id} ${id}`}>
+          <tr
+            data-chosen={event.id === chosenId || undefined}
+            data-pointed-at={event.id === pointedAtId || undefined}
+            key={`${event.id} ${id}`}
+          >
             <td>
-              <When at={event.at} />
+              <Anchor
+                aria-pressed={event.id === chosenId}
+                component="button"
+                onClick={() => onChoose(event.id === chosenId ? undefined : event.id)}
+                size="sm"
+                title={t`Point it out in the chart`}
+                type="button"
+              >
+                <When at={event.at} />
+              </Anchor>
             </td>
             <td className="iotide-wrap">{event.text}</td>
-            <td>{event.told_by ?? "runs"}</td>
+            <td>{event.told_by ?? t`runs`}</td>
             <td className="iotide-name">{name}</td>
             <td className="iotide-wrap">{words}</td>
             <td>{p_value === null ? "" : formatP(p_value)}</td>

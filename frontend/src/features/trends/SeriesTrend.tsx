@@ -1,5 +1,6 @@
 /** The trend of one series around a moment, for pages about what happened there. */
 
+import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -20,7 +21,7 @@ interface SeriesTrendProps {
 }
 
 export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTrendProps) {
-  const points = useQuery(pointsQuery(seriesId));
+  const points = useQuery(pointsQuery(seriesId, {}));
   const { data: analysis } = useQuery(analysisQuery(seriesId));
   const lines = useMemo(
     () => (points.data ? [{ name: points.data.series.title, points: around(points.data, at) }] : []),
@@ -29,7 +30,7 @@ export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTren
   const analyses = useMemo(() => new Map(analysis ? [[seriesId, analysis]] : []), [analysis, seriesId]);
   return (
     <Loaded
-      empty={<Text c="dimmed">The series has no points any more.</Text>}
+      empty={<Text c="dimmed">{t`The series has no points any more.`}</Text>}
       isEmpty={(found) => found.at.length === 0}
       lines={8}
       query={points}

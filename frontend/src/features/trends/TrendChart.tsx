@@ -1,157 +1,95 @@
-/** The chart of a trend and, behind it, the table of its points. */
+/** The chart of a trend, with what changed and what happened in lanes below it. */
 
-import { Anchor, Badge, Button, Stack } from "@mantine/core";
-import { useMemo, useState } from "react";
-import type { Points, SeriesAnalysis } from "@/api/types";
-import { Quantity } from "@/components/Quantity";
-import { ScrollTable } from "@/components/ScrollTable";
+import { t } from "@lingui/core/macro";
+import { useMemo } from "react";
 import { useScheme } from "@/components/scheme";
-import { When } from "@/components/When";
-import { type Scale, scaleFor } from "@/lib/units";
+import { fromLocalTime } from "@/lib/time";
+import { usedLanes } from "@/plots/happenings";
 import { Plot } from "@/plots/Plot";
-import { type TrendLine, trendFigure } from "@/plots/trend";
+import { trendFigure } from "@/plots/trend";
+import { pointsTable } from "./exports";
+import { type Analyses, type ChosenPoint, type Happening, type NamedPoints, toLine } from "./lines";
+import { pointsPath, type Span } from "./queries";
 
-export interface NamedPoints {
-  readonly name: string;
-  readonly points: Points;
-}
-
-/** A point that the reader chose, in a chart or in a table. */
-export interface ChosenPoint {
-  readonly seriesId: number;
-  readonly cellId: number;
-}
+const NO_SPAN: Span = {};
+const CHART_PIXELS = 420;
+const LANE_PIXELS = 34;
 
 interface TrendChartProps {
   readonly lines: readonly NamedPoints[];
-  readonly analyses: ReadonlyMap<number, SeriesAnalysis>;
+  readonly analyses: Analyses;
   readonly metricTitle: string;
   readonly fromZero: boolean;
   readonly chosenCellId: number | undefined;
   readonly onChoose: (point: ChosenPoint) => void;
+  readonly happened?: readonly Happening[];
+  /** An event was chosen in its lane. */
+  readonly onEvent?: (eventId: number) => void;
+  /** The pointer is on an event, or on none. */
+  readonly onPointEvent?: (eventId: number | null) => void;
+  readonly span?: Span;
+  readonly onSpan?: (span: Span) => void;
 }
 
-export function TrendChart({
-  lines,
-  analyses,
-  metricTitle,
-  fromZero,
-  chosenCellId,
-  onChoose,
-}: TrendChartProps) {
-  const scheme = useScheme();
-  const unit = lines[0]?.points.series.unit ?? "count";
-  const figure = useMemo(
-    () =>
-      trendFigure(
-        lines.map((line) => toLine(line, analyses)),
-        { metricTitle, unit, fromZero, chosenCellId, scheme },
-      ),
-    [lines, analyses, metricTitle, unit, fromZero, chosenCellId, scheme],
-  );
+const NOTHING: readonly Happening[] = [];
+
+export function TrendChart(props: TrendChartProps) {
+  const { lines, metricTitle, fromZero, happened = NOTHING, span = NO_SPAN, onSpan } = props;
+  const figure = useFigure(props, happened, span);
+  const eventAt = (trace: number, point: number) => (trace === lines.length ? happened[point] : undefined);
+  function choose(trace: number, point: number): void {
+    const mark = eventAt(trace, point);
+    if (mark?.eventId) props.onEvent?.(mark.eventId);
+    const points = mark ? lines[0]?.points : lines[trace]?.points;
+    const cellId = mark ? mark.cellId : points?.cell_id[point];
+    if (points && cellId) props.onChoose({ seriesId: points.series.id, cellId });
+  }
   return (
     <Plot
-      figure={figure}
-      height={440}
-      label={`Trend of ${metricTitle}`}
-      onPointClick={(trace, point) => {
-        const clicked = lines[trace]?.points;
-        const cellId = clicked?.cell_id[point];
-        if (clicked && cellId !== undefined) onChoose({ seriesId: clicked.series.id, cellId });
+      exported={{
+        hasFiles: true,
+        path: pointsPath(
+          lines.map(({ points }) => points.series.id),
+          span,
+        ),
+        table: () => pointsTable(lines),
       }}
-      viewKey={`${metricTitle} ${fromZero}`}
+      figure={figure}
+      height={CHART_PIXELS + LANE_PIXELS * usedLanes(happened).length}
+      label={t`Trend of ${metricTitle}`}
+      onPointClick={choose}
+      onPointHover={(mark) =>
+        props.onPointEvent?.((mark && eventAt(mark.trace, mark.point)?.eventId) || null)
+      }
+      onZoom={(range) =>
+        onSpan?.(range ? { from: fromLocalTime(range[0]), to: fromLocalTime(range[1]) } : NO_SPAN)
+      }
+      viewKey={`${metricTitle} ${fromZero} ${span.from} ${span.to}`}
     />
   );
 }
 
-function toLine({ name, points }: NamedPoints, analyses: ReadonlyMap<number, SeriesAnalysis>): TrendLine {
-  const { at, median, low, high, n, flags } = points;
-  const changes = analyses.get(points.series.id)?.changes ?? [];
-  const changedAt = changes.flatMap((change) => (change.confirmed_at ? [change.at] : []));
-  return { name, at, median, low, high, n, cellId: points.cell_id, flags, changedAt };
-}
-
-interface TrendTableProps {
-  readonly lines: readonly NamedPoints[];
-  readonly onChoose: (point: ChosenPoint) => void;
-}
-
-const ROWS_AT_ONCE = 200;
-
-/** All points, the newest first, as many as a page shows without delay. */
-export function TrendTable({ lines, onChoose }: TrendTableProps) {
-  const [shownRows, setShownRows] = useState(ROWS_AT_ONCE);
-  const rows = useMemo(() => newestFirst(lines), [lines]);
-  const scale = useMemo(() => commonScale(lines), [lines]);
-  return (
-    <Stack gap="xs">
-      <ScrollTable
-        head={["Time", "Median", "Series", "Min", "Max", "Runs", "Flags"]}
-        label="Points of the trend"
-        maxHeight={440}
-      >
-        {rows.slice(0, shownRows).map(({ name, points, index, at }) => (
-          <tr key={`${points.series.id} ${points.cell_id[index]}`}>
-            <td>
-              <Anchor
-                component="button"
-                onClick={() => onChoose({ seriesId: points.series.id, cellId: points.cell_id[index] ?? 0 })}
-                size="sm"
-                type="button"
-              >
-                <When at={at} />
-              </Anchor>
-            </td>
-            <td className="iotide-strong">
-              <Quantity scale={scale} unit={points.series.unit} value={points.median[index] ?? null} />
-            </td>
-            <td className="iotide-name">{name}</td>
-            <Spread index={index} points={points} scale={scale} />
-            <td>{points.flags[index]?.join(", ")}</td>
-          </tr>
-        ))}
-      </ScrollTable>
-      {shownRows < rows.length && (
-        <Button onClick={() => setShownRows(shownRows + ROWS_AT_ONCE)} variant="default" w="fit-content">
-          Show older points, {rows.length - shownRows} left
-        </Button>
-      )}
-    </Stack>
-  );
-}
-
-function newestFirst(lines: readonly NamedPoints[]) {
-  return lines
-    .flatMap(({ name, points }) =>
-      points.at.map((at, index) => ({ name, points, index, at, milliseconds: Date.parse(at) })),
-    )
-    .sort((a, b) => b.milliseconds - a.milliseconds);
-}
-
-function commonScale(lines: readonly NamedPoints[]): Scale {
-  const high = lines.flatMap(({ points }) => points.high);
-  return scaleFor(
-    lines[0]?.points.series.unit ?? "count",
-    high.reduce((most, value) => Math.max(most, value), 0),
-  );
-}
-
-function Spread({ points, index, scale }: { points: Points; index: number; scale: Scale }) {
-  const { unit } = points.series;
-  const runs = points.n[index] ?? 0;
-  return (
-    <>
-      <td>{runs > 1 && <Quantity scale={scale} unit={unit} value={points.low[index] ?? null} />}</td>
-      <td>{runs > 1 && <Quantity scale={scale} unit={unit} value={points.high[index] ?? null} />}</td>
-      <td>
-        {runs > 1 ? (
-          runs
-        ) : (
-          <Badge color="orange" tt="none" variant="light">
-            1 run
-          </Badge>
-        )}
-      </td>
-    </>
+function useFigure(
+  { lines, analyses, metricTitle, fromZero, chosenCellId }: TrendChartProps,
+  happened: readonly Happening[],
+  { from, to }: Span,
+) {
+  const scheme = useScheme();
+  const unit = lines[0]?.points.series.unit ?? "count";
+  return useMemo(
+    () =>
+      trendFigure(
+        lines.map((line) => toLine(line, analyses)),
+        {
+          metricTitle,
+          unit,
+          fromZero,
+          chosenCellId,
+          scheme,
+          marks: happened,
+          span: from && to ? [from, to] : undefined,
+        },
+      ),
+    [lines, analyses, metricTitle, unit, fromZero, chosenCellId, scheme, happened, from, to],
   );
 }

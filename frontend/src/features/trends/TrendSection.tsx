@@ -1,50 +1,90 @@
-/** The trend of one workload on a cluster: what to draw, the chart, and the runs behind a chosen point. */
+/** The trend of one workload on a cluster: what to draw, the chart, small charts, and the runs behind a chosen point. */
 
-import { Group, MultiSelect, NativeSelect, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
-import { type UseQueryResult, useQueries, useQuery } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo } from "react";
-import type { Points, Series, SeriesAnalysis, Workload } from "@/api/types";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react";
+import type { Series, Workload } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { plainTitle } from "@/lib/options";
+import { formatExactTime } from "@/lib/time";
 import { MAX_TRACES } from "@/plots/figure";
 import { ChangesSection } from "./ChangesSection";
 import { EventsSection } from "./EventsSection";
-import { nameSeries, nameVariant } from "./names";
-import { analysisQuery, pointsQuery, seriesQuery } from "./queries";
+import { type ChosenPoint, happenings, type NamedPoints, useAnalyses, useLines } from "./lines";
+import { nameSeries } from "./names";
+import { type Span, seriesQuery } from "./queries";
+import { SmallCharts } from "./SmallCharts";
 import { type Selection, selectSeries, type TrendView } from "./selection";
-import { type ChosenPoint, type NamedPoints, TrendChart, TrendTable } from "./TrendChart";
+import { TrendChart } from "./TrendChart";
+import { TrendPickers } from "./TrendPickers";
+import { TrendTable } from "./TrendTable";
 
 interface TrendSectionProps {
   readonly clusterId: number;
   readonly workload: Workload;
+  readonly clusterNames: ReadonlyMap<number, string>;
   readonly view: TrendView;
   /** Changes parts of the address. */
   readonly onView: (change: TrendView) => void;
   readonly renderRuns: (point: ChosenPoint & { campaignId: number }) => ReactNode;
 }
 
-export function TrendSection({ clusterId, workload, view, onView, renderRuns }: TrendSectionProps) {
+export function TrendSection(props: TrendSectionProps) {
+  const { clusterId, workload } = props;
   const series = useQuery(seriesQuery(clusterId, workload.name));
   return (
     <Loaded
       empty={
-        <Text c="dimmed">No point yet for {workload.title}: each finished cell of a campaign makes one.</Text>
+        <Text c="dimmed">
+          <Trans>No point yet for {workload.title}: each finished cell of a campaign makes one.</Trans>
+        </Text>
       }
       isEmpty={(rows) => rows.length === 0}
       lines={8}
       query={series}
     >
-      {(rows) => <Trend all={rows} onView={onView} renderRuns={renderRuns} view={view} workload={workload} />}
+      {(rows) => <Trend all={rows} {...props} />}
     </Loaded>
   );
 }
 
-type TrendProps = Omit<TrendSectionProps, "clusterId"> & { readonly all: readonly Series[] };
+type TrendProps = TrendSectionProps & { readonly all: readonly Series[] };
 
-function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
+function Trend(props: TrendProps) {
+  const { workload, view, onView, renderRuns } = props;
+  const { selection, names, metricTitle } = useSelection(props);
+  useKeptChoice(selection, onView);
+  const span = useSpan(view);
+  const { lines, failed, isPending } = useLines(selection.drawn, names, span);
+  const chosen = chosenPoint(lines, view);
+  const choose = ({ cellId }: ChosenPoint) => onView({ cell: cellId });
+  return (
+    <Stack>
+      <TrendPickers names={names} onView={onView} selection={selection} view={view} workload={workload} />
+      {failed && <ErrorNotice error={failed} />}
+      <SpanNotice isPending={isPending} lines={lines} onView={onView} span={span} />
+      <Drawn
+        {...props}
+        lines={lines}
+        metricTitle={metricTitle}
+        onChoose={choose}
+        selection={selection}
+        span={span}
+      />
+      <Section description={t`Choose a dot of the chart or a row of the table.`} title={t`Runs of a point`}>
+        {chosen ? renderRuns(chosen) : <Text c="dimmed">{t`No point is chosen.`}</Text>}
+      </Section>
+      <SmallCharts {...props} metric={selection.metric} metricTitle={metricTitle} span={span} />
+    </Stack>
+  );
+}
+
+function useSelection({ all, workload, view }: TrendProps) {
   const selection = useMemo(
     () =>
       selectSeries(
@@ -61,42 +101,107 @@ function Trend({ all, workload, view, onView, renderRuns }: TrendProps) {
     () => nameSeries(selection.candidates, titlesOf(workload.name)),
     [selection, titlesOf, workload],
   );
-  useKeptChoice(selection, onView);
-  const { lines, failed, isPending } = useLines(selection, names);
-  const analyses = useAnalyses(selection);
-  const chosen = chosenPoint(lines, view);
+  return { selection, metricTitle, names };
+}
+
+/** The same object for the same span, which is a part of keys and figures. */
+function useSpan({ from, to }: TrendView): Span {
+  return useMemo(() => ({ from, to }), [from, to]);
+}
+
+interface DrawnProps extends TrendProps {
+  readonly lines: readonly NamedPoints[];
+  readonly selection: Selection;
+  readonly metricTitle: string;
+  readonly span: Span;
+  readonly onChoose: (point: ChosenPoint) => void;
+}
+
+/** The chart or the table behind it, then what changed and what happened around that. */
+function Drawn({ lines, selection, metricTitle, span, view, onView, onChoose }: DrawnProps) {
+  const analyses = useAnalyses(selection.drawn);
+  const [pointedAtId, setPointedAtId] = useState<number | null>(null);
+  const happened = useMemo(() => happenings(lines, analyses, view.event), [lines, analyses, view.event]);
+  const chooseEvent = (event: number | undefined) => onView({ event });
   return (
-    <Stack>
-      <Pickers names={names} onView={onView} selection={selection} view={view} workload={workload} />
-      {failed && <ErrorNotice error={failed} />}
-      {isPending && <Text c="dimmed">Loading points …</Text>}
+    <>
       {view.view === "table" ? (
-        <TrendTable lines={lines} onChoose={({ cellId }) => onView({ cell: cellId })} />
+        <TrendTable lines={lines} onChoose={onChoose} span={span} />
       ) : (
         <TrendChart
           analyses={analyses}
           chosenCellId={view.cell}
           fromZero={!view.zoomed}
+          happened={happened}
           lines={lines}
           metricTitle={metricTitle}
-          onChoose={({ cellId }) => onView({ cell: cellId })}
+          onChoose={onChoose}
+          onEvent={chooseEvent}
+          onPointEvent={setPointedAtId}
+          onSpan={({ from, to }) => onView({ from, to })}
+          span={span}
         />
       )}
       {selection.drawn.length < selection.candidates.length && <NotAll selection={selection} />}
-      <ChangesSection analyses={analyses} lines={lines} onChoose={({ cellId }) => onView({ cell: cellId })} />
-      <EventsSection analyses={analyses} lines={lines} />
-      <Section description="Choose a dot of the chart or a row of the table." title="Runs of a point">
-        {chosen ? renderRuns(chosen) : <Text c="dimmed">No point is chosen.</Text>}
-      </Section>
-    </Stack>
+      <ChangesSection analyses={analyses} lines={lines} onChoose={onChoose} />
+      <EventsSection
+        analyses={analyses}
+        chosenId={view.event}
+        lines={lines}
+        onChoose={chooseEvent}
+        pointedAtId={pointedAtId}
+      />
+    </>
+  );
+}
+
+interface SpanNoticeProps {
+  readonly lines: readonly NamedPoints[];
+  readonly span: Span;
+  readonly isPending: boolean;
+  readonly onView: TrendProps["onView"];
+}
+
+/** Which span is looked at, with the way back, and how many points of it are not drawn. */
+function SpanNotice({ lines, span, isPending, onView }: SpanNoticeProps) {
+  const leftOut = lines.reduce((sum, { points }) => sum + points.left_out, 0);
+  if (!span.from && !isPending && leftOut === 0) return null;
+  return (
+    <Group gap="xs" role="status">
+      {isPending && <Text c="dimmed">{t`Loading points …`}</Text>}
+      {span.from && span.to && (
+        <>
+          <Text size="sm">
+            <Trans>
+              From {formatExactTime(span.from)} to {formatExactTime(span.to)}
+            </Trans>
+          </Text>
+          <Button
+            onClick={() => onView({ from: undefined, to: undefined })}
+            size="compact-sm"
+            variant="default"
+          >{t`Show all`}</Button>
+        </>
+      )}
+      {leftOut > 0 && (
+        <Text c="dimmed" size="sm">
+          <Trans>
+            {leftOut.toLocaleString("en-US")} more points are not drawn; those that are look as all do. Zoom
+            in to see the others.
+          </Trans>
+        </Text>
+      )}
+    </Group>
   );
 }
 
 function NotAll({ selection }: { selection: Selection }) {
   return (
     <Text c="dimmed" size="sm">
-      {selection.drawn.length} of {selection.candidates.length} series are drawn; a chart holds {MAX_TRACES}{" "}
-      at most.
+      <Trans>
+        {selection.drawn.length} of {selection.candidates.length} series are drawn; a chart holds {MAX_TRACES}{" "}
+        at most.
+      </Trans>
     </Text>
   );
 }
@@ -113,31 +218,6 @@ function useKeptChoice(
   }, [isFirstChoice, metric, target, variant]);
 }
 
-/** The points of the drawn series, as far as they have come. */
-function useLines({ drawn }: Selection, names: SeriesNames) {
-  const combine = useCallback(
-    (results: readonly UseQueryResult<Points>[]) => ({
-      lines: results.flatMap(({ data }): NamedPoints[] =>
-        data ? [{ name: names.get(data.series.id) ?? `series ${data.series.id}`, points: data }] : [],
-      ),
-      failed: results.find(({ error }) => error)?.error ?? null,
-      isPending: results.some((result) => result.isPending),
-    }),
-    [names],
-  );
-  return useQueries({ queries: drawn.map(({ id }) => pointsQuery(id)), combine });
-}
-
-/** By series the last analysis of each that is drawn, as far as they have come. */
-function useAnalyses({ drawn }: Selection): ReadonlyMap<number, SeriesAnalysis> {
-  const combine = useCallback(
-    (results: readonly UseQueryResult<SeriesAnalysis>[]) =>
-      new Map(results.flatMap(({ data }) => (data ? [[data.series_id, data] as const] : []))),
-    [],
-  );
-  return useQueries({ queries: drawn.map(({ id }) => analysisQuery(id)), combine });
-}
-
 function chosenPoint(lines: readonly NamedPoints[], { cell }: TrendView) {
   for (const { points } of lines) {
     const index = cell === undefined ? -1 : points.cell_id.indexOf(cell);
@@ -146,100 +226,4 @@ function chosenPoint(lines: readonly NamedPoints[], { cell }: TrendView) {
       return { seriesId: points.series.id, cellId: cell, campaignId };
   }
   return undefined;
-}
-
-type SeriesNames = ReadonlyMap<number, string>;
-
-interface PickersProps {
-  readonly names: SeriesNames;
-  readonly workload: Workload;
-  readonly selection: Selection;
-  readonly view: TrendView;
-  readonly onView: (change: TrendView) => void;
-}
-
-function Pickers({ names, workload, selection, view, onView }: PickersProps) {
-  const titles = new Map(workload.metrics.map(({ name, title }) => [name, title]));
-  return (
-    <Stack gap="xs">
-      <Group align="flex-end">
-        <NativeSelect
-          data={selection.metrics.map((name) => ({
-            value: name,
-            label: titles.get(name) ?? plainTitle(name),
-          }))}
-          label="Metric"
-          onChange={(event) =>
-            onView({ metric: event.currentTarget.value, series: undefined, cell: undefined })
-          }
-          value={selection.metric}
-        />
-        <NativeSelect
-          data={[{ value: "", label: "All targets" }, ...selection.targets]}
-          label="Target"
-          onChange={(event) =>
-            onView({ target: event.currentTarget.value || undefined, series: undefined, cell: undefined })
-          }
-          value={selection.target ?? ""}
-        />
-        <VariantPicker onView={onView} selection={selection} />
-        <SegmentedControl
-          aria-label="View"
-          data={["Chart", "Table"]}
-          onChange={(chosen) => onView({ view: chosen === "Table" ? "table" : undefined })}
-          value={view.view === "table" ? "Table" : "Chart"}
-        />
-        <Switch
-          checked={!view.zoomed}
-          label="Axis from zero"
-          mb={8}
-          onChange={(event) => onView({ zoomed: event.currentTarget.checked ? undefined : true })}
-        />
-      </Group>
-      <MetricDescription metric={selection.metric} workload={workload} />
-      <MultiSelect
-        clearable
-        data={selection.candidates.map(({ id }) => ({
-          value: String(id),
-          label: names.get(id) ?? `series ${id}`,
-        }))}
-        label="Series"
-        maxValues={MAX_TRACES}
-        onChange={(ids) => onView({ series: ids.length > 0 ? ids.map(Number) : undefined })}
-        searchable
-        value={selection.drawn.map(({ id }) => String(id))}
-      />
-    </Stack>
-  );
-}
-
-/** What exactly a metric is, where its title does not say it. */
-function MetricDescription({ workload, metric }: { workload: Workload; metric: string }) {
-  const description = workload.metrics.find(({ name }) => name === metric)?.description;
-  if (!description) return null;
-  return (
-    <Text c="dimmed" size="sm">
-      {description}
-    </Text>
-  );
-}
-
-const ALL_VARIANTS = -1;
-
-/** A variant may have any name, so that a choice is known by its place. */
-function VariantPicker({ selection, onView }: Pick<PickersProps, "selection" | "onView">) {
-  const { variants, variant } = selection;
-  if (variants.length < 2) return null;
-  const named = variants.map((name, place) => ({ value: String(place), label: nameVariant(name) }));
-  return (
-    <NativeSelect
-      data={[{ value: String(ALL_VARIANTS), label: "All variants" }, ...named]}
-      label="Variant"
-      onChange={(event) => {
-        const chosen = variants[Number(event.currentTarget.value)];
-        onView({ variant: chosen, series: undefined, cell: undefined });
-      }}
-      value={String(variant === undefined ? ALL_VARIANTS : variants.indexOf(variant))}
-    />
-  );
 }

@@ -1,5 +1,6 @@
 /** Short names for series: what they have in common is left out. */
 
+import { t } from "@lingui/core/macro";
 import type { Series } from "@/api/types";
 import { optionValue, type TitleOf, type Values, varyingNames } from "@/lib/options";
 
@@ -15,12 +16,12 @@ export function nameSeries(series: readonly Series[], titleOf: TitleOf): Map<num
       .map((part) => namePart(part, values[part], titleOf(part), options.has(part)))
       .filter(Boolean)
       .join(" · ");
-  return new Map(series.map(({ id }, index) => [id, name(parts[index] ?? {}) || `series ${id}`]));
+  return new Map(series.map(({ id }, index) => [id, name(parts[index] ?? {}) || t`series ${id}`]));
 }
 
 /** The variant of a stage; what was measured outside stages has none. */
 export function nameVariant(variant: string): string {
-  return variant || "outside stages";
+  return variant || t`outside stages`;
 }
 
 /** Labels repeat options of the same name; one of them is enough. */

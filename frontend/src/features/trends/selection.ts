@@ -15,7 +15,17 @@ export interface TrendView {
   readonly cell?: number | undefined;
   readonly zoomed?: boolean | undefined;
   readonly view?: "table" | undefined;
+  /** The span of time that is looked at, in UTC. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** The event that is pointed out. */
+  readonly event?: number | undefined;
+  /** What each small chart below the large one is for; none without. */
+  readonly each?: Each | undefined;
 }
+
+export const EACH = ["target", "cluster", "workload"] as const;
+export type Each = (typeof EACH)[number];
 
 export interface Selection {
   readonly metrics: readonly string[];

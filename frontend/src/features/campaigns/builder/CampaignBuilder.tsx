@@ -1,5 +1,6 @@
 /** Builds a campaign: nodes x targets x workloads x options x repeats, with what it comes to at its side. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Grid, Stack, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -10,17 +11,21 @@ import { ConfirmButton } from "@/components/ConfirmButton";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Section } from "@/components/Page";
 import { useMay } from "@/components/session";
+import { randomKey } from "@/lib/keys";
 import { previewQuery, submitCampaign } from "../queries";
+import { SaveTemplate } from "../templates/SaveTemplate";
+import { TemplatesSection } from "../templates/TemplatesSection";
 import { ConditionsSection } from "./ConditionsSection";
 import { calendarOf, type Repeat, type StoredSchedule } from "./calendar";
 import { type Draft, draftOf, EMPTY_DRAFT, missingParts, planOf, refusedOption } from "./draft";
 import { ExportSection } from "./ExportSection";
+import { emptyDraft } from "./emptyDraft";
 import { useKeptDraft } from "./keptDraft";
 import { PlacesSection } from "./PlacesSection";
 import { PreviewPanel } from "./PreviewPanel";
-import { RepeatSection } from "./RepeatSection";
 import { ScheduleSubmit } from "./ScheduleSubmit";
 import { StagesSection } from "./StagesSection";
+import { WhenSection } from "./WhenSection";
 import { WorkloadsSection } from "./WorkloadsSection";
 
 const PREVIEW_DELAY_MILLISECONDS = 400;
@@ -33,6 +38,8 @@ interface CampaignBuilderProps {
   /** The plan to start from, when a campaign is duplicated. */
   readonly original: CampaignPlan | undefined;
   readonly schedule: StoredSchedule | undefined;
+  /** The template that the draft began with. */
+  readonly templateId: number | undefined;
   /** Where the draft is kept. */
   readonly draftKey: string;
   readonly onSubmitted: (campaign: Campaign) => void;
@@ -43,7 +50,7 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
   const { draft, change, forget, isKept } = useKeptDraft({
     key: draftKey,
     clusterId: cluster.id,
-    start: original ? draftOf(original, props.schedule?.repeat) : EMPTY_DRAFT,
+    start: original ? draftOf(original, props.schedule?.repeat) : emptyDraft(props),
     nodes: props.nodes,
     targets: props.targets,
   });
@@ -54,6 +61,7 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, lg: 7 }}>
         <Stack>
+          {!props.schedule && <TemplatesSection clusterId={cluster.id} usedId={props.templateId} />}
           <NameSection draft={draft} onChange={change} />
           <PlacesSection draft={draft} nodes={props.nodes} onChange={change} targets={props.targets} />
           <WorkloadsSection
@@ -64,7 +72,7 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
           />
           <ConditionsSection draft={draft} onChange={change} />
           <StagesSection draft={draft} onChange={change} />
-          <RepeatSection onChange={(repeat) => change({ ...draft, repeat })} repeat={draft.repeat} />
+          <WhenSection draft={draft} onChange={(part) => change({ ...draft, ...part })} />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, lg: 5 }}>
@@ -76,6 +84,7 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
             preview={preview.data}
           />
           <Submits {...props} clusterId={cluster.id} forget={forget} plan={plan} repeat={draft.repeat} />
+          <SaveTemplate clusterId={cluster.id} plan={plan} />
           {isKept && <DiscardButton onDiscard={forget} />}
         </Stack>
       </Grid.Col>
@@ -120,12 +129,12 @@ function Submits({ clusterId, plan, repeat, forget, ...props }: SubmitsProps) {
 
 function NameSection({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
   return (
-    <Section title="Name">
+    <Section title={t`Name`}>
       <TextInput
-        aria-label="Campaign name"
-        description="Letters, digits, dots, dashes and underscores."
+        aria-label={t`Campaign name`}
+        description={t`Letters, digits, dots, dashes and underscores.`}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
-        placeholder="nightly-scratch"
+        placeholder={t`nightly-scratch`}
         value={draft.name}
       />
     </Section>
@@ -137,15 +146,13 @@ function DiscardButton({ onDiscard }: { onDiscard: () => void }) {
     <ConfirmButton
       onConfirm={onDiscard}
       question={{
-        title: "Discard the draft?",
-        body: "What you entered is kept in this tab until you submit it. Discarded, the form starts anew.",
-        yes: "Discard it",
-        no: "Keep it",
+        title: t`Discard the draft?`,
+        body: t`What you entered is kept in this tab until you submit it. Discarded, the form starts anew.`,
+        yes: t`Discard it`,
+        no: t`Keep it`,
       }}
       size="xs"
-    >
-      Discard draft
-    </ConfirmButton>
+    >{t`Discard draft`}</ConfirmButton>
   );
 }
 
@@ -184,7 +191,7 @@ function SubmitSection({ clusterId, plan, onSubmitted }: SubmitSectionProps) {
         onClick={() => plan && submit.mutate({ plan, idempotencyKey }, { onSuccess: onSubmitted })}
         size="md"
       >
-        {maySubmit ? "Submit campaign" : "Only an operator can submit"}
+        {maySubmit ? t`Submit campaign` : t`Only an operator can submit`}
       </Button>
       {plan && <ExportSection idempotencyKey={idempotencyKey} plan={plan} />}
     </>
@@ -199,11 +206,4 @@ function useKeyOf(plan: CampaignPlan | undefined): string {
   const fresh = { text, key: randomKey() };
   setKept(fresh);
   return fresh.key;
-}
-
-/** 128 random bits; crypto.randomUUID is missing where the page came over plain HTTP. */
-function randomKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }

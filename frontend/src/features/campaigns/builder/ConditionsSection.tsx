@@ -1,25 +1,25 @@
 /** How often, how long and beside whom: repeats, exclusivity and limits. */
 
+import { t } from "@lingui/core/macro";
 import { NumberInput, Select, SimpleGrid, Textarea, TextInput } from "@mantine/core";
 import type { CampaignPlan } from "@/api/types";
 import { Section } from "@/components/Page";
 import type { Count } from "./calendar";
 import { coolDownProblem, type Draft, timeLimitProblem } from "./draft";
 import { QuietInputs } from "./QuietInputs";
-import { WindowInputs } from "./WindowInputs";
 
 const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
-  { value: "node", label: "Alone on the node" },
-  { value: "node+target", label: "Alone on the node and on the target" },
-  { value: "cluster", label: "Alone on the cluster" },
-  { value: "none", label: "Beside other runs" },
+  { value: "node", label: t`Alone on the node` },
+  { value: "node+target", label: t`Alone on the node and on the target` },
+  { value: "cluster", label: t`Alone on the cluster` },
+  { value: "none", label: t`Beside other runs` },
 ];
 
 const CACHE: readonly { value: CampaignPlan["cache"]; label: string }[] = [
-  { value: "drop", label: "Drop caches before reads" },
-  { value: "remount", label: "Remount targets before reads" },
-  { value: "larger_than_memory", label: "Data twice as large as memory" },
-  { value: "none", label: "Nothing; reads are flagged" },
+  { value: "drop", label: t`Drop caches before reads` },
+  { value: "remount", label: t`Remount targets before reads` },
+  { value: "larger_than_memory", label: t`Data twice as large as memory` },
+  { value: "none", label: t`Nothing; reads are flagged` },
 ];
 
 interface ConditionsSectionProps {
@@ -29,11 +29,11 @@ interface ConditionsSectionProps {
 
 export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
   return (
-    <Section title="How">
+    <Section title={t`How`}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <CountInput
-          description="4 or more say how far results spread."
-          label="Repeats"
+          description={t`4 or more say how far results spread. Cells take turns, A B B A, so that a drift of the machine falls on all alike.`}
+          label={t`Repeats`}
           max={1000}
           min={1}
           onChange={(repeats) => onChange({ ...draft, repeats })}
@@ -43,18 +43,17 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
         <CacheSelect draft={draft} onChange={onChange} />
         <QuietInputs onChange={(quiet) => onChange({ ...draft, quiet })} quiet={draft.quiet} />
         <DurationInputs draft={draft} onChange={onChange} />
-        <WindowInputs onChange={(window) => onChange({ ...draft, window })} window={draft.window} />
         <CountInput
-          description="After a lost or declined attempt."
-          label="Attempts allowed"
+          description={t`After a lost or declined attempt.`}
+          label={t`Attempts allowed`}
           max={10}
           min={1}
           onChange={(attemptsAllowed) => onChange({ ...draft, attemptsAllowed })}
           value={draft.attemptsAllowed}
         />
         <CountInput
-          description="0 to 9; a step counts as an hour of waiting."
-          label="Priority"
+          description={t`0 to 9; a step counts as an hour of waiting.`}
+          label={t`Priority`}
           max={9}
           min={0}
           onChange={(priority) => onChange({ ...draft, priority })}
@@ -62,8 +61,8 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
         />
         <Textarea
           autosize
-          description="Why it is run; shown with the results."
-          label="Note"
+          description={t`Why it is run; shown with the results.`}
+          label={t`Note`}
           onChange={(event) => onChange({ ...draft, note: event.currentTarget.value })}
           value={draft.note}
         />
@@ -77,8 +76,8 @@ function ExclusivitySelect({ draft, onChange }: ConditionsSectionProps) {
     <Select
       allowDeselect={false}
       data={[...EXCLUSIVITY]}
-      description="Who else may load the same resources."
-      label="Exclusivity"
+      description={t`Who else may load the same resources.`}
+      label={t`Exclusivity`}
       onChange={(chosen) => onChange({ ...draft, exclusive: valueIn(EXCLUSIVITY, chosen, "node") })}
       value={draft.exclusive}
     />
@@ -90,8 +89,8 @@ function CacheSelect({ draft, onChange }: ConditionsSectionProps) {
     <Select
       allowDeselect={false}
       data={[...CACHE]}
-      description="What keeps reads from the node's memory."
-      label="Cache"
+      description={t`What keeps reads from the node's memory.`}
+      label={t`Cache`}
       onChange={(chosen) => onChange({ ...draft, cache: valueIn(CACHE, chosen, "drop") })}
       value={draft.cache}
     />
@@ -102,16 +101,16 @@ function DurationInputs({ draft, onChange }: ConditionsSectionProps) {
   return (
     <>
       <TextInput
-        description="Idle time of the node after each run."
+        description={t`Idle time of the node after each run.`}
         error={coolDownProblem(draft)}
-        label="Cool-down"
+        label={t`Cool-down`}
         onChange={(event) => onChange({ ...draft, coolDown: event.currentTarget.value })}
         value={draft.coolDown}
       />
       <TextInput
-        description="A run that takes longer is ended."
+        description={t`A run that takes longer is ended.`}
         error={timeLimitProblem(draft)}
-        label="Time limit of a run"
+        label={t`Time limit of a run`}
         onChange={(event) => onChange({ ...draft, timeLimit: event.currentTarget.value })}
         value={draft.timeLimit}
       />
@@ -133,7 +132,7 @@ function CountInput({ onChange, ...input }: CountInputProps) {
     <NumberInput
       {...input}
       allowDecimal={false}
-      error={input.value === "" && "Give a number."}
+      error={input.value === "" && t`Give a number.`}
       onChange={(entered) => onChange(typeof entered === "number" ? entered : "")}
     />
   );

@@ -1,5 +1,6 @@
 /** The same plan for the command line. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Stack, Text } from "@mantine/core";
 import type { CampaignPlan } from "@/api/types";
 import { Command } from "@/components/Command";
@@ -8,14 +9,14 @@ import { planAsCurl, planAsYaml } from "./export";
 
 export function ExportSection({ plan, idempotencyKey }: { plan: CampaignPlan; idempotencyKey: string }) {
   return (
-    <Section description="The same campaign without a browser." title="As a file or a request">
+    <Section description={t`The same campaign without a browser.`} title={t`As a file or a request`}>
       <Stack gap="xs">
-        <Text size="sm">YAML, for iotide campaign submit FILE.yaml</Text>
-        <Command label="Copy YAML" maxHeight={240} text={planAsYaml(plan)} />
+        <Text size="sm">{t`YAML, for iotide campaign submit FILE.yaml`}</Text>
+        <Command label={t`Copy YAML`} maxHeight={240} text={planAsYaml(plan)} />
         <DownloadYaml plan={plan} />
-        <Text size="sm">curl</Text>
+        <Text size="sm">{t`curl`}</Text>
         <Command
-          label="Copy curl command"
+          label={t`Copy curl command`}
           maxHeight={240}
           text={planAsCurl(plan, location.origin, idempotencyKey)}
         />
@@ -33,8 +34,6 @@ function DownloadYaml({ plan }: { plan: CampaignPlan }) {
       size="xs"
       variant="default"
       w="fit-content"
-    >
-      Download YAML
-    </Button>
+    >{t`Download YAML`}</Button>
   );
 }

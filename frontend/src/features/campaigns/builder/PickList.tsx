@@ -1,5 +1,7 @@
 /** Ticks some of many names, with a filter once there are many. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button, Checkbox, Group, ScrollArea, Stack, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 
@@ -29,21 +31,23 @@ export function PickList({ label, items, picked, onPick, empty }: PickListProps)
         <Group gap="xs">
           {items.length > FILTER_FROM && (
             <TextInput
-              aria-label={`Filter: ${label}`}
+              aria-label={t`Filter: ${label}`}
               onChange={(event) => setFilter(event.currentTarget.value)}
-              placeholder="Filter"
+              placeholder={t`Filter`}
               size="xs"
               value={filter}
             />
           )}
-          <Button onClick={() => onPick(shown.map(({ name }) => name))} size="compact-xs" variant="default">
-            All
-          </Button>
-          <Button onClick={() => onPick([])} size="compact-xs" variant="default">
-            None
-          </Button>
+          <Button
+            onClick={() => onPick(shown.map(({ name }) => name))}
+            size="compact-xs"
+            variant="default"
+          >{t`All`}</Button>
+          <Button onClick={() => onPick([])} size="compact-xs" variant="default">{t`None`}</Button>
           <Text c="dimmed" size="xs">
-            {picked.length} of {items.length} chosen
+            <Trans>
+              {picked.length} of {items.length} chosen
+            </Trans>
           </Text>
         </Group>
         <ScrollArea.Autosize mah={260} type="auto">

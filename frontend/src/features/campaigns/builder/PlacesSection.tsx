@@ -1,5 +1,7 @@
 /** Where the campaign runs: nodes and targets. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Group, Input, MultiSelect, SegmentedControl, SimpleGrid, Stack, Switch, Text } from "@mantine/core";
 import type { Node, Target } from "@/api/types";
 import { Section } from "@/components/Page";
@@ -16,19 +18,19 @@ interface PlacesSectionProps {
 
 export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSectionProps) {
   return (
-    <Section description={describePlaces(draft)} title="Where">
+    <Section description={describePlaces(draft)} title={t`Where`}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <PickList
-          empty="No node has joined this cluster yet: the overview shows how."
+          empty={t`No node has joined this cluster yet: the overview shows how.`}
           items={nodes.map((node) => ({ name: node.name, detail: describeNode(node) }))}
-          label="Nodes"
+          label={t`Nodes`}
           onPick={(picked) => onChange(pickNodes(draft, picked))}
           picked={draft.nodes}
         />
         <PickList
-          empty="This cluster has no target yet: tick mounts on the overview."
+          empty={t`This cluster has no target yet: tick mounts on the overview.`}
           items={targets.map((target) => ({ name: target.name, detail: describeTarget(target) }))}
-          label="Targets"
+          label={t`Targets`}
           onPick={(picked) => onChange({ ...draft, targets: picked })}
           picked={draft.targets}
         />
@@ -38,8 +40,8 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
       {draft.targets.length > 1 && (
         <Switch
           checked={draft.targetsAtOnce}
-          description="Each run loads all of them together, to see how they share what lies between."
-          label="All targets at once"
+          description={t`Each run loads all of them together, to see how they share what lies between.`}
+          label={t`All targets at once`}
           mt="md"
           onChange={({ currentTarget }) => onChange({ ...draft, targetsAtOnce: currentTarget.checked })}
         />
@@ -57,22 +59,24 @@ function AlsoWatch({ draft, nodes, onChange }: Omit<PlacesSectionProps, "targets
       <PickList
         empty={null}
         items={others.map(({ name, role, state }) => ({ name, detail: `${role}, ${state}` }))}
-        label="Also watch"
+        label={t`Also watch`}
         onPick={(picked) => onChange({ ...draft, observers: picked })}
         picked={draft.observers}
       />
       <Text c="dimmed" size="xs">
-        Their processors, disks and network are sampled while the others load. They stay free for other runs,
-        and no run waits for them.
+        <Trans>
+          Their processors, disks and network are sampled while the others load. They stay free for other
+          runs, and no run waits for them.
+        </Trans>
       </Text>
     </Stack>
   );
 }
 
 const TOGETHER = [
-  { value: "alone", label: "Each alone" },
-  { value: "all", label: "All at once" },
-  { value: "growing", label: "More and more" },
+  { value: "alone", label: t`Each alone` },
+  { value: "all", label: t`All at once` },
+  { value: "growing", label: t`More and more` },
 ];
 
 function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "onChange">) {
@@ -83,11 +87,11 @@ function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "
   return (
     <Group align="flex-start" mt="md">
       <Input.Wrapper
-        description="Together, their loads start at the same moment, and the sum of their rates is shown too."
-        label="Nodes at once"
+        description={t`Together, their loads start at the same moment, and the sum of their rates is shown too.`}
+        label={t`Nodes at once`}
       >
         <SegmentedControl
-          aria-label="Nodes at once"
+          aria-label={t`Nodes at once`}
           data={TOGETHER}
           mt={4}
           onChange={choose}
@@ -97,8 +101,8 @@ function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "
       {counts && (
         <MultiSelect
           data={nodes.map((_, index) => String(index + 1))}
-          description="So many of the first nodes, one count after another."
-          label="Counts of nodes"
+          description={t`So many of the first nodes, one count after another.`}
+          label={t`Counts of nodes`}
           limit={64}
           onChange={(picked) =>
             onChange({ ...draft, nodesAtOnce: picked.map(Number).toSorted((a, b) => a - b) })
@@ -112,15 +116,15 @@ function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "
 }
 
 function describePlaces({ nodes, nodesAtOnce, targetsAtOnce }: Draft): string {
-  const targets = targetsAtOnce ? "on all targets together" : "on each target";
-  if (nodes.length < 2 || nodesAtOnce === false) return `Each node is measured on its own, ${targets}.`;
-  if (nodesAtOnce === true) return `All nodes load together, ${targets}.`;
-  return `More and more nodes load together, ${targets}.`;
+  const targets = targetsAtOnce ? t`on all targets together` : t`on each target`;
+  if (nodes.length < 2 || nodesAtOnce === false) return t`Each node is measured on its own, ${targets}.`;
+  if (nodesAtOnce === true) return t`All nodes load together, ${targets}.`;
+  return t`More and more nodes load together, ${targets}.`;
 }
 
 function describeNode(node: Node): string {
   const missing = node.workloads.filter(({ available }) => !available).map(({ name }) => name);
-  return [node.state, missing.length > 0 ? `cannot run ${missing.join(", ")}` : ""]
+  return [node.state, missing.length > 0 ? t`cannot run ${missing.join(", ")}` : ""]
     .filter(Boolean)
     .join(", ");
 }

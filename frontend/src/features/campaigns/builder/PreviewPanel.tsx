@@ -1,5 +1,7 @@
 /** What the plan comes to before anything runs: the matrix, its time and its space, and what a sceptic would say. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Alert, DataList, Stack, Text } from "@mantine/core";
 import type { Preview } from "@/api/types";
 import { Definition } from "@/components/Definition";
@@ -20,7 +22,7 @@ interface PreviewPanelProps {
 
 export function PreviewPanel({ missing, preview, error, isFetching }: PreviewPanelProps) {
   return (
-    <Section title="Preview">
+    <Section title={t`Preview`}>
       <Stack aria-busy={isFetching} aria-live="polite" gap="sm">
         {missing.map((text) => (
           <Text key={text} size="sm">
@@ -38,25 +40,46 @@ function PreviewBody({ preview }: { preview: Preview }) {
   return (
     <>
       <DataList size="sm">
-        <Definition label="Matrix">
-          {preview.cell_count} {preview.cell_count === 1 ? "cell" : "cells"}, {preview.run_count}{" "}
-          {preview.run_count === 1 ? "run" : "runs"}
+        <Definition label={t`Matrix`}>
+          {preview.cell_count} {preview.cell_count === 1 ? t`cell` : t`cells`}, {preview.run_count}{" "}
+          {preview.run_count === 1 ? t`run` : t`runs`}
         </Definition>
-        <Definition label="Time">
+        <Definition label={t`Time`}>
           {preview.seconds_estimated === null
-            ? `unknown: ${preview.seconds_unknown_because ?? "no rate is known yet"}`
-            : `about ${formatDuration(preview.seconds_estimated)}`}
+            ? t`unknown: ${preview.seconds_unknown_because ?? t`no rate is known yet`}`
+            : t`about ${formatDuration(preview.seconds_estimated)}`}
         </Definition>
-        <Definition label="Space at most">
+        <Definition label={t`Space at most`}>
           <Quantity unit="bytes" value={preview.bytes_peak} />
         </Definition>
-        <Definition label="Moved in all">
+        <Definition label={t`Moved in all`}>
           <Quantity unit="bytes" value={preview.bytes_moved} />
         </Definition>
+        {preview.wear.map((wear) => (
+          <Definition key={wear.target_name} label={t`Written to ${wear.target_name}`}>
+            <Written wear={wear} />
+          </Definition>
+        ))}
       </DataList>
       <Warnings preview={preview} />
       <Matrix preview={preview} />
     </>
+  );
+}
+
+/** What uses up flash: between the files of all runs and all that is moved. */
+function Written({ wear: { bytes_least: least, bytes_most: most } }: { wear: Preview["wear"][number] }) {
+  if (most === null)
+    return (
+      <Trans>
+        at least <Quantity unit="bytes" value={least} />; runs that last by time write as much as they can
+      </Trans>
+    );
+  if (most === least) return <Quantity unit="bytes" value={least} />;
+  return (
+    <Trans>
+      <Quantity unit="bytes" value={least} /> to <Quantity unit="bytes" value={most} />
+    </Trans>
   );
 }
 
@@ -74,19 +97,19 @@ function Matrix({ preview }: { preview: Preview }) {
   const describeCell = useDescriber(cells);
   return (
     <>
-      <ScrollTable head={["Node and target", "Workload", "Options"]} label="Run matrix" maxHeight={320}>
+      <ScrollTable head={[t`Node and target`, t`Workload`, t`Options`]} label={t`Run matrix`} maxHeight={320}>
         {cells.map((cell) => (
           <tr key={cell.ordinal}>
             <td className="iotide-name">
               <Place of={cell} />
               {cell.sender_name && (
                 <Text c="dimmed" size="xs">
-                  {cell.sender_name} sends
+                  <Trans>{cell.sender_name} sends</Trans>
                 </Text>
               )}
               {cell.observer_names.length > 0 && (
                 <Text c="dimmed" size="xs">
-                  watching {cell.observer_names.join(", ")}
+                  <Trans>watching {cell.observer_names.join(", ")}</Trans>
                 </Text>
               )}
             </td>
@@ -97,7 +120,9 @@ function Matrix({ preview }: { preview: Preview }) {
       </ScrollTable>
       {cells.length < cell_count && (
         <Text c="dimmed" size="xs">
-          The first {cells.length} of {cell_count} cells.
+          <Trans>
+            The first {cells.length} of {cell_count} cells.
+          </Trans>
         </Text>
       )}
     </>

@@ -1,5 +1,6 @@
 /** What becomes of a run that meets a node which others use. */
 
+import { t } from "@lingui/core/macro";
 import { Select, TextInput } from "@mantine/core";
 import { type DraftQuiet, POLICIES, quietProblem } from "./quiet";
 
@@ -15,7 +16,7 @@ export function QuietInputs({ quiet, onChange }: QuietInputsProps) {
         allowDeselect={false}
         data={POLICIES.map(({ value, label }) => ({ value, label }))}
         description={POLICIES.find(({ value }) => value === quiet.policy)?.does}
-        label="Other load on the node"
+        label={t`Other load on the node`}
         onChange={(chosen) => {
           const policy = POLICIES.find(({ value }) => value === chosen)?.value ?? quiet.policy;
           onChange({ ...quiet, policy });
@@ -24,9 +25,9 @@ export function QuietInputs({ quiet, onChange }: QuietInputsProps) {
       />
       {quiet.policy === "wait" && (
         <TextInput
-          description="Then the run gives its node to others and is tried again."
+          description={t`Then the run gives its node to others and is tried again.`}
           error={quietProblem(quiet)}
-          label="Wait at most"
+          label={t`Wait at most`}
           onChange={(event) => onChange({ ...quiet, wait: event.currentTarget.value })}
           value={quiet.wait}
         />

@@ -1,5 +1,7 @@
 /** Says between which nodes a workload works that can send from one to another. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { ActionIcon, Button, Group, Input, NativeSelect, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useRef } from "react";
 import { Icon } from "@/components/Icon";
@@ -13,9 +15,9 @@ interface RolesInputProps {
 }
 
 const BETWEEN = [
-  { value: "each", label: "Within each node" },
-  { value: "pairs", label: "From one node to another" },
-  { value: "each_pair", label: "Each node to each other" },
+  { value: "each", label: t`Within each node` },
+  { value: "pairs", label: t`From one node to another` },
+  { value: "each_pair", label: t`Each node to each other` },
 ];
 
 export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
@@ -27,10 +29,10 @@ export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
   }
   return (
     <Stack gap="xs" mb="sm">
-      <Input.Wrapper label="Sender and receiver">
+      <Input.Wrapper label={t`Sender and receiver`}>
         <div>
           <SegmentedControl
-            aria-label="Sender and receiver"
+            aria-label={t`Sender and receiver`}
             data={BETWEEN}
             onChange={(between) => choose(between as Between)}
             value={betweenOf(roles)}
@@ -40,8 +42,10 @@ export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
       {Array.isArray(roles) && <Pairs nodes={nodes} onChange={onChange} pairs={roles} />}
       {roles !== undefined && (
         <Text c="dimmed" size="xs">
-          The receiver loads the targets. It listens at its data_address, while the run lasts; the sender
-          needs no target.
+          <Trans>
+            The receiver loads the targets. It listens at its data_address, while the run lasts; the sender
+            needs no target.
+          </Trans>
         </Text>
       )}
     </Stack>
@@ -68,19 +72,19 @@ function Pairs({ pairs, nodes, onChange }: PairsProps) {
         <Group align="end" gap="xs" key={index}>
           <NativeSelect
             data={offered(sender)}
-            label="Sender"
+            label={t`Sender`}
             onChange={({ currentTarget }) => change(index, { sender: currentTarget.value })}
             value={nodes.includes(sender) ? sender : ""}
           />
           <NativeSelect
             data={offered(receiver)}
-            label="Receiver"
+            label={t`Receiver`}
             onChange={({ currentTarget }) => change(index, { receiver: currentTarget.value })}
             value={nodes.includes(receiver) ? receiver : ""}
           />
           {pairs.length > 1 && (
             <ActionIcon
-              aria-label={`Remove ${sender} to ${receiver}`}
+              aria-label={t`Remove ${sender} to ${receiver}`}
               onClick={() => onChange(pairs.toSpliced(index, 1))}
               variant="subtle"
             >
@@ -94,9 +98,7 @@ function Pairs({ pairs, nodes, onChange }: PairsProps) {
           onClick={() => onChange([...pairs, { sender: "", receiver: "" }])}
           size="compact-xs"
           variant="default"
-        >
-          Add a pair
-        </Button>
+        >{t`Add a pair`}</Button>
       </Group>
     </>
   );

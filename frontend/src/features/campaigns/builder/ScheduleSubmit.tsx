@@ -1,5 +1,6 @@
 /** Saves the plan with its calendar, as a new schedule or in the place of the one that it was opened from. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { SchedulePlan } from "@/api/types";
@@ -8,7 +9,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { Section } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { saveSchedule } from "../schedules/queries";
-import { scheduleAsYaml } from "./export";
+import { scheduleAsCurl, scheduleAsYaml } from "./export";
 
 interface ScheduleSubmitProps {
   readonly clusterId: number;
@@ -21,7 +22,7 @@ interface ScheduleSubmitProps {
 export function ScheduleSubmit({ clusterId, scheduleId, body, onSaved }: ScheduleSubmitProps) {
   const save = useMutation(saveSchedule);
   const maySave = useMay("operator", clusterId);
-  const label = scheduleId === undefined ? "Create schedule" : "Save schedule";
+  const label = scheduleId === undefined ? t`Create schedule` : t`Save schedule`;
   return (
     <>
       {save.error && <ErrorNotice error={save.error} />}
@@ -31,14 +32,18 @@ export function ScheduleSubmit({ clusterId, scheduleId, body, onSaved }: Schedul
         onClick={() => body && save.mutate({ body, scheduleId }, { onSuccess: onSaved })}
         size="md"
       >
-        {maySave ? label : "Only an operator can make schedules"}
+        {maySave ? label : t`Only an operator can make schedules`}
       </Button>
       {body && (
-        <Section description="The same schedule without a browser." title="As a file">
-          <Text mb="xs" size="sm">
-            YAML, for iotide schedule submit FILE.yaml
-          </Text>
-          <Command label="Copy YAML" maxHeight={240} text={scheduleAsYaml(body)} />
+        <Section description={t`The same schedule without a browser.`} title={t`As a file or a request`}>
+          <Text mb="xs" size="sm">{t`YAML, for iotide schedule submit FILE.yaml`}</Text>
+          <Command label={t`Copy YAML`} maxHeight={240} text={scheduleAsYaml(body)} />
+          <Text my="xs" size="sm">{t`curl`}</Text>
+          <Command
+            label={t`Copy curl command`}
+            maxHeight={240}
+            text={scheduleAsCurl(body, location.origin)}
+          />
         </Section>
       )}
     </>

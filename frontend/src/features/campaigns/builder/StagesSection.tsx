@@ -1,5 +1,6 @@
 /** In which states of the servers the matrix is run, one after another, and what the operator does between them. */
 
+import { t } from "@lingui/core/macro";
 import { ActionIcon, Button, Card, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { Icon } from "@/components/Icon";
 import { Section } from "@/components/Page";
@@ -22,15 +23,13 @@ export function StagesSection({ draft, onChange }: StagesSectionProps) {
           leftSection={<Icon name="plus" size={14} />}
           onClick={() => onChange(addStage(draft))}
           size="xs"
-        >
-          Add a stage
-        </Button>
+        >{t`Add a stage`}</Button>
       }
-      description="For servers that are changed in between, for instance formatted anew: the matrix is run in each stage."
-      title="Stages"
+      description={t`For servers that are changed in between, for instance formatted anew: the matrix is run in each stage.`}
+      title={t`Stages`}
     >
       <Stack>
-        {draft.stages.length === 0 && <Text c="dimmed">The matrix is run once.</Text>}
+        {draft.stages.length === 0 && <Text c="dimmed">{t`The matrix is run once.`}</Text>}
         {draft.stages.map((stage, index) => (
           <StageCard
             key={stage.key}
@@ -61,39 +60,37 @@ function StageCard({ number, stage, onChange, onMoveUp, onRemove }: StageCardPro
     <Card bg="transparent" padding="sm" withBorder>
       <Group align="flex-start" justify="space-between" wrap="nowrap">
         <TextInput
-          description="Its results stand apart from those of other variants."
-          error={stage.variant.trim() === "" && "Give a name."}
+          description={t`Its results stand apart from those of other variants.`}
+          error={stage.variant.trim() === "" && t`Give a name.`}
           flex={1}
-          label={`Stage ${number}: variant`}
+          label={t`Stage ${number}: variant`}
           maxLength={100}
           onChange={(event) => onChange({ ...stage, variant: event.currentTarget.value })}
-          placeholder="ext3 data=journal"
+          placeholder={t`ext3 data=journal`}
           value={stage.variant}
         />
         <Group gap={4} wrap="nowrap">
           {onMoveUp && (
             <Button
-              aria-label={`Move stage ${number} up`}
+              aria-label={t`Move stage ${number} up`}
               onClick={onMoveUp}
               size="compact-sm"
               variant="subtle"
-            >
-              Up
-            </Button>
+            >{t`Up`}</Button>
           )}
-          <ActionIcon aria-label={`Remove stage ${number}`} onClick={onRemove} variant="subtle">
+          <ActionIcon aria-label={t`Remove stage ${number}`} onClick={onRemove} variant="subtle">
             <Icon name="trash" />
           </ActionIcon>
         </Group>
       </Group>
       <Textarea
         autosize
-        description="Waits before the stage until an operator confirms; empty: it begins by itself."
-        label={`Stage ${number}: what the operator does first`}
+        description={t`Waits before the stage until an operator confirms; empty: it begins by itself.`}
+        label={t`Stage ${number}: what the operator does first`}
         maxLength={4000}
         mt="xs"
         onChange={(event) => onChange({ ...stage, pause: event.currentTarget.value })}
-        placeholder="Make the target anew with data=journal and mount it."
+        placeholder={t`Make the target anew with data=journal and mount it.`}
         value={stage.pause}
       />
     </Card>

@@ -1,5 +1,6 @@
 /** The hours of a day in which runs may start. */
 
+import { t } from "@lingui/core/macro";
 import { TextInput } from "@mantine/core";
 import { TimeZoneSelect } from "@/components/TimeZoneSelect";
 import { type DraftWindow, windowProblem } from "./calendar";
@@ -13,16 +14,16 @@ export function WindowInputs({ window, onChange }: WindowInputsProps) {
   return (
     <>
       <TextInput
-        description="No run starts outside these hours; empty: at any hour."
+        description={t`No run starts outside these hours; empty: at any hour.`}
         error={windowProblem(window)}
-        label="Runs start from"
+        label={t`Runs start from`}
         onChange={(event) => onChange({ ...window, from: event.currentTarget.value })}
         type="time"
         value={window.from}
       />
       <TextInput
-        description="One that by its time limit could not, waits."
-        label="Runs end by"
+        description={t`One that by its time limit could not, waits.`}
+        label={t`Runs end by`}
         onChange={(event) => onChange({ ...window, until: event.currentTarget.value })}
         type="time"
         value={window.until}

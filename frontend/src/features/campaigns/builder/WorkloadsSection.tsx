@@ -1,5 +1,7 @@
 /** What the campaign runs: workloads with their options and sweeps. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { ActionIcon, Button, Card, Group, Menu, Stack, Text, Title } from "@mantine/core";
 import { useMemo } from "react";
 import type { Workload } from "@/api/types";
@@ -28,8 +30,8 @@ export function WorkloadsSection({ draft, workloads, refused, onChange }: Worklo
   return (
     <Section
       actions={<AddMenu onAdd={(name) => onChange(addChoice(draft, name))} workloads={workloads} />}
-      description="The steps beside an option let you try several values: the matrix takes every combination."
-      title="What"
+      description={t`The steps beside an option let you try several values: the matrix takes every combination.`}
+      title={t`What`}
     >
       <Stack>
         {draft.choices.length === 0 && <NoChoice hasWorkloads={workloads.length > 0} />}
@@ -56,8 +58,8 @@ function NoChoice({ hasWorkloads }: { hasWorkloads: boolean }) {
   return (
     <Text c="dimmed">
       {hasWorkloads
-        ? "Add a workload: dd is a good start for plain write and read rates."
-        : "No agent of this cluster has announced a workload yet."}
+        ? t`Add a workload: dd is a good start for plain write and read rates.`
+        : t`No agent of this cluster has announced a workload yet.`}
     </Text>
   );
 }
@@ -66,9 +68,11 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
   return (
     <Menu position="bottom-end" width={320}>
       <Menu.Target>
-        <Button disabled={workloads.length === 0} leftSection={<Icon name="plus" size={14} />} size="xs">
-          Add a workload
-        </Button>
+        <Button
+          disabled={workloads.length === 0}
+          leftSection={<Icon name="plus" size={14} />}
+          size="xs"
+        >{t`Add a workload`}</Button>
       </Menu.Target>
       <Menu.Dropdown mah="60dvh" style={{ overflowY: "auto" }}>
         {workloads.map((workload) => (
@@ -85,8 +89,8 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
 }
 
 function describeTogether(together: NodesAtOnce): string {
-  if (Array.isArray(together)) return `${together.join(", ")} nodes at once`;
-  return together ? "nodes at once" : "each node on its own";
+  if (Array.isArray(together)) return t`${together.join(", ")} nodes at once`;
+  return together ? t`nodes at once` : t`each node on its own`;
 }
 
 type OwnPart = ReturnType<typeof ownPart>;
@@ -112,10 +116,12 @@ function ChoiceCard({ choice, nodes, own, workload, refused, onChange, onRemove 
             {workload?.title ?? choice.workload}
           </Title>
           <Text c="dimmed" size="sm">
-            {workload ? workload.description : "No agent of this cluster announces this workload: remove it."}
+            {workload
+              ? workload.description
+              : t`No agent of this cluster announces this workload: remove it.`}
           </Text>
         </div>
-        <ActionIcon aria-label={`Remove ${choice.workload}`} onClick={onRemove} variant="subtle">
+        <ActionIcon aria-label={t`Remove ${choice.workload}`} onClick={onRemove} variant="subtle">
           <Icon name="trash" />
         </ActionIcon>
       </Group>
@@ -137,19 +143,19 @@ function ChoiceCard({ choice, nodes, own, workload, refused, onChange, onRemove 
 function OwnPlaces({ own, onForget }: { own: NonNullable<OwnPart>; onForget: () => void }) {
   const { nodes, nodes_at_once: together, observers, targets, targets_at_once: atOnce, variants } = own;
   const parts = [
-    nodes && `nodes ${nodes.join(", ") || "none"}`,
+    nodes && t`nodes ${nodes.join(", ") || "none"}`,
     together !== null && describeTogether(together),
-    observers && `watched on ${observers.join(", ") || "no other node"}`,
-    targets && `targets ${targets.join(", ") || "none"}`,
-    atOnce !== null && (atOnce ? "targets at once" : "each target on its own"),
-    variants && `stages ${variants.join(", ") || "none"}`,
+    observers && t`watched on ${observers.join(", ") || t`no other node`}`,
+    targets && t`targets ${targets.join(", ") || "none"}`,
+    atOnce !== null && (atOnce ? t`targets at once` : t`each target on its own`),
+    variants && t`stages ${variants.join(", ") || "none"}`,
   ];
   return (
     <Group justify="space-between" mb="xs">
-      <Text size="sm">For this workload: {parts.filter(Boolean).join("; ")}</Text>
-      <Button onClick={onForget} size="compact-xs" variant="default">
-        As the campaign
-      </Button>
+      <Text size="sm">
+        <Trans>For this workload: {parts.filter(Boolean).join("; ")}</Trans>
+      </Text>
+      <Button onClick={onForget} size="compact-xs" variant="default">{t`As the campaign`}</Button>
     </Group>
   );
 }

@@ -1,7 +1,8 @@
 /** The draft's hours and days: the window in which runs may start, and the calendar by which the plan is submitted. */
 
+import { t } from "@lingui/core/macro";
 import type { Calendar, CampaignPlan, Schedule } from "@/api/types";
-import { timeZone } from "@/lib/time";
+import { fromLocalTime, inputTime, timeZone } from "@/lib/time";
 import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
 
 /** A number, or nothing while it is being typed anew. */
@@ -81,8 +82,8 @@ export function planWindow({
 
 /** Why the window is none, or null. */
 export function windowProblem({ from, until }: DraftWindow): string | null {
-  if ((from === "") !== (until === "")) return "Give both hours, or none.";
-  return from !== "" && from === until ? "Give two different hours." : null;
+  if ((from === "") !== (until === "")) return t`Give both hours, or none.`;
+  return from !== "" && from === until ? t`Give two different hours.` : null;
 }
 
 /** The draft of a stored schedule's calendar. */
@@ -96,7 +97,7 @@ export function repeatOf(schedule: Schedule): Repeat {
     at: schedule.monthly?.slice(-5) ?? NOW.at,
     timeZone: schedule.time_zone,
     randomOffset: exactSeconds(schedule.random_offset_seconds),
-    endsAt: schedule.ends_at ? localInput(schedule.ends_at) : "",
+    endsAt: schedule.ends_at ? inputTime(schedule.ends_at) : "",
     maxFirings: schedule.max_firings ?? "",
     missed: schedule.missed,
   };
@@ -105,12 +106,12 @@ export function repeatOf(schedule: Schedule): Repeat {
 /** Why the calendar cannot be sent, or null; the rest the server judges in its preview. */
 export function repeatProblem(repeat: Repeat): string | null {
   if (repeat.when === "now") return null;
-  return offsetProblem(repeat.randomOffset) && "Correct the random offset.";
+  return offsetProblem(repeat.randomOffset) && t`Correct the random offset.`;
 }
 
 export function offsetProblem(text: string): string | null {
   try {
-    return parseSeconds(text) <= LONGEST_OFFSET ? null : "Give at most a day.";
+    return parseSeconds(text) <= LONGEST_OFFSET ? null : t`Give at most a day.`;
   } catch (error) {
     if (error instanceof UnitError) return error.message;
     throw error;
@@ -123,16 +124,10 @@ export function calendarOf(repeat: Repeat): Calendar | undefined {
   return {
     ...(repeat.when === "cron"
       ? { cron: repeat.cron }
-      : { monthly: `${repeat.place} ${repeat.weekday} at ${repeat.at}` }),
+      : { monthly: t`${repeat.place} ${repeat.weekday} at ${repeat.at}` }),
     time_zone: repeat.timeZone,
     random_offset_seconds: parseSeconds(repeat.randomOffset),
-    ends_at: repeat.endsAt === "" ? null : new Date(repeat.endsAt).toISOString(),
+    ends_at: repeat.endsAt === "" ? null : fromLocalTime(repeat.endsAt),
     max_firings: repeat.maxFirings === "" ? null : repeat.maxFirings,
   };
-}
-
-/** As an input of type datetime-local takes it. */
-function localInput(iso: string): string {
-  const moment = new Date(iso);
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -1,5 +1,6 @@
 /** The plan while it is being written: what the builder holds, what is still missing, and the plan it stands for. */
 
+import { t } from "@lingui/core/macro";
 import type { CampaignPlan, Workload } from "@/api/types";
 import { readFields } from "@/components/schema-form/schema";
 import { type FormValue, problemsOf, toPlan } from "@/components/schema-form/values";
@@ -146,45 +147,45 @@ export function moveStageUp(draft: Draft, index: number): Draft {
 /** What keeps the draft from being a plan, in words for a person; empty when it is complete. */
 export function missingParts(draft: Draft, workloads: readonly Workload[]): string[] {
   const parts = [
-    [draft.name.trim() === "", "Give the campaign a name."],
-    [draft.nodes.length === 0, "Choose at least one node."],
-    [draft.targets.length === 0, "Choose at least one target."],
+    [draft.name.trim() === "", t`Give the campaign a name.`],
+    [draft.nodes.length === 0, t`Choose at least one node.`],
+    [draft.targets.length === 0, t`Choose at least one target.`],
     [
       Array.isArray(draft.nodesAtOnce) && draft.nodesAtOnce.length === 0,
-      "Choose how many nodes load together.",
+      t`Choose how many nodes load together.`,
     ],
-    [draft.choices.length === 0, "Add at least one workload."],
-    [draft.repeats === "", "Give the repeats."],
-    [draft.attemptsAllowed === "", "Give the attempts allowed."],
-    [draft.priority === "", "Give the priority."],
-    [timeLimitProblem(draft) !== null, "Correct the time limit."],
-    [draft.stages.some(({ variant }) => variant.trim() === ""), "Name each stage."],
-    [coolDownProblem(draft) !== null, "Correct the cool-down."],
-    [quietProblem(draft.quiet) !== null, "Correct how long runs wait for a quiet node."],
-    [windowProblem(draft.window) !== null, "Correct the hours in which runs start."],
+    [draft.choices.length === 0, t`Add at least one workload.`],
+    [draft.repeats === "", t`Give the repeats.`],
+    [draft.attemptsAllowed === "", t`Give the attempts allowed.`],
+    [draft.priority === "", t`Give the priority.`],
+    [timeLimitProblem(draft) !== null, t`Correct the time limit.`],
+    [draft.stages.some(({ variant }) => variant.trim() === ""), t`Name each stage.`],
+    [coolDownProblem(draft) !== null, t`Correct the cool-down.`],
+    [quietProblem(draft.quiet) !== null, t`Correct how long runs wait for a quiet node.`],
+    [windowProblem(draft.window) !== null, t`Correct the hours in which runs start.`],
     [repeatProblem(draft.repeat) !== null, repeatProblem(draft.repeat) ?? ""],
     [
       draft.choices.some((choice) => hasNoPlace(draft, choice)),
-      "A workload of its own nodes, targets or stages has none left: choose one again, or let it run as the campaign.",
+      t`A workload of its own nodes, targets or stages has none left: choose one again, or let it run as the campaign.`,
     ],
     [
       draft.choices.some((choice) => hasRoleProblem(draft.nodes, choice)),
-      "Choose two different nodes, one that sends and one that receives.",
+      t`Choose two different nodes, one that sends and one that receives.`,
     ],
-    [draft.choices.some((choice) => hasProblem(choice, workloads)), "Correct the options marked in red."],
+    [draft.choices.some((choice) => hasProblem(choice, workloads)), t`Correct the options marked in red.`],
   ] as const;
   return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
 }
 
 /** Why the time limit cannot be read, or null. */
 export function timeLimitProblem({ timeLimit }: Draft): string | null {
-  return durationProblem(timeLimit, (seconds) => (seconds > 0 ? null : "Give more than 0 seconds."));
+  return durationProblem(timeLimit, (seconds) => (seconds > 0 ? null : t`Give more than 0 seconds.`));
 }
 
 /** Why the cool-down cannot be read, or null. */
 export function coolDownProblem({ coolDown }: Draft): string | null {
   return durationProblem(coolDown, (seconds) =>
-    seconds <= LONGEST_COOL_DOWN ? null : "Give at most a day.",
+    seconds <= LONGEST_COOL_DOWN ? null : t`Give at most a day.`,
   );
 }
 

@@ -33,14 +33,23 @@ function written(plan: CampaignPlan): object {
   };
 }
 
-/** A command that submits the plan; the token comes from the environment and is not written down. */
+/** A command that submits the plan. */
 export function planAsCurl(plan: CampaignPlan, origin: string, idempotencyKey: string): string {
-  const json = JSON.stringify(plan, null, 2).replaceAll("'", "'\\''");
+  return asCurl(`${origin}/api/v1/campaigns`, plan, [`Idempotency-Key: ${idempotencyKey}`]);
+}
+
+/** A command that creates the schedule. */
+export function scheduleAsCurl(schedule: SchedulePlan, origin: string): string {
+  return asCurl(`${origin}/api/v1/schedules`, schedule, []);
+}
+
+/** The token comes from the environment and is not written down. */
+function asCurl(url: string, body: object, headers: readonly string[]): string {
+  const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
   return [
-    `curl --fail-with-body '${origin}/api/v1/campaigns' \\`,
+    `curl --fail-with-body '${url}' \\`,
     `  -H "Authorization: Bearer $IOTIDE_TOKEN" \\`,
-    "  -H 'Content-Type: application/json' \\",
-    `  -H 'Idempotency-Key: ${idempotencyKey}' \\`,
+    ...["Content-Type: application/json", ...headers].map((header) => `  -H '${header}' \\`),
     `  -d '${json}'`,
   ].join("\n");
 }

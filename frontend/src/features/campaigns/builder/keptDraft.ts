@@ -1,5 +1,6 @@
 /** Keeps a draft in the tab while the reader looks at other pages, reloads or logs in again. */
 
+import { t } from "@lingui/core/macro";
 import { useState } from "react";
 import * as z from "zod/mini";
 import type { Principal } from "@/api/types";
@@ -72,10 +73,21 @@ const Kept = z.object({
   }),
 });
 
-/** Where a person's draft lies: one for a new campaign, one for each that is duplicated or schedule that is changed. */
-export function draftKey({ kind, id }: Principal, from?: number, schedule?: number): string {
-  const origin = from === undefined ? "new" : `from ${from}`;
-  return `iotide draft of ${kind} ${id}, ${schedule === undefined ? origin : `schedule ${schedule}`}`;
+/** What a draft begins as: an earlier campaign, a schedule that is changed, or a template; else it is empty. */
+export interface Origin {
+  readonly from?: number | undefined;
+  readonly schedule?: number | undefined;
+  readonly template?: number | undefined;
+}
+
+/** Where a person's draft lies: one for a new campaign, and one for each origin. */
+export function draftKey({ kind, id }: Principal, { from, schedule, template }: Origin): string {
+  const named = [
+    schedule !== undefined && t`schedule ${schedule}`,
+    from !== undefined && t`from ${from}`,
+    template !== undefined && t`template ${template}`,
+  ];
+  return `iotide draft of ${kind} ${id}, ${named.find(Boolean) || "new"}`;
 }
 
 /** The draft that was left there, or null; also where an earlier release wrote what this one cannot read. */

@@ -1,5 +1,6 @@
 /** What becomes of a run that meets a node which others use. */
 
+import { t } from "@lingui/core/macro";
 import type { CampaignPlan } from "@/api/types";
 import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
 
@@ -21,23 +22,23 @@ export const POLICIES: readonly {
 }[] = [
   {
     value: "flag",
-    label: "Start, and flag the run",
-    does: "A run that meets other load starts all the same and is marked FOREIGN_LOAD.",
+    label: t`Start, and flag the run`,
+    does: t`A run that meets other load starts all the same and is marked FOREIGN_LOAD.`,
   },
   {
     value: "wait",
-    label: "Wait until the node is quiet",
-    does: "A run that meets other load holds its node until that is quiet; after that time it gives it to others and is tried again.",
+    label: t`Wait until the node is quiet`,
+    does: t`A run that meets other load holds its node until that is quiet; after that time it gives it to others and is tried again.`,
   },
   {
     value: "refuse",
-    label: "Refuse to start",
-    does: "A run that meets other load fails at once and says what it met.",
+    label: t`Refuse to start`,
+    does: t`A run that meets other load fails at once and says what it met.`,
   },
   {
     value: "ignore",
-    label: "Start, without a flag",
-    does: "Nobody is told of other load; how much it was is stored with the run.",
+    label: t`Start, without a flag`,
+    does: t`Nobody is told of other load; how much it was is stored with the run.`,
   },
 ];
 
@@ -56,7 +57,7 @@ export function quietProblem({ policy, wait }: DraftQuiet): string | null {
   if (policy !== "wait") return null;
   try {
     const seconds = parseSeconds(wait);
-    return seconds > 0 && seconds <= LONGEST_WAIT ? null : "Give more than 0 s and at most 1 h.";
+    return seconds > 0 && seconds <= LONGEST_WAIT ? null : t`Give more than 0 s and at most 1 h.`;
   } catch (error) {
     if (error instanceof UnitError) return error.message;
     throw error;

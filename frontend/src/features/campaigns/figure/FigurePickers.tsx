@@ -1,9 +1,10 @@
 /** What a figure shows and how; every choice is in the address. */
 
+import { t } from "@lingui/core/macro";
 import { Group, NativeSelect } from "@mantine/core";
 import { useTitlesOf } from "@/components/optionTitles";
 import type { TitleOf } from "@/lib/options";
-import { type FigureKind, type FigureView, type Layout, type Measure, textsOf } from "./choice";
+import { type FigureKind, type FigureView, type Layout, type Measure, placeOf, textsOf } from "./choice";
 import { titleOfDimension } from "./rows";
 
 interface FigurePickersProps {
@@ -18,10 +19,10 @@ interface FigurePickersProps {
 }
 
 const KIND_TITLES: Readonly<Record<FigureKind, string>> = {
-  points: "Dots, with bars or lines",
-  map: "Map over two sizes",
-  ratio: "Ratio of two maps",
-  parts: "Parts of a whole",
+  points: t`Dots, with bars or lines`,
+  map: t`Map over two sizes`,
+  ratio: t`Ratio of two maps`,
+  parts: t`Parts of a whole`,
 };
 
 export function FigurePickers(props: FigurePickersProps) {
@@ -35,37 +36,42 @@ export function FigurePickers(props: FigurePickersProps) {
     <Group align="flex-end" gap="sm">
       {workloads.length > 1 && (
         <Pick
-          label="Workload"
+          label={t`Workload`}
           onPick={(name) => onView({ workload: name })}
           options={workloads}
           value={workload}
         />
       )}
-      <Pick label="Metric" onPick={show} options={titled} value={shown.key} />
+      <Pick label={t`Metric`} onPick={show} options={titled} value={shown.key} />
       <Pick
-        label="Beside it"
+        label={t`Beside it`}
         onPick={(key) => onView({ ...view, show: shown.key, beside: key })}
-        options={[{ value: "", label: "nothing" }, ...titled.filter(({ value }) => value !== shown.key)]}
+        options={[{ value: "", label: t`nothing` }, ...titled.filter(({ value }) => value !== shown.key)]}
         value={beside?.key ?? ""}
       />
       {layout.kinds.length > 1 && (
         <Pick
-          label="Kind"
+          label={t`Kind`}
           onPick={(kind) => onView({ ...view, kind: kind as FigureKind, x: undefined, split: undefined })}
           options={layout.kinds.map((kind) => ({ value: kind, label: KIND_TITLES[kind] }))}
           value={layout.kind}
         />
       )}
-      {layout.kind === "points" && (
+      {(layout.kind === "points" || layout.kind === "parts") && (
         <Pick
-          label="To the right"
+          label={t`To the right`}
           onPick={(x) => onView({ ...view, x })}
-          options={[...all, { value: "run", label: "Runs in their order" }]}
+          options={
+            layout.kind === "points"
+              ? [...all, { value: "run", label: t`Runs in their order` }]
+              : all.filter(({ value }) => value !== "part" && value !== "operation")
+          }
           value={layout.axes[0] ?? "run"}
         />
       )}
       <SplitPick layout={layout} onView={onView} titleOf={titleOf} view={view} />
       <PinPicks layout={layout} onView={onView} titleOf={titleOf} view={view} />
+      <BasePick layout={layout} onView={onView} titleOf={titleOf} view={view} />
     </Group>
   );
 }
@@ -82,20 +88,34 @@ function SplitPick({ layout, view, onView, titleOf }: PartProps) {
   return (
     <>
       <Pick
-        label={kind === "ratio" ? "Compared by" : "A panel for each"}
+        label={kind === "ratio" ? t`Compared by` : t`A panel for each`}
         onPick={(name) => onView({ ...view, split: name, against: undefined })}
-        options={[...(kind === "ratio" ? [] : [{ value: "", label: "nothing" }]), ...options]}
+        options={[...(kind === "ratio" ? [] : [{ value: "", label: t`nothing` }]), ...options]}
         value={split ?? ""}
       />
       {kind === "ratio" && split && (
         <Pick
-          label="Divided by"
+          label={t`Divided by`}
           onPick={(text) => onView({ ...view, against: text })}
           options={textsOf(rows, split)}
           value={against ?? ""}
         />
       )}
     </>
+  );
+}
+
+/** What the table divides the numbers of other places by. */
+function BasePick({ layout: { kind, dimensions, base, rows }, view, onView }: PartProps) {
+  const name = placeOf(dimensions);
+  if (!name || kind === "map" || kind === "ratio") return null;
+  return (
+    <Pick
+      label={t`Ratios to`}
+      onPick={(text) => onView({ ...view, against: text || undefined })}
+      options={[{ value: "", label: t`nothing` }, ...textsOf(rows, name)]}
+      value={base?.text ?? ""}
+    />
   );
 }
 
@@ -111,7 +131,7 @@ function PinPicks({ layout, view, onView, titleOf }: PartProps) {
       key={name}
       label={titleOfDimension(name, titleOf)}
       onPick={(text) => pin(name, text)}
-      options={[...(kind === "points" ? [{ value: "", label: "all" }] : []), ...textsOf(all, name)]}
+      options={[...(kind === "points" ? [{ value: "", label: t`all` }] : []), ...textsOf(all, name)]}
       value={pins[name] ?? ""}
     />
   ));

@@ -1,51 +1,62 @@
 /** The figure of a campaign: what it measured, drawn in the way that tells most, or as the address says. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { Campaign, CampaignMeasures, MeasuredCell } from "@/api/types";
+import type { CampaignMeasures, MeasuredCell } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
+import type { TitleOf } from "@/lib/options";
 import { Plot } from "@/plots/Plot";
 import { measurementsQuery, measuresQuery } from "../queries";
+import { layBeside } from "./beside";
 import { chooseLayout, chooseMeasures, type FigureView, type Layout, type Measure } from "./choice";
+import { Caption, type FigureCampaign, Lacking, type LaidBeside } from "./FigureCaption";
 import { FigurePickers } from "./FigurePickers";
 import { FigureTable } from "./FigureTable";
 import { drawPanels } from "./panels";
-import { dimensionsOf, type RunOrder, rowsOf, runOrder } from "./rows";
+import { dimensionsOf, type FigureRow, type RunOrder, rowsOf, runOrder } from "./rows";
+import { SeedButtons } from "./SeedButtons";
 
 interface FigureSectionProps {
-  readonly campaign: Campaign;
+  readonly campaign: FigureCampaign;
+  /** Drawn into the same figure, as far as they measured the same. */
+  readonly beside?: readonly FigureCampaign[];
   readonly view: FigureView;
   readonly onView: (view: FigureView) => void;
 }
 
-export function FigureSection({ campaign, view, onView }: FigureSectionProps) {
+const ALONE: readonly FigureCampaign[] = [];
+
+export function FigureSection({ campaign, beside = ALONE, view, onView }: FigureSectionProps) {
   const measures = useQuery(measuresQuery(campaign.id));
+  const campaigns = useMemo(() => [campaign, ...beside], [campaign, beside]);
   return (
-    <Section title="Figure">
+    <Section title={t`Figure`}>
       <Loaded
-        empty={<Text c="dimmed">Nothing to draw yet.</Text>}
+        empty={<Text c="dimmed">{t`Nothing to draw yet.`}</Text>}
         isEmpty={({ metrics }) => metrics.length === 0}
         lines={8}
         query={measures}
       >
-        {(found) => <ChosenFigure campaignId={campaign.id} measures={found} onView={onView} view={view} />}
+        {(found) => <ChosenFigure campaigns={campaigns} measures={found} onView={onView} view={view} />}
       </Loaded>
     </Section>
   );
 }
 
 interface ChosenFigureProps {
-  readonly campaignId: number;
+  readonly campaigns: readonly FigureCampaign[];
   readonly measures: CampaignMeasures;
   readonly view: FigureView;
   readonly onView: (view: FigureView) => void;
 }
 
-function ChosenFigure({ campaignId, measures, view, onView }: ChosenFigureProps) {
+function ChosenFigure({ campaigns, measures, view, onView }: ChosenFigureProps) {
   const workloads = [...new Set(measures.metrics.map(({ workload }) => workload))];
   const workload = workloads.find((name) => name === view.workload) ?? workloads[0] ?? "";
   const { all, shown, beside } = chooseMeasures(measures, workload, view);
@@ -55,23 +66,32 @@ function ChosenFigure({ campaignId, measures, view, onView }: ChosenFigureProps)
     <Stack>
       {drawn.map((measure, place) => (
         <MeasureFigure
-          campaignId={campaignId}
+          campaigns={campaigns}
           key={measure.key}
           measure={measure}
           renderPickers={
             place > 0
               ? undefined
               : (layout) => (
-                  <FigurePickers
-                    beside={beside}
-                    layout={layout}
-                    measures={all}
-                    onView={onView}
-                    shown={shown}
-                    view={view}
-                    workload={workload}
-                    workloads={workloads}
-                  />
+                  <>
+                    <SeedButtons
+                      measures={measures}
+                      onView={onView}
+                      rows={layout.all}
+                      view={view}
+                      workload={workload}
+                    />
+                    <FigurePickers
+                      beside={beside}
+                      layout={layout}
+                      measures={all}
+                      onView={onView}
+                      shown={shown}
+                      view={view}
+                      workload={workload}
+                      workloads={workloads}
+                    />
+                  </>
                 )
           }
           view={view}
@@ -83,18 +103,30 @@ function ChosenFigure({ campaignId, measures, view, onView }: ChosenFigureProps)
 }
 
 interface MeasureFigureProps {
-  readonly campaignId: number;
+  readonly campaigns: readonly FigureCampaign[];
   readonly measure: Measure;
   readonly workload: string;
   readonly view: FigureView;
   readonly renderPickers: ((layout: Layout) => React.ReactNode) | undefined;
 }
 
-function MeasureFigure({ campaignId, measure, workload, view, renderPickers }: MeasureFigureProps) {
-  const query = useQuery(measurementsQuery(campaignId, { ...measure.query, workload }));
+function MeasureFigure({ campaigns, measure, workload, view, renderPickers }: MeasureFigureProps) {
+  const query = useQuery(measurementsQuery(campaigns[0]?.id ?? 0, { ...measure.query, workload }));
+  const others = useQueries({
+    queries: campaigns.slice(1).map(({ id }) => measurementsQuery(id, { ...measure.query, workload })),
+    combine: dataOf,
+  });
+  const sides = useMemo(
+    () => campaigns.slice(1).map((campaign, place) => ({ campaign, cells: others[place]?.items })),
+    [campaigns, others],
+  );
   return (
     <Loaded
-      empty={<Text c="dimmed">No valid run has measured {measure.title}.</Text>}
+      empty={
+        <Text c="dimmed">
+          <Trans>No valid run has measured {measure.title}.</Trans>
+        </Text>
+      }
       isEmpty={({ items }) => items.every(({ measurements }) => measurements.length === 0)}
       lines={8}
       query={query}
@@ -102,7 +134,8 @@ function MeasureFigure({ campaignId, measure, workload, view, renderPickers }: M
       {({ items, next_cursor }) => (
         <Drawn
           cells={items}
-          isCut={next_cursor !== null}
+          isCut={next_cursor !== null || others.some((data) => data?.next_cursor)}
+          sides={sides}
           measure={measure}
           renderPickers={renderPickers}
           view={view}
@@ -113,17 +146,26 @@ function MeasureFigure({ campaignId, measure, workload, view, renderPickers }: M
   );
 }
 
+/** The same array as long as the answers are the same. */
+function dataOf<Data>(results: readonly { readonly data: Data | undefined }[]): (Data | undefined)[] {
+  return results.map(({ data }) => data);
+}
+
 interface DrawnProps extends Pick<MeasureFigureProps, "measure" | "workload" | "view" | "renderPickers"> {
   readonly cells: readonly MeasuredCell[];
+  readonly sides: readonly LaidBeside[];
   readonly isCut: boolean;
 }
 
-function Drawn({ cells, isCut, measure, workload, view, renderPickers }: DrawnProps) {
+function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: DrawnProps) {
   const scheme = useScheme();
   const titlesOf = useTitlesOf();
   const titleOf = useMemo(() => titlesOf(workload), [titlesOf, workload]);
-  const rows = useMemo(() => rowsOf(cells), [cells]);
-  const order: RunOrder = useMemo(() => runOrder(cells), [cells]);
+  const rows = useRows(cells, sides, titleOf);
+  const order: RunOrder = useMemo(
+    () => runOrder([...cells, ...sides.flatMap((side) => side.cells ?? [])]),
+    [cells, sides],
+  );
   const layout = useMemo(() => chooseLayout(rows, view), [rows, view]);
   const { panels, undrawn } = useMemo(
     () => drawPanels(layout, { measure, titleOf, order, scheme }),
@@ -149,6 +191,7 @@ function Drawn({ cells, isCut, measure, workload, view, renderPickers }: DrawnPr
           </div>
         ))}
       </div>
+      <Lacking measure={measure} sides={sides} workload={workload} />
       <Caption isCut={isCut} layout={layout} measure={measure} undrawn={undrawn} />
       <FigureTable
         dimensions={dimensionsOf(layout.rows)}
@@ -160,36 +203,22 @@ function Drawn({ cells, isCut, measure, workload, view, renderPickers }: DrawnPr
   );
 }
 
-interface CaptionProps {
-  readonly measure: Measure;
-  readonly layout: Layout;
-  readonly undrawn: number;
-  readonly isCut: boolean;
-}
-
-function Caption({ measure: { title, description }, layout, undrawn, isCut }: CaptionProps) {
-  const counts = layout.rows.map(({ measured }) => measured.n);
-  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
-  const runs = most === 1 ? "1 run" : `${fewest === most ? most : `${fewest} to ${most}`} runs`;
-  const pins = Object.values(layout.pins).join(", ");
-  return (
-    <Text c="dimmed" size="sm">
-      {description && `${title}: ${description}${/[.!?]$/.test(description) ? "" : "."} `}
-      {describeMarks(layout, runs)} {pins && `Drawn: ${pins}.`}{" "}
-      {undrawn > 0 && `${undrawn} more do not fit: choose what is drawn. `}
-      {isCut && "The campaign has more cells than a figure holds."}
-    </Text>
+function useRows(
+  cells: readonly MeasuredCell[],
+  sides: readonly LaidBeside[],
+  titleOf: TitleOf,
+): FigureRow[] {
+  return useMemo(
+    () =>
+      sides.length === 0
+        ? rowsOf(cells)
+        : layBeside(
+            [
+              { name: "", rows: rowsOf(cells) },
+              ...sides.map((side) => ({ name: side.campaign.cluster_name, rows: rowsOf(side.cells ?? []) })),
+            ],
+            titleOf,
+          ),
+    [cells, sides, titleOf],
   );
-}
-
-function describeMarks({ kind, axes, rows }: Layout, runs: string): string {
-  const hollow = rows.some(({ measured }) => measured.flags.length > 0)
-    ? " A hollow dot carries a flag."
-    : "";
-  if (kind === "map") return `Each field is the median of ${runs}.`;
-  if (kind === "ratio")
-    return `Each field is a ratio of medians of ${runs}, without an interval; where one run stands alone, none is drawn.`;
-  if (kind === "parts") return `Bars are medians of ${runs}, each part for itself; dots are the runs.`;
-  if (axes[0] === "run") return `Each dot is a run.${hollow}`;
-  return `Each dot is a run; bars and lines are at medians of ${runs}.${hollow}`;
 }

@@ -1,11 +1,14 @@
 /** The numbers of a figure as a table and as CSV. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import type { TitleOf } from "@/lib/options";
 import { scaleFor } from "@/lib/units";
 import type { Layout, Measure } from "./choice";
+import { formatRatio, isPublished, ratiosTo } from "./ratios";
 import { type FigureRow, textOf, titleOfDimension } from "./rows";
 
 interface FigureTableProps {
@@ -24,19 +27,28 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
     rows.reduce((most, { measured }) => Math.max(most, Math.abs(measured.high)), 0),
   );
   const titles = dimensions.map((name) => titleOfDimension(name, titleOf));
+  const ratios = layout.base && ratiosTo(layout.base, rows, dimensions);
   return (
     <details>
-      <summary>Table of {measure.title}</summary>
+      <summary>
+        <Trans>Table of {measure.title}</Trans>
+      </summary>
       <Anchor
         download={`${measure.key}.csv`}
         href={`data:text/csv;charset=utf-8,${encodeURIComponent(asCsv(rows, dimensions, measure))}`}
         size="sm"
-      >
-        Download as CSV, one run a line
-      </Anchor>
+      >{t`Download as CSV, one run a line`}</Anchor>
       <ScrollTable
-        head={[...titles, "Median", "Min", "Max", "Runs", "Flags"]}
-        label={`Table of ${measure.title}`}
+        head={[
+          ...titles,
+          "Median",
+          ...(layout.base ? [t`Ratio to ${layout.base.text}`] : []),
+          "Min",
+          "Max",
+          "Runs",
+          "Flags",
+        ]}
+        label={t`Table of ${measure.title}`}
         maxHeight={440}
       >
         {rows.slice(0, MOST_ROWS).map((row) => (
@@ -47,26 +59,31 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
             <td className="iotide-strong">
               <Quantity scale={scale} unit={measure.unit} value={row.measured.median} />
             </td>
+            {ratios && <td>{ratioText(ratios.get(row))}</td>}
             <td>
               {row.measured.n > 1 && <Quantity scale={scale} unit={measure.unit} value={row.measured.low} />}
             </td>
             <td>
               {row.measured.n > 1 && <Quantity scale={scale} unit={measure.unit} value={row.measured.high} />}
             </td>
-            <td>{row.measured.n > 1 ? row.measured.n : <OneRun />}</td>
+            <td>{row.measured.n > 1 ? row.measured.n : <OneRun isPublished={isPublished(row)} />}</td>
             <td>{row.measured.flags.join(", ")}</td>
           </tr>
         ))}
       </ScrollTable>
-      {rows.length > MOST_ROWS && `${rows.length - MOST_ROWS} more rows are in the CSV.`}
+      {rows.length > MOST_ROWS && t`${rows.length - MOST_ROWS} more rows are in the CSV.`}
     </details>
   );
 }
 
-function OneRun() {
+function ratioText(ratio: number | undefined): string {
+  return ratio === undefined ? "" : formatRatio(ratio);
+}
+
+function OneRun({ isPublished }: { isPublished: boolean }) {
   return (
-    <Badge color="orange" tt="none" variant="light">
-      1 run
+    <Badge color={isPublished ? "indigo" : "orange"} tt="none" variant="light">
+      {isPublished ? t`not told` : t`1 run`}
     </Badge>
   );
 }

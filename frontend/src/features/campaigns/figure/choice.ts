@@ -1,5 +1,6 @@
 /** How the numbers of a campaign are drawn, as far as the address does not say it: a telling first picture. */
 
+import { t } from "@lingui/core/macro";
 import type { CampaignMeasures } from "@/api/types";
 import type { Unit } from "@/lib/units";
 import { counterTitle, counterUnit } from "@/plots/curve";
@@ -19,7 +20,7 @@ export interface FigureView {
   /** Names of dimensions; `run` is the order of the runs. */
   readonly x?: string | undefined;
   readonly split?: string | undefined;
-  /** With `ratio`: the value of `split` that the others are divided by. */
+  /** With `ratio`: the value of `split` that the others are divided by; else the place, for the table. */
   readonly against?: string | undefined;
   /** Dimensions of which one value alone is drawn, as text. */
   readonly only?: Readonly<Record<string, string>> | undefined;
@@ -51,7 +52,7 @@ export function measuresOf({ metrics, counters }: CampaignMeasures, workload: st
       })),
     ...counters.map((counter) => ({
       key: `${MEAN}${counter}`,
-      title: `Mean ${counterTitle(counter)}`,
+      title: t`Mean ${counterTitle(counter)}`,
       description: "",
       unit: counterUnit(counter),
       query: { counter },
@@ -77,6 +78,12 @@ function usualMeasures({ metrics }: CampaignMeasures, workload: string): [string
   return [(own.find(({ better }) => better === "higher") ?? own[0])?.metric];
 }
 
+/** One value of a dimension, as text. */
+export interface Base {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** Everything but the numbers: what stands where. */
 export interface Layout {
   readonly kinds: readonly FigureKind[];
@@ -90,6 +97,8 @@ export interface Layout {
   /** Dimensions of which one value is drawn, and which. */
   readonly pins: Readonly<Record<string, string>>;
   readonly against: string | undefined;
+  /** The place that the table divides others by. */
+  readonly base: Base | undefined;
   readonly rows: readonly FigureRow[];
   /** With those that are not drawn. */
   readonly all: readonly FigureRow[];
@@ -121,8 +130,9 @@ export function chooseLayout(all: readonly FigureRow[], view: FigureView): Layou
   const pins = choosePins(kind, all, rest, view);
   const rows = all.filter((row) => Object.entries(pins).every(([name, text]) => textOf(row, name) === text));
   const against = kind === "ratio" && split ? chooseAgainst(rows, split, view) : undefined;
+  const base = kind === "map" || kind === "ratio" ? undefined : chooseBase(rows, dimensions, view);
   const series = rest.filter((name) => !(name in pins));
-  return { kinds, kind, dimensions, axes, split, series, pins, against, rows, all };
+  return { kinds, kind, dimensions, axes, split, series, pins, against, base, rows, all };
 }
 
 /** What can be drawn; the last is the most telling. */
@@ -162,7 +172,9 @@ function chooseAxes(
   if (kind === "map" || kind === "ratio") return mapAxes(rows, dimensions) ?? [];
   if (kind === "parts") {
     const places = dimensions.filter((name) => name !== "part" && name !== "operation");
-    return x && dimensions.includes(x) ? [x] : inOrderOf(PLACES_FIRST, places).slice(0, 2);
+    const first = x && places.includes(x) ? [x] : [];
+    const others = inOrderOf(PLACES_FIRST, places).filter((name) => name !== x);
+    return [...first, ...others].slice(0, 2);
   }
   if (x === "run" || (x && dimensions.includes(x))) return [x];
   const number = inOrderOf(NUMBERS_FIRST, dimensions).find(
@@ -211,6 +223,20 @@ function choosePins(
 function chooseAgainst(rows: readonly FigureRow[], split: string, { against }: FigureView) {
   const texts = textsOf(rows, split);
   return texts.find((text) => text === against) ?? texts[0];
+}
+
+/** The dimension of places whose values a table can divide by one of them. */
+export function placeOf(dimensions: readonly string[]): string | undefined {
+  return PLACES_FIRST.find((name) => dimensions.includes(name));
+}
+
+function chooseBase(
+  rows: readonly FigureRow[],
+  dimensions: readonly string[],
+  { against }: FigureView,
+): Base | undefined {
+  const name = placeOf(dimensions);
+  return name && against && textsOf(rows, name).includes(against) ? { name, text: against } : undefined;
 }
 
 /** The values of a dimension as the reader chooses among them. */

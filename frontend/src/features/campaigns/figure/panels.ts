@@ -1,5 +1,6 @@
 /** The figures of a campaign: rows and the choice of what stands where become what plotly draws. */
 
+import { t } from "@lingui/core/macro";
 import { optionValue, type TitleOf } from "@/lib/options";
 import { type ComparedAxis, type ComparedGroup, comparisonFigure } from "@/plots/comparison";
 import { axisScale, type Figure, MAX_TRACES, type Scheme } from "@/plots/figure";
@@ -132,7 +133,7 @@ function mapOf(rows: readonly FigureRow[], { axes: [x = "", y = ""], rows: all }
 }
 
 function countRuns(count: number): string {
-  return count === 1 ? "1 run" : `median of ${count} runs`;
+  return count === 1 ? t`1 run` : t`median of ${count} runs`;
 }
 
 /** One run is no ground for a ratio. */
@@ -160,16 +161,38 @@ function divide(one: SizeMap, base: SizeMap): SizeMap {
   return {
     ...one,
     values: one.values.map((row, line) => row.map((value, column) => ratio(value, line, column))),
-    runs: one.runs.map((row, line) => row.map((runs, column) => `${runs} by ${base.runs[line]?.[column]}`)),
+    runs: one.runs.map((row, line) =>
+      row.map((runs, column) => t`${runs} by ${base.runs[line]?.[column] ?? ""}`),
+    ),
   };
 }
 
+/** Groups by the values of the first of `names`, then of the next. */
+function inOrder(groups: FigureRow[][], names: readonly string[], rows: readonly FigureRow[]): FigureRow[][] {
+  const places = names.map((name) => textsInOrder(rows, name));
+  const placeOf = (group: readonly FigureRow[], index: number) =>
+    group[0] ? (places[index]?.indexOf(textOf(group[0], names[index] ?? "")) ?? 0) : 0;
+  const differ = (a: FigureRow[], b: FigureRow[]) =>
+    names.map((_, index) => placeOf(a, index) - placeOf(b, index)).find((difference) => difference !== 0) ??
+    0;
+  return groups.sort(differ);
+}
+
+function textsInOrder(rows: readonly FigureRow[], name: string): string[] {
+  return valuesOf(rows, name).map((value) => optionValue(name, value));
+}
+
 function partsOf(rows: readonly FigureRow[], { axes }: Layout, { measure, titleOf, scheme }: Look): Figure {
-  const bars = groupRows(rows, axes).map((group): PartedBar => {
+  const bars = inOrder(groupRows(rows, axes), axes, rows).map((group): PartedBar => {
     const medians = group.map(({ parts, measured }) => [String(parts.part), measured.median] as const);
     const whole = group.find(({ parts }) => parts.part === STACKED.whole);
-    const name = group[0] ? axes.map((axis) => textOf(group[0] as FigureRow, axis)).join("<br>") : "";
-    return { name, parts: Object.fromEntries(medians), wholes: whole?.measured.values ?? [] };
+    const names = axes.map((axis) => (group[0] ? textOf(group[0], axis) : ""));
+    return {
+      group: names.length > 1 ? names[0] : undefined,
+      name: names.at(-1) ?? "",
+      parts: Object.fromEntries(medians),
+      wholes: whole?.measured.values ?? [],
+    };
   });
   return partsFigure(bars, {
     metricTitle: "Time",

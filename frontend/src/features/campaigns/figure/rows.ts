@@ -1,5 +1,6 @@
 /** The numbers behind a figure as rows, and what tells one row from another. */
 
+import { t } from "@lingui/core/macro";
 import type { MeasuredCell, Measurement } from "@/api/types";
 import { optionValue, plainTitle, type TitleOf, type Values, varyingNames } from "@/lib/options";
 
@@ -17,10 +18,10 @@ const PLACE_TITLES: Readonly<Record<string, string>> = {
   target: "Target",
   node: "Node",
   loaded: "Loaded",
-  run: "Run, in the order of their starts",
+  run: t`Run, in the order of their starts`,
 };
 /** What the lack of a label means. */
-const ABSENT: Readonly<Record<string, string>> = { writer: "Only writer", observer: "Loading nodes" };
+const ABSENT: Readonly<Record<string, string>> = { writer: t`Only writer`, observer: t`Loading nodes` };
 const SPEAKS_FOR_ITSELF = new Set(["variant", "target", "node", "loaded", "operation"]);
 
 export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {
@@ -35,7 +36,7 @@ function partsOf(cell: MeasuredCell, measured: Measurement): Values {
   return {
     variant,
     target: measured.target_name ?? target_names.join(" + "),
-    loaded: target_names.length > 1 ? `${target_names.length} targets at once` : "one target alone",
+    loaded: target_names.length > 1 ? t`${target_names.length} targets at once` : t`one target alone`,
     node: node_names.join(" + "),
     ...options,
     ...measured.labels,

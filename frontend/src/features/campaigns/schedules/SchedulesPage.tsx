@@ -1,12 +1,14 @@
 /** All schedules: when each comes next, what came of it last, and what can be done with it. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Schedule } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink, TextLink } from "@/components/links";
-import { MadeUpBadge } from "@/components/MadeUp";
+import { OriginBadge } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
@@ -18,13 +20,13 @@ import { removeSchedule, type Step, schedulesQuery, stepSchedule } from "./queri
 export function SchedulesPage() {
   const schedules = useQuery(schedulesQuery);
   return (
-    <Page actions={<ButtonLink to="/campaigns/new">New campaign</ButtonLink>} title="Schedules">
-      <Section title="All">
+    <Page actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>} title={t`Schedules`}>
+      <Section title={t`All`}>
         <Loaded empty={<NoSchedule />} isEmpty={(rows) => rows.length === 0} query={schedules}>
           {(rows) => (
             <ScrollTable
               head={["Schedule", "State", "Calendar", "Next", "Last", "Cluster", ""]}
-              label="Schedules"
+              label={t`Schedules`}
             >
               {rows.map((schedule) => (
                 <ScheduleRow key={schedule.id} schedule={schedule} />
@@ -40,8 +42,10 @@ export function SchedulesPage() {
 function NoSchedule() {
   return (
     <Text>
-      No schedule yet. Build a campaign and choose under “Repeat” to have it submitted on a calendar, for
-      instance every night.
+      <Trans>
+        No schedule yet. Build a campaign and choose under “When” to have it submitted on a calendar, for
+        instance every night.
+      </Trans>
     </Text>
   );
 }
@@ -54,7 +58,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
           {schedule.name}
         </TextLink>
         <Text c="dimmed" size="xs">
-          {schedule.owner ?? "of nobody"}
+          {schedule.owner ?? t`of nobody`}
         </Text>
       </td>
       <td>
@@ -65,7 +69,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
         <Text c="dimmed" size="xs">
           {schedule.time_zone}
           {schedule.plan.window &&
-            `, runs from ${schedule.plan.window.from} to ${schedule.plan.window.until}`}
+            t`, runs from ${schedule.plan.window.from} to ${schedule.plan.window.until}`}
         </Text>
       </td>
       <td>
@@ -75,7 +79,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
         <Last firing={schedule.last_firing} />
       </td>
       <td>
-        {schedule.cluster_name} <MadeUpBadge clusterId={schedule.cluster_id} />
+        {schedule.cluster_name} <OriginBadge clusterId={schedule.cluster_id} />
       </td>
       <td>
         <Actions schedule={schedule} />
@@ -101,16 +105,16 @@ function Last({ firing }: { firing: Schedule["last_firing"] }) {
     <Stack gap={0}>
       {firing.campaign_id === null ? (
         <Text c={firing.problem ? "red" : "dimmed"} size="sm">
-          {firing.problem ?? "skipped"}
+          {firing.problem ?? t`skipped`}
         </Text>
       ) : (
         <TextLink params={{ campaignId: firing.campaign_id }} to="/campaigns/$campaignId">
-          Campaign {firing.campaign_id}
+          <Trans>Campaign {firing.campaign_id}</Trans>
         </TextLink>
       )}
       <Text c="dimmed" size="xs">
         <When at={firing.fired_at} />
-        {firing.missed > 0 && `, ${firing.missed} missed`}
+        {firing.missed > 0 && t`, ${firing.missed} missed`}
       </Text>
     </Stack>
   );
@@ -124,21 +128,29 @@ function Actions({ schedule }: { schedule: Schedule }) {
   return (
     <Group gap={4} miw={150}>
       {schedule.state === "active" && (
-        <Button {...common} aria-label={`Pause ${schedule.name}`} onClick={doStep("pause")}>
-          Pause
-        </Button>
+        <Button
+          {...common}
+          aria-label={t`Pause ${schedule.name}`}
+          onClick={doStep("pause")}
+        >{t`Pause`}</Button>
       )}
       {schedule.state === "paused" && (
-        <Button {...common} aria-label={`Resume ${schedule.name}`} onClick={doStep("resume")}>
-          Resume
-        </Button>
+        <Button
+          {...common}
+          aria-label={t`Resume ${schedule.name}`}
+          onClick={doStep("resume")}
+        >{t`Resume`}</Button>
       )}
-      <Button {...common} aria-label={`Run ${schedule.name} now`} onClick={doStep("run")}>
-        Run now
-      </Button>
-      <Button {...common} aria-label={`Duplicate ${schedule.name}`} onClick={doStep("duplicate")}>
-        Duplicate
-      </Button>
+      <Button
+        {...common}
+        aria-label={t`Run ${schedule.name} now`}
+        onClick={doStep("run")}
+      >{t`Run now`}</Button>
+      <Button
+        {...common}
+        aria-label={t`Duplicate ${schedule.name}`}
+        onClick={doStep("duplicate")}
+      >{t`Duplicate`}</Button>
       <RemoveButton schedule={schedule} />
     </Group>
   );
@@ -148,18 +160,16 @@ function RemoveButton({ schedule }: { schedule: Schedule }) {
   const remove = useMutation(removeSchedule);
   return (
     <ConfirmButton
-      aria-label={`Delete ${schedule.name}`}
+      aria-label={t`Delete ${schedule.name}`}
       loading={remove.isPending}
       onConfirm={() => remove.mutate(schedule.id)}
       question={{
-        title: `Delete ${schedule.name}?`,
-        body: "It submits nothing any more. The campaigns that it made stay, and those that run or wait go on.",
-        yes: "Delete the schedule",
-        no: "Keep it",
+        title: t`Delete ${schedule.name}?`,
+        body: t`It submits nothing any more. The campaigns that it made stay, and those that run or wait go on.`,
+        yes: t`Delete the schedule`,
+        no: t`Keep it`,
       }}
       size="compact-xs"
-    >
-      Delete
-    </ConfirmButton>
+    >{t`Delete`}</ConfirmButton>
   );
 }

@@ -1,5 +1,7 @@
-/** Whether the plan is submitted now and once, or again and again by a calendar, with its next firings. */
+/** When: the plan is submitted now and once, or again and again by a calendar, and its runs start in a window of hours. */
 
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { NumberInput, SegmentedControl, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -10,63 +12,84 @@ import { TimeZoneSelect } from "@/components/TimeZoneSelect";
 import { formatFiring } from "@/lib/time";
 import { calendarQuery } from "../schedules/queries";
 import { calendarOf, offsetProblem, PLACES, type Repeat, WEEKDAYS } from "./calendar";
+import type { Draft } from "./draft";
+import { WindowInputs } from "./WindowInputs";
 
 const PREVIEW_DELAY_MILLISECONDS = 400;
 
 const WHEN = [
-  { value: "now", label: "Now" },
-  { value: "cron", label: "On a calendar" },
-  { value: "monthly", label: "One day a month" },
+  { value: "now", label: t`Now` },
+  { value: "cron", label: t`On a calendar` },
+  { value: "monthly", label: t`One day a month` },
 ] as const satisfies readonly { value: Repeat["when"]; label: string }[];
 
 const MISSED = [
-  { value: "skip", label: "Left out" },
-  { value: "run_once", label: "Made good by one campaign" },
+  { value: "skip", label: t`Left out` },
+  { value: "run_once", label: t`Made good by one campaign` },
 ] as const satisfies readonly { value: Schedule["missed"]; label: string }[];
 
-interface RepeatSectionProps {
-  readonly repeat: Repeat;
-  readonly onChange: (repeat: Repeat) => void;
+interface WhenSectionProps {
+  readonly draft: Pick<Draft, "repeat" | "window">;
+  readonly onChange: (part: Partial<Pick<Draft, "repeat" | "window">>) => void;
 }
 
-export function RepeatSection({ repeat, onChange }: RepeatSectionProps) {
-  const calendar = calendarOf(repeat);
+export function WhenSection({ draft: { repeat, window }, onChange }: WhenSectionProps) {
   return (
-    <Section description="When the plan becomes a campaign." title="Repeat">
+    <Section
+      description={t`When the plan becomes a campaign, and at which hours its runs start.`}
+      title={t`When`}
+    >
       <Stack>
-        <SegmentedControl
-          aria-label="Repeat"
-          data={[...WHEN]}
-          onChange={(chosen) =>
-            onChange({ ...repeat, when: WHEN.find(({ value }) => value === chosen)?.value ?? "now" })
-          }
-          value={repeat.when}
-          w="fit-content"
-        />
-        {repeat.when !== "now" && (
-          <>
-            <SimpleGrid cols={{ base: 1, sm: 2 }}>
-              <DayInputs onChange={onChange} repeat={repeat} />
-              <TimeZoneSelect
-                onChange={(timeZone) => onChange({ ...repeat, timeZone })}
-                value={repeat.timeZone}
-              />
-              <LimitInputs onChange={onChange} repeat={repeat} />
-            </SimpleGrid>
-            {calendar && <NextFirings calendar={calendar} />}
-          </>
-        )}
+        <RepeatInputs onChange={(changed) => onChange({ repeat: changed })} repeat={repeat} />
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <WindowInputs onChange={(changed) => onChange({ window: changed })} window={window} />
+        </SimpleGrid>
       </Stack>
     </Section>
   );
 }
 
-function DayInputs({ repeat, onChange }: RepeatSectionProps) {
+interface RepeatInputsProps {
+  readonly repeat: Repeat;
+  readonly onChange: (repeat: Repeat) => void;
+}
+
+function RepeatInputs({ repeat, onChange }: RepeatInputsProps) {
+  const calendar = calendarOf(repeat);
+  return (
+    <>
+      <SegmentedControl
+        aria-label={t`Repeat`}
+        data={[...WHEN]}
+        onChange={(chosen) =>
+          onChange({ ...repeat, when: WHEN.find(({ value }) => value === chosen)?.value ?? "now" })
+        }
+        value={repeat.when}
+        w="fit-content"
+      />
+      {repeat.when !== "now" && (
+        <>
+          <SimpleGrid cols={{ base: 1, sm: 2 }}>
+            <DayInputs onChange={onChange} repeat={repeat} />
+            <TimeZoneSelect
+              onChange={(timeZone) => onChange({ ...repeat, timeZone })}
+              value={repeat.timeZone}
+            />
+            <LimitInputs onChange={onChange} repeat={repeat} />
+          </SimpleGrid>
+          {calendar && <NextFirings calendar={calendar} />}
+        </>
+      )}
+    </>
+  );
+}
+
+function DayInputs({ repeat, onChange }: RepeatInputsProps) {
   if (repeat.when === "cron")
     return (
       <TextInput
-        description="Minute, hour, day of the month, month, day of the week."
-        label="Cron expression"
+        description={t`Minute, hour, day of the month, month, day of the week.`}
+        label={t`Cron expression`}
         onChange={(event) => onChange({ ...repeat, cron: event.currentTarget.value })}
         value={repeat.cron}
       />
@@ -76,19 +99,19 @@ function DayInputs({ repeat, onChange }: RepeatSectionProps) {
       <Select
         allowDeselect={false}
         data={[...PLACES]}
-        label="Which of the month"
+        label={t`Which of the month`}
         onChange={(place) => place && onChange({ ...repeat, place })}
         value={repeat.place}
       />
       <Select
         allowDeselect={false}
         data={[...WEEKDAYS]}
-        label="Weekday"
+        label={t`Weekday`}
         onChange={(weekday) => weekday && onChange({ ...repeat, weekday })}
         value={repeat.weekday}
       />
       <TextInput
-        label="At"
+        label={t`At`}
         onChange={(event) => onChange({ ...repeat, at: event.currentTarget.value })}
         type="time"
         value={repeat.at}
@@ -97,27 +120,27 @@ function DayInputs({ repeat, onChange }: RepeatSectionProps) {
   );
 }
 
-function LimitInputs({ repeat, onChange }: RepeatSectionProps) {
+function LimitInputs({ repeat, onChange }: RepeatInputsProps) {
   return (
     <>
       <TextInput
-        description="Each firing comes up to so much later."
+        description={t`Each firing comes up to so much later.`}
         error={offsetProblem(repeat.randomOffset)}
-        label="Random offset"
+        label={t`Random offset`}
         onChange={(event) => onChange({ ...repeat, randomOffset: event.currentTarget.value })}
         value={repeat.randomOffset}
       />
       <TextInput
-        description="By your clock; empty: never."
-        label="Ends at"
+        description={t`By your clock; empty: never.`}
+        label={t`Ends at`}
         onChange={(event) => onChange({ ...repeat, endsAt: event.currentTarget.value })}
         type="datetime-local"
         value={repeat.endsAt}
       />
       <NumberInput
         allowDecimal={false}
-        description="Empty: as many as come."
-        label="Campaigns at most"
+        description={t`Empty: as many as come.`}
+        label={t`Campaigns at most`}
         max={1_000_000}
         min={1}
         onChange={(entered) =>
@@ -128,8 +151,8 @@ function LimitInputs({ repeat, onChange }: RepeatSectionProps) {
       <Select
         allowDeselect={false}
         data={[...MISSED]}
-        description="What came while the service was down."
-        label="Missed firings are"
+        description={t`What came while the service was down.`}
+        label={t`Missed firings are`}
         onChange={(chosen) =>
           onChange({ ...repeat, missed: MISSED.find(({ value }) => value === chosen)?.value ?? "skip" })
         }
@@ -148,8 +171,10 @@ function NextFirings({ calendar }: { calendar: Calendar }) {
     <Stack aria-busy={isFetching} aria-live="polite" gap={4}>
       {data && (
         <>
-          <Text size="sm">{data.words}. Next:</Text>
-          <ul aria-label="Next firings">
+          <Text size="sm">
+            <Trans>{data.words}. Next:</Trans>
+          </Text>
+          <ul aria-label={t`Next firings`}>
             {data.firings.map((at) => (
               <li key={at}>
                 <Text component="time" dateTime={at} size="sm">

@@ -1,0 +1,60 @@
+// Fails where a text of the interface stands outside Lingui's macros, or where src/locales/en.po, the one place in which
+// translators find them all, is not what the source says.
+
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const frontend = fileURLToPath(new URL("..", import.meta.url));
+const catalogue = join(frontend, "src/locales/en.po");
+/** Attributes that people read. */
+const READ = new Set(["alt", "aria-label", "description", "label", "placeholder", "title"]);
+/** Macros, and elements that hold what is typed or printed by programs, in no language. */
+const NO_RAW_TEXT = new Set(["Code", "Kbd", "Plural", "Select", "Trans", "code", "kbd", "pre"]);
+
+const isText = (text) => /[A-Za-z]{2,}/.test(text.replace(/&\w+;/g, ""));
+
+/** Texts below `node` that no macro takes; a macro takes those of its elements, yet not those in `{}` among them. */
+function rawTexts(node, source, isTaken = false) {
+  if (ts.isJsxText(node)) return isTaken || !isText(node.text) ? [] : [node];
+  if (ts.isJsxAttribute(node)) {
+    const given = READ.has(node.name.getText(source)) && node.initializer;
+    if (given && ts.isStringLiteral(given)) return isText(given.text) ? [given] : [];
+  }
+  const tag = ts.isJsxElement(node) ? node.openingElement.tagName.getText(source) : "";
+  const isTakenBelow = NO_RAW_TEXT.has(tag) || (isTaken && !ts.isJsxExpression(node));
+  const found = [];
+  ts.forEachChild(node, (child) => void found.push(...rawTexts(child, source, isTakenBelow)));
+  return found;
+}
+
+function isOurs({ name }) {
+  return name.endsWith(".tsx") && !name.endsWith(".test.tsx");
+}
+
+const raw = readdirSync(join(frontend, "src"), { recursive: true, withFileTypes: true })
+  .filter(isOurs)
+  .map((entry) => join(entry.parentPath, entry.name))
+  .flatMap((file) => {
+    const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
+    return rawTexts(source, source).map((node) => {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+      return `${file}:${line + 1}: ${node.getText(source).trim()}`;
+    });
+  });
+for (const place of raw) process.stdout.write(`${place}\n`);
+
+const before = readFileSync(catalogue, "utf8");
+execFileSync(join(frontend, "node_modules/.bin/lingui"), ["extract", "--clean"], {
+  cwd: frontend,
+  stdio: "pipe",
+});
+const isFresh = readFileSync(catalogue, "utf8") === before;
+if (!isFresh) writeFileSync(catalogue, before);
+
+if (raw.length > 0)
+  process.stdout.write("These texts stand outside <Trans> and t``, so nobody can translate them.\n");
+if (!isFresh) process.stdout.write("src/locales/en.po is not what the source says: run `npm run texts`.\n");
+process.exitCode = raw.length > 0 || !isFresh ? 1 : 0;

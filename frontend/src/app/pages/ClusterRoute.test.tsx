@@ -1,0 +1,123 @@
+import { screen, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it } from "vitest";
+import { server } from "@/testing/server";
+import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+function node(mounts: object[] = [], orders: object[] = []) {
+  return {
+    id: 4,
+    cluster_id: 1,
+    name: "node-1",
+    role: "compute",
+    state: "online",
+    last_seen_at: null,
+    facts: {},
+    problem: null,
+    mounts,
+    workloads: [],
+    active_orders: orders,
+  };
+}
+
+beforeEach(() => server.use(...USUAL_ANSWERS));
+
+it("keeps the join command when the first node has joined", async () => {
+  const token = { command: "iotide-agent enrol --token secret", expires_at: "2026-11-21T10:00:00Z" };
+  server.use(http.post("*/api/v1/clusters/1/join-tokens", () => HttpResponse.json(token, { status: 201 })));
+  const { client, user } = openDashboard("/clusters/1");
+  await user.click(await screen.findByRole("button", { name: "Make a join token" }));
+  expect(await screen.findByText(token.command)).toBeInTheDocument();
+  server.use(http.get("*/api/v1/nodes", () => listOf([node()])));
+  await client.invalidateQueries({ queryKey: ["node"] });
+  expect(await screen.findByRole("link", { name: "node-1" })).toBeInTheDocument();
+  expect(screen.getByText(token.command)).toBeInTheDocument();
+});
+
+it("shows why the second of several targets was refused, with the form still open", async () => {
+  const place = { node_id: 4, node_name: "node-1", source: "/dev/vdb", total_bytes: 2, free_bytes: 1 };
+  const candidate = { scope: "node", fstype: "xfs", identity: null, joins: null };
+  const targets: object[] = [];
+  server.use(
+    http.get("*/api/v1/nodes", () => listOf([node()])),
+    http.get("*/api/v1/clusters/1/candidates", () =>
+      HttpResponse.json(
+        ["a", "b"]
+          .slice(targets.length)
+          .map((name) => ({ ...candidate, suggested_name: name, places: [{ ...place, path: `/${name}` }] })),
+      ),
+    ),
+    http.get("*/api/v1/targets", () => listOf(targets)),
+    http.post("*/api/v1/targets", async ({ request }) => {
+      const { name } = (await request.json()) as { name: string };
+      if (name === "b")
+        return HttpResponse.json({ error: { code: "conflict", message: "b is taken" } }, { status: 409 });
+      const mounts = [{ node_id: 4, node_name: "node-1", path: "/a", fstype: "xfs", free_bytes: 1 }];
+      targets.push({
+        id: 1,
+        cluster_id: 1,
+        name,
+        path: "/a",
+        scope: "node",
+        mounts,
+        backed_by: [],
+        retired_at: null,
+      });
+      return HttpResponse.json(targets[0], { status: 201 });
+    }),
+  );
+  const { user } = openDashboard("/clusters/1");
+  const mounts = within(await screen.findByRole("table", { name: "Discovered mounts" }));
+  await user.click(mounts.getByRole("checkbox", { name: "/a" }));
+  await user.click(mounts.getByRole("checkbox", { name: "/b" }));
+  await user.click(screen.getByRole("button", { name: "Make 2 targets" }));
+  expect(await screen.findByText("b is taken")).toBeInTheDocument();
+  expect(screen.getByRole("button", { name: "Make target" })).toBeEnabled();
+  expect(screen.getByRole("checkbox", { name: "/b" })).toBeChecked();
+});
+
+it("draws unknown progress as an empty track that claims no number", async () => {
+  const order = { order_id: 1, run_id: 7, state: "running", phase: "writing" };
+  const orders = [
+    { ...order, progress: null },
+    { ...order, order_id: 2, run_id: 8, progress: 0.4 },
+  ];
+  server.use(http.get("*/api/v1/nodes", () => listOf([node([], orders)])));
+  openDashboard("/clusters/1");
+  const unknown = await screen.findByRole("progressbar", { name: "Progress of run 7" });
+  expect(unknown).not.toHaveAttribute("aria-valuenow");
+  expect(unknown).toBeEmptyDOMElement();
+  expect(unknown).toHaveAttribute("aria-valuetext", "writing");
+  expect(screen.getByRole("progressbar", { name: "Progress of run 8" })).toHaveAttribute(
+    "aria-valuenow",
+    "40",
+  );
+});
+
+it("shows the maintenance days of a cluster, and enters and removes them", async () => {
+  const blackouts: { id: number }[] = [];
+  server.use(
+    http.get("*/api/v1/clusters/1/blackouts", () => listOf(blackouts)),
+    http.post("*/api/v1/clusters/1/blackouts", async ({ request }) => {
+      blackouts.push({ id: 3, ...((await request.json()) as object) });
+      return HttpResponse.json(blackouts[0], { status: 201 });
+    }),
+    http.delete("*/api/v1/blackouts/3", () => {
+      blackouts.pop();
+      return new HttpResponse(null, { status: 204 });
+    }),
+  );
+  const { user } = openDashboard("/clusters/1");
+  expect(await screen.findByText("None is planned.")).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Add a blackout" }));
+  await user.type(await screen.findByLabelText(/^From/), "2026-12-01T08:00");
+  await user.type(screen.getByLabelText(/^Until/), "2026-12-01T18:00");
+  await user.type(screen.getByRole("textbox", { name: /^Reason/ }), "new firmware");
+  await user.click(screen.getByRole("button", { name: "Enter blackout" }));
+  const table = within(await screen.findByRole("table", { name: "Blackouts" }));
+  expect(table.getByText("new firmware")).toBeInTheDocument();
+  expect(blackouts).toMatchObject([{ starts_at: new Date("2026-12-01T08:00").toISOString() }]);
+  await user.click(table.getByRole("button", { name: "Remove the blackout for new firmware" }));
+  await user.click(await screen.findByRole("button", { name: "Remove it" }));
+  expect(await screen.findByText("None is planned.")).toBeInTheDocument();
+});

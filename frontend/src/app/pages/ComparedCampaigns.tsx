@@ -1,0 +1,91 @@
+/** Which campaigns are compared: some together, or one for each of two sides. */
+
+import { t } from "@lingui/core/macro";
+import { Group, MultiSelect, Select } from "@mantine/core";
+import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
+import type { Campaign } from "@/api/types";
+import { campaignQuery, campaignsQuery, cellsQuery } from "@/features/campaigns/queries";
+
+const MOST_CAMPAIGNS = 6;
+const NOTHING_FOUND = t`No campaign of that name or number among the newest.`;
+
+function optionOf({ id, name, cluster_name }: Campaign) {
+  return { value: String(id), label: `${id} · ${name} · ${cluster_name}` };
+}
+
+/** The newest campaigns, and those that are chosen, however old. */
+function useKnown(chosen: readonly number[]): Campaign[] {
+  const { data: newest = [] } = useInfiniteQuery(campaignsQuery({}));
+  const own = useQueries({ queries: chosen.map((id) => campaignQuery(id)) });
+  const older = own.flatMap(({ data }) => (data && !newest.some(({ id }) => id === data.id) ? [data] : []));
+  return [...older, ...newest];
+}
+
+interface CampaignsPickerProps {
+  readonly campaignIds: readonly number[];
+  readonly onChoose: (ids: number[]) => void;
+}
+
+export function CampaignsPicker({ campaignIds, onChoose }: CampaignsPickerProps) {
+  const known = useKnown(campaignIds);
+  return (
+    <MultiSelect
+      clearable
+      data={known.map(optionOf)}
+      label={t`Campaigns`}
+      limit={100}
+      maxValues={MOST_CAMPAIGNS}
+      nothingFoundMessage={NOTHING_FOUND}
+      onChange={(chosen) => onChoose(chosen.map(Number))}
+      placeholder={campaignIds.length === 0 ? t`Name or number` : ""}
+      searchable
+      value={campaignIds.map(String)}
+    />
+  );
+}
+
+interface SidePickerProps {
+  readonly side: "A" | "B";
+  readonly campaignId: number | undefined;
+  readonly cell: number | undefined;
+  readonly onChoose: (campaignId: number | undefined, cell: number | undefined) => void;
+}
+
+export function SidePicker({ side, campaignId, cell, onChoose }: SidePickerProps) {
+  const known = useKnown(campaignId === undefined ? [] : [campaignId]);
+  const { data: cells = [] } = useInfiniteQuery({
+    ...cellsQuery(campaignId ?? 0),
+    enabled: campaignId !== undefined,
+  });
+  return (
+    <Group align="flex-end" gap="sm">
+      <Select
+        data={known.map(optionOf)}
+        flex={2}
+        label={t`Campaign ${side}`}
+        limit={100}
+        miw={220}
+        nothingFoundMessage={NOTHING_FOUND}
+        onChange={(chosen) => onChoose(chosen === null ? undefined : Number(chosen), undefined)}
+        placeholder={t`Name or number`}
+        searchable
+        value={campaignId === undefined ? null : String(campaignId)}
+      />
+      <Select
+        clearable
+        data={cells.map(({ ordinal, workload, node_names, target_names }) => ({
+          value: String(ordinal),
+          label: `${ordinal} · ${workload} · ${[...node_names, ...target_names].join(", ")}`,
+        }))}
+        disabled={campaignId === undefined}
+        flex={2}
+        label={t`Cell of ${side}`}
+        miw={220}
+        onChange={(chosen) => onChoose(campaignId, chosen === null ? undefined : Number(chosen))}
+        placeholder={t`All cells`}
+        searchable
+        value={cell === undefined ? null : String(cell)}
+      />
+    </Group>
+  );
+}

@@ -1,0 +1,84 @@
+import { screen, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it } from "vitest";
+import { server } from "@/testing/server";
+import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
+
+const MOUNT = { path: "/scratch", fstype: "xfs", source: "/dev/md0", total_bytes: 4096, free_bytes: 1024 };
+const NODE = {
+  id: 4,
+  cluster_id: 1,
+  name: "node-1",
+  role: "storage",
+  slots: 2,
+  state: "online",
+  last_seen_at: "2026-11-21T10:00:00Z",
+  agent_version: "1.0",
+  boot_id: null,
+  facts: { "kernel.release": "6.1.0-30", "cpu.count": 64 },
+  mounts: [{ ...MOUNT, approved: true, facts: {} }],
+  approved_directories: ["/scratch"],
+  workloads: [
+    { name: "dd", revision: 1, tool_version: "9.1", available: true, unavailable_because: null },
+    {
+      name: "iozone",
+      revision: 2,
+      tool_version: null,
+      available: false,
+      unavailable_because: "it is absent",
+    },
+  ],
+  active_orders: [{ order_id: 1, run_id: 7, state: "running", progress: 0.4, phase: "writing" }],
+  problem: null,
+  drain: null,
+};
+const EVENT = {
+  id: 1,
+  cluster_id: 1,
+  kind: "environment",
+  since: "2026-11-20T10:00:00Z",
+  at: "2026-11-21T10:00:00Z",
+  text: "kernel.release: 6.1.0-25 -> 6.1.0-30; disk.scheduler: none -> mq-deadline",
+  node_ids: [4],
+  target_ids: [],
+  run_id: 12,
+  told_by: null,
+};
+
+beforeEach(() => server.use(...USUAL_ANSWERS));
+
+it("shows what holds a node, its tools, its targets, and only what differed in its facts", async () => {
+  const target = { id: 3, name: "scratch", mounts: [{ ...MOUNT, node_id: 4, problem: null }], drain: null };
+  const asked: (string | null)[] = [];
+  server.use(
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
+    http.get("*/api/v1/targets", () => listOf([{ ...target, retired_at: null }])),
+    http.get("*/api/v1/trend-events", ({ request }) => {
+      asked.push(new URL(request.url).searchParams.get("node_id"));
+      return listOf([EVENT]);
+    }),
+  );
+  openDashboard("/nodes/4");
+  expect(await screen.findByRole("heading", { name: "Node node-1" })).toBeInTheDocument();
+  expect(screen.getByRole("progressbar", { name: "Progress of run 7" })).toBeInTheDocument();
+  expect(screen.getByText("2 runs at a time")).toBeInTheDocument();
+  const tools = within(screen.getByRole("table", { name: "Workloads of node-1" }));
+  expect(tools.getByText("it is absent")).toBeInTheDocument();
+  const targets = within(await screen.findByRole("table", { name: "Targets on it" }));
+  expect(targets.getByRole("link", { name: "scratch" })).toHaveAttribute("href", "/targets/3");
+  const changed = within(await screen.findByRole("table", { name: "What changed" }));
+  const [, kernel, scheduler] = changed.getAllByRole("row");
+  expect(kernel).toHaveTextContent("kernel.release6.1.0-256.1.0-30Run 12");
+  expect(scheduler).toHaveTextContent("disk.schedulernonemq-deadline");
+  expect(asked).toEqual(["4"]);
+  const menu = within(screen.getByRole("navigation", { name: "Main" }));
+  expect(menu.getByRole("link", { name: "Overview" })).toHaveAttribute("aria-current", "true");
+});
+
+it("says of a node that nobody may see why it is not shown", async () => {
+  const error = { code: "node_not_found", message: "there is no node 9" };
+  server.use(http.get("*/api/v1/nodes/9", () => HttpResponse.json({ error }, { status: 404 })));
+  openDashboard("/nodes/9");
+  expect(await screen.findByRole("alert")).toHaveTextContent("there is no node 9");
+  expect(screen.getByRole("heading", { name: "Node 9" })).toBeInTheDocument();
+});

@@ -1,0 +1,35 @@
+/** What the overview shows: what is to be dealt with, how all clusters stand, what runs and what is next. */
+
+import { t } from "@lingui/core/macro";
+import { getRouteApi } from "@tanstack/react-router";
+import { ButtonLink } from "@/components/links";
+import { AlertInbox } from "@/features/alerts/AlertInbox";
+import StatusBoard from "@/features/board/StatusBoard";
+import { RunningCampaigns } from "@/features/campaigns/RunningCampaigns";
+import { NextFirings } from "@/features/campaigns/schedules/NextFirings";
+
+const route = getRouteApi("/shell/");
+
+export default function OverviewBoard() {
+  const { days } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <>
+      <AlertInbox />
+      <StatusBoard
+        actionsOf={(clusterId) => (
+          <ButtonLink
+            search={{ cluster: clusterId }}
+            size="compact-xs"
+            to="/campaigns/new"
+            variant="default"
+          >{t`New campaign here`}</ButtonLink>
+        )}
+        days={days}
+        onDays={(chosen) => void navigate({ search: { days: chosen }, replace: true })}
+      />
+      <RunningCampaigns />
+      <NextFirings />
+    </>
+  );
+}

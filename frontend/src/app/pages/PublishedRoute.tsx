@@ -1,0 +1,173 @@
+/** /published: what others measured, one source as a figure, and a campaign of one's own beside it. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Group, Select, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Campaign, PublishedSource } from "@/api/types";
+import { Command } from "@/components/Command";
+import { Loaded } from "@/components/Loaded";
+import { ButtonLink } from "@/components/links";
+import { Page, Section } from "@/components/Page";
+import { FigureSection } from "@/features/campaigns/figure/FigureSection";
+import { campaignQuery, campaignsQuery } from "@/features/campaigns/queries";
+import { clustersQuery } from "@/features/clusters/queries";
+import { ClaimSection } from "@/features/published/ClaimSection";
+import { publishedSourcesQuery } from "@/features/published/queries";
+import { Cited, SourcesTable } from "@/features/published/SourcesTable";
+import { figureOf } from "./publishedFigures";
+
+const route = getRouteApi("/shell/published");
+
+export default function PublishedRoute() {
+  const { source: key, cluster } = route.useSearch();
+  const sources = useQuery(publishedSourcesQuery);
+  return (
+    <Page title={t`Published results`}>
+      <Loaded empty={<NothingLoaded />} isEmpty={(found) => found.length === 0} lines={8} query={sources}>
+        {(found) => {
+          const chosen = chooseSource(found, key, cluster);
+          return (
+            <>
+              <Section
+                description={t`What others measured and published, as they printed it, to lay your own numbers beside. It is read-only, and nothing is concluded from it by itself.`}
+                title={t`Sources`}
+              >
+                <SourcesTable chosen={chosen?.key} sources={found} />
+              </Section>
+              {chosen && <ChosenSource key={chosen.key} source={chosen} />}
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** The one that the address names, else one of the cluster that it names, else the first. */
+function chooseSource(
+  sources: readonly PublishedSource[],
+  key: string | undefined,
+  cluster: number | undefined,
+): PublishedSource | undefined {
+  return (
+    sources.find((source) => source.key === key) ??
+    sources.find(({ campaigns }) => campaigns.some(({ cluster_id }) => cluster_id === cluster)) ??
+    sources[0]
+  );
+}
+
+function NothingLoaded() {
+  return (
+    <Section title={t`Nothing is loaded`}>
+      <Stack>
+        <Text>
+          <Trans>
+            iotide comes with storage measurements that others published. On the server, this loads them in a
+            second, and once more it changes nothing:
+          </Trans>
+        </Text>
+        <Command label={t`Copy`} text={t`iotide-server load-published`} />
+      </Stack>
+    </Section>
+  );
+}
+
+function ChosenSource({ source }: { source: PublishedSource }) {
+  const { own, figure } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: chosen } = useQuery({ ...campaignQuery(own ?? 0), enabled: own !== undefined });
+  const [first, beside] = useMemo(() => sidesOf(source, chosen), [source, chosen]);
+  type Search = ReturnType<typeof route.useSearch>;
+  const choose = (change: Search) =>
+    void navigate({
+      search: (search: Search) => ({ ...search, source: source.key, ...change }),
+      replace: true,
+    });
+  if (!first) return null;
+  return (
+    <>
+      <Section
+        actions={<Ways campaignId={first.id} own={own} />}
+        description={<Cited source={source} />}
+        title={source.shows}
+      >
+        <Stack gap="sm">
+          <Text size="sm">{source.caution}</Text>
+          {source.claim && <ClaimSection claim={source.claim} />}
+          <OwnCampaign chosen={chosen} onChoose={(id) => choose({ own: id })} own={own} />
+        </Stack>
+      </Section>
+      <FigureSection
+        beside={beside}
+        campaign={first}
+        onView={(view) => choose({ figure: view })}
+        view={figure ?? figureOf(source.key)}
+      />
+    </>
+  );
+}
+
+/** The first campaign of a source, and what is drawn beside it. */
+function sidesOf(source: PublishedSource, own: Campaign | undefined) {
+  const [first, ...others] = source.campaigns.map(({ campaign_id, campaign_name, cluster_name }) => ({
+    id: campaign_id,
+    name: campaign_name,
+    cluster_name,
+  }));
+  return [first, own ? [...others, own] : others] as const;
+}
+
+function Ways({ campaignId, own }: { campaignId: number; own: number | undefined }) {
+  return (
+    <Group gap="xs">
+      <ButtonLink
+        params={{ campaignId }}
+        size="xs"
+        to="/campaigns/$campaignId"
+        variant="default"
+      >{t`Campaign`}</ButtonLink>
+      <ButtonLink
+        search={{ a: campaignId, b: own }}
+        size="xs"
+        to="/compare"
+        variant="default"
+      >{t`Compare`}</ButtonLink>
+    </Group>
+  );
+}
+
+interface OwnCampaignProps {
+  readonly own: number | undefined;
+  readonly chosen: Campaign | undefined;
+  readonly onChoose: (id: number | undefined) => void;
+}
+
+function OwnCampaign({ own, chosen, onChoose }: OwnCampaignProps) {
+  const { data: newest = [] } = useInfiniteQuery(campaignsQuery({}));
+  const { data: clusters = [] } = useQuery(clustersQuery);
+  const published = new Set(clusters.filter(({ origin }) => origin === "published").map(({ id }) => id));
+  const known = chosen && !newest.some(({ id }) => id === chosen.id) ? [chosen, ...newest] : newest;
+  return (
+    <Select
+      clearable
+      data={known
+        .filter(({ cluster_id }) => !published.has(cluster_id))
+        .map(({ id, name, cluster_name }) => ({
+          value: String(id),
+          label: `${id} · ${name} · ${cluster_name}`,
+        }))}
+      description={t`Its bars stand in the same figure, named by its cluster. Equal sizes stand together: plan 4 GB, not 4 GiB.`}
+      label={t`Lay a campaign of your own beside it`}
+      limit={100}
+      maw={520}
+      nothingFoundMessage={t`No campaign of that name or number among the newest.`}
+      onChange={(id) => onChoose(id === null ? undefined : Number(id))}
+      placeholder={t`Name or number`}
+      searchable
+      value={own === undefined ? null : String(own)}
+    />
+  );
+}

@@ -1,0 +1,39 @@
+/** Lets a side of a comparison that has too few runs be run again. */
+
+import { Trans } from "@lingui/react/macro";
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { useMayRun, useMaySomewhere } from "@/components/session";
+import { campaignQuery } from "@/features/campaigns/queries";
+import type { RepeatedCell } from "@/features/comparison/repeats";
+
+const AddRepeats = lazy(() => import("@/features/campaigns/AddRepeats"));
+
+interface RepeatSideProps {
+  readonly cell: RepeatedCell;
+  /** Runs that it lacks for an interval. */
+  readonly missing: number;
+}
+
+export function RepeatSide({ cell: { campaign_id, cell_id }, missing }: RepeatSideProps) {
+  const [isAsking, setIsAsking] = useState(false);
+  const { data: campaign } = useQuery({
+    ...campaignQuery(campaign_id),
+    enabled: useMaySomewhere("operator"),
+  });
+  const mayAdd = useMayRun(campaign?.cluster_id ?? 0);
+  if (!campaign || !mayAdd) return null;
+  return (
+    <>
+      <Button mt={4} onClick={() => setIsAsking(true)} size="compact-xs" variant="default">
+        <Trans>Add repeats, {missing} missing</Trans>
+      </Button>
+      <Suspense>
+        {isAsking && (
+          <AddRepeats campaign={campaign} cellIds={[cell_id]} onClose={() => setIsAsking(false)} />
+        )}
+      </Suspense>
+    </>
+  );
+}

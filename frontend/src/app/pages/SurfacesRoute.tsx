@@ -1,0 +1,223 @@
+/** /surfaces: throughput over file size and record size, of one source or of two; all choices in the address. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Alert, Group, NativeSelect, Select, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect } from "react";
+import type { Surface, SurfaceSource } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { ButtonLink } from "@/components/links";
+import { Page, Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { surfaceQuery, surfaceSourcesQuery } from "@/features/surfaces/queries";
+import { DifferenceMap, SideMaps, SpatialSurface } from "@/features/surfaces/SurfaceMaps";
+import { SurfaceSlices, SurfaceTable } from "@/features/surfaces/SurfaceSlices";
+import { optionValue } from "@/lib/options";
+import { formatDay } from "@/lib/time";
+import { preparePlots } from "@/plots/Plot";
+import type { PlaceOnSurface } from "@/plots/surface";
+
+const route = getRouteApi("/shell/surfaces");
+
+type Search = ReturnType<typeof route.useSearch>;
+
+function useChoose() {
+  const navigate = route.useNavigate();
+  return (change: Search) =>
+    void navigate({
+      search: (search: Search) => ({ ...search, ...change }),
+      replace: true,
+      resetScroll: false,
+    });
+}
+
+export default function SurfacesRoute() {
+  const { a, b, metric, operation } = route.useSearch();
+  const sources = useQuery(surfaceSourcesQuery);
+  useEffect(preparePlots, []);
+  // Asked for at once where the address says what: it need not wait for what else there is.
+  useQuery({ ...surfaceQuery({ a: a ?? "", b, metric, operation }), enabled: a !== undefined });
+  return (
+    <Page title={t`Surfaces`}>
+      <Loaded empty={<NothingYet />} isEmpty={(found) => found.length === 0} lines={8} query={sources}>
+        {(found) => {
+          const first = a ?? found[0]?.source;
+          return (
+            <>
+              <Section
+                description={t`One number over file size and record size. B is told in terms of A.`}
+                title={t`What`}
+              >
+                <Group align="flex-end">
+                  <SidePicker chosen={first} side="a" sources={found} />
+                  <SidePicker chosen={b} side="b" sources={found} />
+                </Group>
+              </Section>
+              {first && <ChosenSurface a={first} b={b} />}
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function NothingYet() {
+  return (
+    <Section title={t`Nothing has a surface yet`}>
+      <Stack align="flex-start" gap="sm">
+        <Text>
+          <Trans>
+            Run IOzone in auto mode, or sweep both the file size and the record size of a workload in one
+            campaign.
+          </Trans>
+        </Text>
+        <ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>
+      </Stack>
+    </Section>
+  );
+}
+
+interface SidePickerProps {
+  readonly side: "a" | "b";
+  readonly chosen: string | undefined;
+  readonly sources: readonly SurfaceSource[];
+}
+
+function SidePicker({ side, chosen, sources }: SidePickerProps) {
+  const choose = useChoose();
+  const known = sources.map((source) => ({ value: source.source, label: sourceWords(source) }));
+  const data =
+    chosen && !known.some(({ value }) => value === chosen)
+      ? [{ value: chosen, label: chosen }, ...known]
+      : known;
+  return (
+    <Select
+      allowDeselect={side === "b"}
+      clearable={side === "b"}
+      data={data}
+      flex={1}
+      label={side === "a" ? t`Surface A` : t`Surface B`}
+      miw={260}
+      nothingFoundMessage={t`No surface of that name.`}
+      onChange={(source) => choose({ [side]: source ?? undefined })}
+      placeholder={t`None: A alone is shown`}
+      searchable
+      value={chosen ?? null}
+    />
+  );
+}
+
+function sourceWords({
+  campaign_name,
+  workload,
+  node_names,
+  target_names,
+  variant,
+  started_at,
+}: SurfaceSource) {
+  const where = t`${node_names.join(", ")} on ${target_names.join(", ")}`;
+  return [campaign_name, workload, where, variant, formatDay(started_at)].filter(Boolean).join(" · ");
+}
+
+function ChosenSurface({ a, b }: { a: string; b: string | undefined }) {
+  const { metric, operation } = route.useSearch();
+  const surface = useQuery(surfaceQuery({ a, b, metric, operation }));
+  return (
+    <Loaded lines={12} query={surface}>
+      {(found) => <SurfaceSections surface={found} />}
+    </Loaded>
+  );
+}
+
+function SurfaceSections({ surface }: { surface: Surface }) {
+  const { show = "a", by = "amount", file, record } = route.useSearch();
+  const choose = useChoose();
+  const mark = ({ fileSize, recordSize }: PlaceOnSurface) => choose({ file: fileSize, record: recordSize });
+  const marked =
+    file !== undefined && record !== undefined ? { fileSize: file, recordSize: record } : undefined;
+  const at = marked ?? {
+    fileSize: surface.file_sizes_bytes.at(-1) ?? 0,
+    recordSize: surface.record_sizes_bytes.at(-1) ?? 0,
+  };
+  const shared = { surface, marked, onMark: mark };
+  return (
+    <>
+      <Unlike surface={surface} />
+      <Section
+        actions={<Choices surface={surface} />}
+        description={t`A dashed line is where it falls behind a size and stays low. Click a field to cut there.`}
+        title={`${surface.title}, ${surface.operation}`}
+      >
+        <SideMaps {...shared} />
+      </Section>
+      {surface.b && (
+        <Section
+          description={t`Empty where one of the two was not measured. Without four runs a side there is no interval.`}
+          title={t`B against A`}
+        >
+          <DifferenceMap by={by} onBy={(chosen) => choose({ by: chosen })} {...shared} />
+        </Section>
+      )}
+      <Section title={t`Cuts`}>
+        <SurfaceSlices at={at} surface={surface} />
+      </Section>
+      <Section description={t`Turn it by dragging, come nearer by scrolling.`} title={t`In space`}>
+        <SpatialSurface onShow={(chosen) => choose({ show: chosen })} show={show} {...shared} />
+      </Section>
+      <Section title={t`Numbers`}>
+        <SurfaceTable surface={surface} />
+      </Section>
+    </>
+  );
+}
+
+function Choices({ surface }: { surface: Surface }) {
+  const choose = useChoose();
+  return (
+    <>
+      {surface.metrics.length > 1 && (
+        <NativeSelect
+          aria-label={t`Metric`}
+          data={surface.metrics.map(({ metric, title }) => ({ value: metric, label: title }))}
+          onChange={({ currentTarget: { value } }) => choose({ metric: value })}
+          value={surface.metric}
+        />
+      )}
+      <NativeSelect
+        aria-label={t`Operation`}
+        data={surface.operations}
+        onChange={({ currentTarget: { value } }) => choose({ operation: value })}
+        value={surface.operation}
+      />
+    </>
+  );
+}
+
+/** First, since a ratio of what was not run alike says little. */
+function Unlike({ surface: { unlike } }: { surface: Surface }) {
+  if (unlike.length === 0) return null;
+  return (
+    <Section title={t`Unlike in`}>
+      <Stack gap="sm">
+        {unlike.some(({ name }) => name.startsWith("options.")) && (
+          <Alert
+            color="orange"
+            variant="light"
+          >{t`These two did not run the same. A ratio between them says little.`}</Alert>
+        )}
+        <ScrollTable head={["What", "A", "B"]} label={t`What is unlike`}>
+          {unlike.map(({ name, a, b }) => (
+            <tr key={name}>
+              <td>{name.replace("options.", "")}</td>
+              <td className="iotide-wrap">{optionValue(name.replace("options.", ""), a)}</td>
+              <td className="iotide-wrap">{optionValue(name.replace("options.", ""), b)}</td>
+            </tr>
+          ))}
+        </ScrollTable>
+      </Stack>
+    </Section>
+  );
+}

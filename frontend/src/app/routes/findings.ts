@@ -1,0 +1,119 @@
+/** Addresses of what the results say: trends, changes, comparisons, surfaces, alerts, peers, and what others published. */
+
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import * as z from "zod/mini";
+import { ALERT_STATES } from "@/api/states";
+import { figureParam, idIn, idParam, optional, text } from "./params";
+import { shell } from "./shell";
+
+export const trends = createRoute({
+  getParentRoute: () => shell,
+  path: "trends",
+  component: lazyRouteComponent(() => import("../pages/TrendsRoute")),
+});
+
+export const trend = createRoute({
+  getParentRoute: () => shell,
+  path: "clusters/$clusterId/trend",
+  params: { parse: ({ clusterId }) => ({ clusterId: idIn(clusterId) }) },
+  validateSearch: z.object({
+    workload: optional(z.string()),
+    metric: optional(z.string()),
+    target: optional(z.string()),
+    variant: optional(z.string()),
+    series: optional(z.readonly(z.array(z.number()))),
+    cell: optional(idParam),
+    zoomed: optional(z.boolean()),
+    view: optional(z.enum(["table"])),
+    from: optional(z.iso.datetime()),
+    to: optional(z.iso.datetime()),
+    event: optional(idParam),
+    each: optional(z.enum(["target", "cluster", "workload"])),
+  }),
+  component: lazyRouteComponent(() => import("../pages/TrendRoute")),
+});
+
+export const changes = createRoute({
+  getParentRoute: () => shell,
+  path: "changes",
+  validateSearch: z.object({
+    cluster: optional(idParam),
+    workload: text,
+    direction: optional(z.enum(["better", "worse"])),
+    unconfirmed: optional(z.boolean()),
+  }),
+  component: lazyRouteComponent(() => import("../pages/ChangesRoute")),
+});
+
+export const compare = createRoute({
+  getParentRoute: () => shell,
+  path: "compare",
+  validateSearch: z.object({
+    a: optional(idParam),
+    b: optional(idParam),
+    a_cell: optional(idParam),
+    b_cell: optional(idParam),
+    two: optional(z.boolean()),
+    campaigns: optional(z.readonly(z.array(idParam))),
+    cells: optional(z.readonly(z.array(idParam))),
+    by: text,
+    against: optional(z.number().check(z.int(), z.nonnegative())),
+    metric: text,
+  }),
+  component: lazyRouteComponent(() => import("../pages/CompareRoute")),
+});
+
+export const surfaces = createRoute({
+  getParentRoute: () => shell,
+  path: "surfaces",
+  validateSearch: z.object({
+    a: text,
+    b: text,
+    metric: text,
+    operation: text,
+    show: optional(z.enum(["a", "b", "difference"])),
+    by: optional(z.enum(["amount", "percent"])),
+    file: optional(idParam),
+    record: optional(idParam),
+  }),
+  component: lazyRouteComponent(() => import("../pages/SurfacesRoute")),
+});
+
+export const alerts = createRoute({
+  getParentRoute: () => shell,
+  path: "alerts",
+  validateSearch: z.object({
+    cluster: optional(idParam),
+    state: optional(z.enum([...ALERT_STATES, "all"])),
+    owner: text,
+    kind: optional(z.enum(["change", "missing"])),
+    group: optional(idParam),
+  }),
+  component: lazyRouteComponent(() => import("../pages/AlertsRoute")),
+});
+
+export const alert = createRoute({
+  getParentRoute: () => shell,
+  path: "alerts/$alertId",
+  params: { parse: ({ alertId }) => ({ alertId: idIn(alertId) }) },
+  component: lazyRouteComponent(() => import("../pages/AlertRoute")),
+});
+
+export const peers = createRoute({
+  getParentRoute: () => shell,
+  path: "peers",
+  validateSearch: z.object({ cluster: optional(idParam), workload: text }),
+  component: lazyRouteComponent(() => import("../pages/PeersRoute")),
+});
+
+export const published = createRoute({
+  getParentRoute: () => shell,
+  path: "published",
+  validateSearch: z.object({
+    source: text,
+    cluster: optional(idParam),
+    own: optional(idParam),
+    figure: optional(figureParam),
+  }),
+  component: lazyRouteComponent(() => import("../pages/PublishedRoute")),
+});

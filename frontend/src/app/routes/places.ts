@@ -1,0 +1,48 @@
+/** Addresses of what stands somewhere: the overview, clusters, nodes, targets, and what waits for them. */
+
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import * as z from "zod/mini";
+import { OverviewPage } from "../pages/OverviewPage";
+import { idIn, optional } from "./params";
+import { shell } from "./shell";
+
+/** Days that the board looks back. */
+const boardView = z.object({
+  days: optional(z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)])),
+});
+
+export const overview = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  validateSearch: boardView,
+  component: OverviewPage,
+});
+
+export const cluster = createRoute({
+  getParentRoute: () => shell,
+  path: "clusters/$clusterId",
+  params: { parse: ({ clusterId }) => ({ clusterId: idIn(clusterId) }) },
+  validateSearch: boardView,
+  component: lazyRouteComponent(() => import("../pages/ClusterRoute")),
+});
+
+export const node = createRoute({
+  getParentRoute: () => shell,
+  path: "nodes/$nodeId",
+  params: { parse: ({ nodeId }) => ({ nodeId: idIn(nodeId) }) },
+  component: lazyRouteComponent(() => import("../pages/NodeRoute")),
+});
+
+export const target = createRoute({
+  getParentRoute: () => shell,
+  path: "targets/$targetId",
+  params: { parse: ({ targetId }) => ({ targetId: idIn(targetId) }) },
+  component: lazyRouteComponent(() => import("../pages/TargetRoute")),
+});
+
+export const queue = createRoute({
+  getParentRoute: () => shell,
+  path: "queues/$clusterId",
+  params: { parse: ({ clusterId }) => ({ clusterId: idIn(clusterId) }) },
+  component: lazyRouteComponent(() => import("../pages/QueueRoute")),
+});

@@ -1,0 +1,48 @@
+/** A ratio with its interval beside the line of no difference, small enough to stand in a table; the numbers stand beside it. */
+
+import { t } from "@lingui/core/macro";
+import { formatShift } from "@/lib/units";
+import { type Interval, markOf } from "./interval";
+
+const WIDTH = 96;
+const HEIGHT = 16;
+const MIDDLE = HEIGHT / 2;
+
+interface IntervalMarkProps {
+  /** Without low and high it is a dot alone: nothing says how sure it is. */
+  readonly of: Interval;
+  /** The largest ratio that still lies inside, the same for all of a table. */
+  readonly reach: number;
+  /** Grey where the two are not alike. */
+  readonly isFaint?: boolean;
+}
+
+export function IntervalMark({ of, reach, isFaint = false }: IntervalMarkProps) {
+  const { dot, bar, cutLow, cutHigh } = markOf(of, reach);
+  return (
+    <svg
+      aria-label={inWords(of)}
+      className="iotide-interval"
+      data-faint={isFaint || undefined}
+      height={HEIGHT}
+      role="img"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      width={WIDTH}
+    >
+      <line className="iotide-interval-none" x1={WIDTH / 2} x2={WIDTH / 2} y1={0} y2={HEIGHT} />
+      {bar && <line x1={bar.from * WIDTH} x2={bar.to * WIDTH} y1={MIDDLE} y2={MIDDLE} />}
+      {cutLow && <path d={`M 5 ${MIDDLE - 4} L 1 ${MIDDLE} L 5 ${MIDDLE + 4}`} />}
+      {cutHigh && (
+        <path d={`M ${WIDTH - 5} ${MIDDLE - 4} L ${WIDTH - 1} ${MIDDLE} L ${WIDTH - 5} ${MIDDLE + 4}`} />
+      )}
+      {dot !== null && (
+        <circle cx={dot * WIDTH} cy={MIDDLE} data-hollow={bar === null || undefined} r={3.5} />
+      )}
+    </svg>
+  );
+}
+
+function inWords({ ratio, low, high }: Interval): string {
+  if (low === null || high === null) return t`ratio ${ratio.toFixed(2)}, without an interval`;
+  return t`${formatShift(ratio)}, interval from ${formatShift(low)} to ${formatShift(high)}`;
+}

@@ -1,0 +1,18 @@
+/** The ratio of two medians where there are too few runs for an interval: grey, and no percentage that looks like a finding. */
+
+import { t } from "@lingui/core/macro";
+import { Text } from "@mantine/core";
+
+export function MedianRatio({ ratio }: { ratio: number }) {
+  return (
+    <Text
+      c="dimmed"
+      className="iotide-number"
+      component="span"
+      inherit
+      title={t`ratio of the medians, without an interval`}
+    >
+      {t`ratio ${ratio.toFixed(2)}`}
+    </Text>
+  );
+}

@@ -1,0 +1,38 @@
+/** The runs behind a number, each a link; many that follow one another as a span. */
+
+import { Fragment } from "react";
+import { TextLink } from "./links";
+
+const MOST_LINKS = 40;
+
+export function RunLinks({ ids }: { ids: readonly number[] }) {
+  const spans = runSpans(ids);
+  const parts = ids.length <= MOST_LINKS ? ids.map((id) => [id, id] as const) : spans;
+  return parts.map(([first, last], index) => (
+    <Fragment key={first}>
+      {index > 0 && ", "}
+      <TextLink inherit params={{ runId: first }} to="/runs/$runId">
+        {first}
+      </TextLink>
+      {last > first && (
+        <>
+          –
+          <TextLink inherit params={{ runId: last }} to="/runs/$runId">
+            {last}
+          </TextLink>
+        </>
+      )}
+    </Fragment>
+  ));
+}
+
+/** First and last of each unbroken sequence, in order. */
+export function runSpans(ids: readonly number[]): (readonly [number, number])[] {
+  const spans: [number, number][] = [];
+  for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
+    const last = spans.at(-1);
+    if (last && id === last[1] + 1) last[1] = id;
+    else spans.push([id, id]);
+  }
+  return spans;
+}

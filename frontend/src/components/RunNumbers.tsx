@@ -1,0 +1,79 @@
+/** What so many runs of one side allow to be shown: a value, all points, median and range, percentiles, or two modes. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Badge, Text } from "@mantine/core";
+import { Fragment } from "react";
+import type { SidesMetric, TwoModes } from "@/api/types";
+import { percentile } from "@/lib/percentile";
+import type { Scale } from "@/lib/units";
+import { Quantity } from "./Quantity";
+
+/** From here on a spread means something. */
+const ENOUGH_RUNS = 4;
+/** From here on the runs are a distribution. */
+const MANY_RUNS = 30;
+
+interface RunNumbersProps {
+  readonly values: readonly number[];
+  readonly median: number;
+  readonly modes: TwoModes | null;
+  readonly unit: SidesMetric["unit"];
+  readonly scale: Scale;
+}
+
+export function RunNumbers({ values, median, modes, unit, scale }: RunNumbersProps) {
+  if (modes)
+    return (
+      <Trans>
+        <Quantity scale={scale} unit={unit} value={modes.low} /> ({modes.low_runs} runs)
+        <br />
+        <Quantity scale={scale} unit={unit} value={modes.high} /> ({modes.high_runs} runs)
+      </Trans>
+    );
+  return (
+    <>
+      <span className="iotide-strong">
+        <Quantity scale={scale} unit={unit} value={median} />
+      </span>{" "}
+      {values.length === 1 ? (
+        <Badge color="orange" tt="none" variant="light">{t`1 run`}</Badge>
+      ) : (
+        <Text c="dimmed" size="xs">
+          <Trans>
+            {values.length} runs, <Spread scale={scale} unit={unit} values={values} />
+          </Trans>
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Spread({ values, unit, scale }: Pick<RunNumbersProps, "values" | "unit" | "scale">) {
+  const ordered = [...values].sort((a, b) => a - b);
+  const number = (value: number) => <Quantity scale={scale} unit={unit} value={value} />;
+  if (values.length < ENOUGH_RUNS)
+    return ordered.map((value, place) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: equal runs are told apart by nothing else
+      <Fragment key={place}>
+        {place > 0 && ", "}
+        {number(value)}
+      </Fragment>
+    ));
+  return (
+    <>
+      <Trans>
+        {number(ordered[0] ?? 0)} to {number(ordered.at(-1) ?? 0)}
+      </Trans>
+      {values.length >= MANY_RUNS && (
+        <>
+          {"; "}
+          <Trans>
+            p50 {number(percentile(ordered, 50))}, p95 {number(percentile(ordered, 95))}, p99{" "}
+            {number(percentile(ordered, 99))}
+          </Trans>
+        </>
+      )}
+    </>
+  );
+}

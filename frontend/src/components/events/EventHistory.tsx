@@ -1,0 +1,81 @@
+/** What happened to a node or a target: only what differed, when, and who saw or told it; the newest noted first. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { TrendEvent } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/When";
+import { differencesOf } from "./differences";
+import { type EventSubject, eventsQuery } from "./queries";
+import { RemoveEventButton } from "./RemoveEventButton";
+
+const MAX_HEIGHT = 440;
+
+export function EventHistory({ subject }: { subject: EventSubject }) {
+  const events = useQuery(eventsQuery(subject));
+  return (
+    <Section
+      description={t`Facts that differed from one run to the next, and what people told of.`}
+      title={t`What changed`}
+    >
+      <Loaded
+        empty={
+          <Text c="dimmed">
+            <Trans>
+              Nothing is known. Each run compares its facts with those of the run before it: another kernel,
+              mount option or stripe appears here.
+            </Trans>
+          </Text>
+        }
+        isEmpty={(rows) => rows.length === 0}
+        query={events}
+      >
+        {(rows) => (
+          <ScrollTable
+            head={["When", "What", "Before", "After", "By", ""]}
+            label={t`What changed`}
+            maxHeight={MAX_HEIGHT}
+          >
+            {rows.map((event) => (
+              <EventRows event={event} key={event.id} />
+            ))}
+          </ScrollTable>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function EventRows({ event }: { event: TrendEvent }) {
+  return differencesOf(event).map((difference, place) => (
+    <tr key={difference.what}>
+      <td>{place === 0 && <When at={event.at} />}</td>
+      <td className="iotide-wrap" colSpan={difference.before === null ? 3 : 1}>
+        {difference.what}
+      </td>
+      {difference.before !== null && (
+        <>
+          <td className="iotide-name">{difference.before}</td>
+          <td className="iotide-name">{difference.after}</td>
+        </>
+      )}
+      <td>{place === 0 && <By event={event} />}</td>
+      <td>{place === 0 && <RemoveEventButton event={event} />}</td>
+    </tr>
+  ));
+}
+
+function By({ event }: { event: TrendEvent }) {
+  if (event.told_by) return <>{event.told_by}</>;
+  if (event.run_id === null) return <Trans>runs</Trans>;
+  return (
+    <TextLink params={{ runId: event.run_id }} to="/runs/$runId">
+      <Trans>Run {event.run_id}</Trans>
+    </TextLink>
+  );
+}

@@ -1,0 +1,107 @@
+/** The open export menu; loaded by ExportMenu on its first click. */
+
+import { t } from "@lingui/core/macro";
+import { Menu } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { asCurl, fileName, toCsv, toJson, withFormat } from "@/lib/exported";
+import { ExportButton, type ExportSource, type ImageFormat } from "./ExportButton";
+
+const IMAGES: readonly ImageFormat[] = ["png", "svg"];
+
+export default function ExportList(source: ExportSource) {
+  return (
+    <Menu defaultOpened position="bottom-end">
+      <Menu.Target>
+        <ExportButton name={source.name} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <ShownItems {...source} />
+        {source.image && <ImageItems image={source.image} name={source.name} />}
+        {source.path && <ServerItems {...source} path={source.path} />}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function ShownItems({ name, table }: ExportSource) {
+  return (
+    <>
+      <Menu.Label>{t`What is shown, in base units and UTC`}</Menu.Label>
+      <Menu.Item onClick={() => saveText(name, "csv", "text/csv", toCsv(table()))}>{t`CSV`}</Menu.Item>
+      <Menu.Item
+        onClick={() => saveText(name, "json", "application/json", toJson(table()))}
+      >{t`JSON`}</Menu.Item>
+    </>
+  );
+}
+
+function ImageItems({ name, image }: { name: string; image: NonNullable<ExportSource["image"]> }) {
+  async function save(format: ImageFormat): Promise<void> {
+    try {
+      saveLink(await image(format), `${fileName(name)}.${format}`);
+    } catch (cause) {
+      tellFailure(t`The picture could not be drawn.`, cause);
+    }
+  }
+  return (
+    <>
+      <Menu.Label>{t`Picture`}</Menu.Label>
+      {IMAGES.map((format) => (
+        <Menu.Item key={format} onClick={() => save(format)}>
+          {format.toUpperCase()}
+        </Menu.Item>
+      ))}
+    </>
+  );
+}
+
+function ServerItems({ name, path, hasFiles }: ExportSource & { path: string }) {
+  const file = fileName(name);
+  return (
+    <>
+      <Menu.Label>{t`From the server`}</Menu.Label>
+      {hasFiles && (
+        <>
+          <Menu.Item
+            component="a"
+            download={`${file}.parquet`}
+            href={withFormat(path, "parquet")}
+          >{t`Parquet`}</Menu.Item>
+          <Menu.Item
+            component="a"
+            download={`${file}-all.csv`}
+            href={withFormat(path, "csv")}
+          >{t`CSV with every column`}</Menu.Item>
+        </>
+      )}
+      <Menu.Item onClick={() => copy(asCurl(location.origin, path))}>{t`Copy as curl`}</Menu.Item>
+    </>
+  );
+}
+
+async function copy(command: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(command);
+    notifications.show({ title: t`Copied; put a token into IOTIDE_TOKEN`, message: command });
+  } catch {
+    // A page that came over plain HTTP from another host may not write to the clipboard.
+    notifications.show({ autoClose: false, title: t`Copy this`, message: command });
+  }
+}
+
+function tellFailure(title: string, cause: unknown): void {
+  notifications.show({ color: "red", title, message: cause instanceof Error ? cause.message : "" });
+}
+
+function saveText(name: string, ending: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  saveLink(address, `${fileName(name)}.${ending}`);
+  URL.revokeObjectURL(address);
+}
+
+function saveLink(address: string, name: string): void {
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+}

@@ -1,0 +1,49 @@
+/** What somebody has to deal with, the newest first, for the overview; the whole inbox is a click away. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { OPEN_ALERT_STATES } from "@/api/states";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { Section } from "@/components/Page";
+import { AlertTable } from "./AlertTable";
+import { alertsQuery } from "./queries";
+
+const MOST_SHOWN = 5;
+
+export function AlertInbox() {
+  const alerts = useInfiniteQuery(alertsQuery({ states: OPEN_ALERT_STATES }));
+  const count = alerts.data?.length ?? 0;
+  return (
+    <Section title={t`Alerts to be dealt with`}>
+      <Loaded empty={<NoAlert />} isEmpty={(rows) => rows.length === 0} lines={2} query={alerts}>
+        {(rows) => (
+          <Stack gap="xs">
+            <AlertTable alerts={rows.slice(0, MOST_SHOWN)} isOfSeveral label={t`Open alerts`} />
+            <TextLink size="sm" to="/alerts">
+              {count > MOST_SHOWN
+                ? t`All ${count}${alerts.hasNextPage ? t` and more` : ""} of them`
+                : t`The whole inbox`}
+            </TextLink>
+          </Stack>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function NoAlert() {
+  return (
+    <Text c="dimmed">
+      <Trans>
+        None. Which changes raise one is said by{" "}
+        <TextLink to="/settings" underline="always">
+          rules
+        </TextLink>
+        .
+      </Trans>
+    </Text>
+  );
+}

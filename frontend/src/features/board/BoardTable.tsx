@@ -1,0 +1,145 @@
+/** The heat map: a row a cluster with its nodes, a column a workload; each cell has a sign and a word, and leads on. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Badge, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Board, BoardCell, BoardCluster } from "@/api/types";
+import { Day } from "@/components/Day";
+import { TextLink } from "@/components/links";
+import { OriginBadge } from "@/components/Origin";
+import { ScrollTable } from "@/components/ScrollTable";
+import { STANDINGS, shareOf } from "./standings";
+
+interface BoardTableProps {
+  readonly board: Board;
+  readonly actionsOf: ((clusterId: number) => ReactNode) | undefined;
+}
+
+export function BoardTable({ board, actionsOf }: BoardTableProps) {
+  const { clusters, workloads, cells } = board;
+  const places = new Map(cells.map((cell) => [`${cell.cluster_id} ${cell.workload}`, cell]));
+  const head = [t`Cluster`, ...workloads, t`Nodes`, t`Open alerts`, ...(actionsOf ? [""] : [])];
+  return (
+    <ScrollTable head={head} label={t`Clusters by workload`}>
+      {clusters.map((cluster) => (
+        <tr key={cluster.id}>
+          <th scope="row">
+            <TextLink fw={600} params={{ clusterId: cluster.id }} to="/clusters/$clusterId">
+              {cluster.name}
+            </TextLink>{" "}
+            <OriginBadge clusterId={cluster.id} />
+          </th>
+          {workloads.map((workload) => (
+            <Cell cell={places.get(`${cluster.id} ${workload}`)} key={workload} />
+          ))}
+          <td className="iotide-cell">
+            <Nodes cluster={cluster} />
+          </td>
+          <td>
+            <OpenAlerts cluster={cluster} />
+          </td>
+          {actionsOf && <td>{actionsOf(cluster.id)}</td>}
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function Cell({ cell }: { cell: BoardCell | undefined }) {
+  if (!cell)
+    return (
+      <td className="iotide-cell">
+        <Text c="dimmed" size="xs">{t`not measured`}</Text>
+      </td>
+    );
+  return (
+    <td className="iotide-cell" data-state={cell.state}>
+      <CellLink cell={cell} />
+      <div>
+        {cell.since && (
+          <Trans>
+            since <Day at={cell.since} />,{" "}
+          </Trans>
+        )}
+        {shareOf(cell)}
+      </div>
+      {cell.suspects > 0 && (
+        <div>
+          <Trans>{cell.suspects} suspect</Trans>
+        </div>
+      )}
+    </td>
+  );
+}
+
+/** To its changes where it has some; else to its trend. */
+function CellLink({ cell }: { cell: BoardCell }) {
+  const { cluster_id: clusterId, workload, state, since, worst } = cell;
+  const { sign, word } = STANDINGS[state];
+  const words = (
+    <>
+      <span aria-hidden="true">{sign}</span> {word}
+    </>
+  );
+  if ((state === "slower" || state === "faster") && since !== null)
+    return (
+      <TextLink
+        fw={600}
+        search={{ cluster: clusterId, workload, direction: state === "slower" ? "worse" : "better" }}
+        to="/changes"
+      >
+        {words}
+      </TextLink>
+    );
+  const chosen = state === "in_control" ? {} : { metric: worst.metric, series: [worst.id] };
+  return (
+    <TextLink
+      fw={600}
+      params={{ clusterId }}
+      search={{ workload, ...chosen }}
+      to="/clusters/$clusterId/trend"
+    >
+      {words}
+    </TextLink>
+  );
+}
+
+function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
+  const { online, silent, never_seen, drained, passed_over } = nodes;
+  const troubles = [
+    [silent, "silent"],
+    [passed_over, t`passed over`],
+    [never_seen, t`never seen`],
+    [drained, "drained"],
+  ] as const;
+  if (online + silent + never_seen === 0)
+    return (
+      <TextLink
+        params={{ clusterId: id }}
+        size="sm"
+        to="/clusters/$clusterId"
+      >{t`none has joined yet`}</TextLink>
+    );
+  return (
+    <Trans>
+      {online} online
+      {troubles
+        .filter(([count]) => count > 0)
+        .map(([count, what]) => (
+          <Badge color="orange" display="block" key={what} tt="none" variant="light" w="max-content">
+            {count} {what}
+          </Badge>
+        ))}
+    </Trans>
+  );
+}
+
+function OpenAlerts({ cluster: { id, open_alerts: count } }: { cluster: BoardCluster }) {
+  if (count === 0) return <Trans>none</Trans>;
+  return (
+    <TextLink search={{ cluster: id }} size="sm" to="/alerts">
+      <Trans>{count} to be dealt with</Trans>
+    </TextLink>
+  );
+}

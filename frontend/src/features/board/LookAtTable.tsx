@@ -1,0 +1,63 @@
+/** What is not as it was, the gravest first: which series moved most, by how much and since when. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Badge } from "@mantine/core";
+import type { BoardCell, BoardCluster } from "@/api/types";
+import { TextLink } from "@/components/links";
+import { ScrollTable } from "@/components/ScrollTable";
+import { SeriesName } from "@/components/SeriesName";
+import { When } from "@/components/When";
+import { STANDINGS, shareOf } from "./standings";
+
+interface LookAtTableProps {
+  readonly cells: readonly BoardCell[];
+  readonly clusters: readonly BoardCluster[];
+}
+
+export function LookAtTable({ cells, clusters }: LookAtTableProps) {
+  const names = new Map(clusters.map(({ id, name }) => [id, name]));
+  return (
+    <ScrollTable
+      head={[t`State`, t`What moved most`, t`What`, t`Since`, t`How many`, t`Open alerts`]}
+      label={t`To look at`}
+    >
+      {cells.map((cell) => (
+        <tr key={`${cell.cluster_id} ${cell.workload}`}>
+          <td>
+            <State cell={cell} />
+          </td>
+          <td className="iotide-name">
+            <SeriesName
+              cellId={cell.since_cell_id ?? undefined}
+              clusterId={cell.cluster_id}
+              clusterName={names.get(cell.cluster_id)}
+              series={cell.worst}
+            />
+          </td>
+          <td className="iotide-wrap">{cell.words}</td>
+          <td>{cell.since ? <When at={cell.since} /> : t`no moment is known`}</td>
+          <td>{shareOf(cell)}</td>
+          <td>
+            {cell.open_alerts === 0 ? (
+              t`none`
+            ) : (
+              <TextLink search={{ cluster: cell.cluster_id }} to="/alerts">
+                <Trans>{cell.open_alerts} to be dealt with</Trans>
+              </TextLink>
+            )}
+          </td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function State({ cell: { state } }: { cell: BoardCell }) {
+  const { sign, word, colour } = STANDINGS[state];
+  return (
+    <Badge color={colour} miw="max-content" tt="none" variant="light">
+      <span aria-hidden="true">{sign}</span> {word}
+    </Badge>
+  );
+}

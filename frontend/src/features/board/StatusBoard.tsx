@@ -1,0 +1,106 @@
+/** Whether anything is slower than it should be, where and since when: clusters by workloads, and what to look at. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { List, NativeSelect, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Board } from "@/api/types";
+import { Day } from "@/components/Day";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { BoardTable } from "./BoardTable";
+import { LookAtTable } from "./LookAtTable";
+import { boardQuery } from "./queries";
+import { ofCluster, STANDINGS, summaryOf, toLookAt } from "./standings";
+
+/** Days that a period may have. */
+export const PERIODS = [7, 30, 90, 365] as const;
+export type Period = (typeof PERIODS)[number];
+
+const USUAL_DAYS = 90;
+
+interface StatusBoardProps {
+  /** Undefined: all of them. */
+  readonly clusterId?: number;
+  readonly days: Period | undefined;
+  readonly onDays: (days: Period | undefined) => void;
+  /** What can be done in a cluster, shown in its row. */
+  readonly actionsOf?: (clusterId: number) => ReactNode;
+}
+
+export default function StatusBoard({ clusterId, days = USUAL_DAYS, onDays, actionsOf }: StatusBoardProps) {
+  const board = useQuery(boardQuery(days));
+  return (
+    <Section
+      actions={<PeriodChoice days={days} onDays={onDays} />}
+      description={t`Each workload's level now, beside the one at the beginning of the period.`}
+      title={t`How it stands`}
+    >
+      <Loaded lines={6} query={board}>
+        {(found) => <Standings actionsOf={actionsOf} board={ofCluster(found, clusterId)} />}
+      </Loaded>
+    </Section>
+  );
+}
+
+function PeriodChoice({ days, onDays }: Required<Pick<StatusBoardProps, "days" | "onDays">>) {
+  return (
+    <NativeSelect
+      aria-label={t`Period`}
+      data={PERIODS.map((period) => ({ value: String(period), label: t`Beside ${period} days ago` }))}
+      onChange={({ currentTarget: { value } }) => onDays(PERIODS.find((period) => String(period) === value))}
+      size="xs"
+      value={String(days)}
+    />
+  );
+}
+
+interface StandingsProps {
+  readonly board: Board;
+  readonly actionsOf: StatusBoardProps["actionsOf"];
+}
+
+function Standings({ board, actionsOf }: StandingsProps) {
+  const found = toLookAt(board.cells);
+  return (
+    <Stack gap="sm">
+      <Text fw={600} size="sm">
+        <Trans>
+          {summaryOf(board.cells) || t`nothing was measured`}, since <Day at={board.since} />
+        </Trans>
+      </Text>
+      <BoardTable actionsOf={actionsOf} board={board} />
+      {found.length > 0 && <LookAtTable cells={found} clusters={board.clusters} />}
+      {board.is_cut && (
+        <Text size="sm">
+          <Trans>There are more series than could be looked at: only the newest ones were.</Trans>
+        </Text>
+      )}
+      <Legend />
+    </Stack>
+  );
+}
+
+function Legend() {
+  return (
+    <details>
+      <summary>{t`What the words mean`}</summary>
+      <List size="sm">
+        {Object.values(STANDINGS).map(({ sign, word, meaning }) => (
+          <List.Item key={word}>
+            {sign} {word}: {meaning}
+          </List.Item>
+        ))}
+      </List>
+      <Text size="sm">
+        <Trans>
+          What went back within 3 %, or was expected by somebody, counts no more; what has an open alert
+          counts until that is dealt with, however old it is. A cell is what the gravest of its series is. A
+          series has a baseline from fourteen points on. Numbers of which neither way is better, as the use of
+          a CPU, are left out.
+        </Trans>
+      </Text>
+    </details>
+  );
+}

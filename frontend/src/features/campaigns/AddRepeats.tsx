@@ -1,0 +1,145 @@
+/** Asks how many more repeats of which cells are wanted, and adds them. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Alert, Button, Group, Modal, NativeSelect, NumberInput, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Campaign, Cell } from "@/api/types";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Loaded } from "@/components/Loaded";
+import { randomKey } from "@/lib/keys";
+import { addRepeats, cellsQuery } from "./queries";
+import { cellsWithFew, ENOUGH_RUNS, repeatsWanted } from "./repeats";
+
+const MOST_REPEATS = 1000;
+
+interface AddRepeatsProps {
+  readonly campaign: Campaign;
+  /** Ids of the cells that are meant; none: those with too few runs. */
+  readonly cellIds: readonly number[];
+  readonly onClose: () => void;
+}
+
+export default function AddRepeats({ campaign, cellIds, onClose }: AddRepeatsProps) {
+  const cells = useInfiniteQuery(cellsQuery(campaign.id));
+  return (
+    <Modal
+      attributes={{ header: { role: "presentation" } }}
+      centered
+      closeButtonProps={{ "aria-label": t`Close` }}
+      onClose={onClose}
+      opened
+      title={t`Add repeats to ${campaign.name}`}
+    >
+      <Loaded
+        empty={<Text c="dimmed">{t`The campaign has no cells.`}</Text>}
+        isEmpty={(rows) => rows.length === 0}
+        query={cells}
+      >
+        {(rows) => (
+          <RepeatsForm
+            campaign={campaign}
+            cells={rows}
+            chosen={rows.filter(({ id }) => cellIds.includes(id))}
+            isPart={cells.hasNextPage}
+            onClose={onClose}
+          />
+        )}
+      </Loaded>
+    </Modal>
+  );
+}
+
+interface RepeatsFormProps extends Pick<AddRepeatsProps, "campaign" | "onClose"> {
+  readonly cells: readonly Cell[];
+  readonly chosen: readonly Cell[];
+  /** Whether the campaign has more cells than these. */
+  readonly isPart: boolean;
+}
+
+function RepeatsForm({ campaign, cells, chosen, isPart, onClose }: RepeatsFormProps) {
+  const few = cellsWithFew(cells, campaign);
+  const scopes = scopesOf({ few, chosen, cells, isPart });
+  const [scopeKey, setScopeKey] = useState(scopes[0]?.key);
+  const scope = scopes.find(({ key }) => key === scopeKey) ?? scopes[0];
+  const [typed, setTyped] = useState<string | number>();
+  const [key] = useState(randomKey);
+  const add = useMutation(addRepeats);
+  const repeats = Number(typed ?? repeatsWanted(scope?.cells ?? [], campaign));
+  const isCount = Number.isInteger(repeats) && repeats >= 1 && repeats <= MOST_REPEATS;
+  function submit(): void {
+    const cell_ids = scope?.key === "all" ? null : (scope?.cells ?? []).map(({ id }) => id);
+    // The key goes with what is asked for, so that a second click adds nothing and another wish does.
+    const idempotencyKey = `${key} ${scope?.key} ${repeats}`;
+    add.mutate({ campaignId: campaign.id, repeats, cell_ids, idempotencyKey }, { onSuccess: onClose });
+  }
+  return (
+    <Stack gap="sm">
+      <NativeSelect
+        data={scopes.map(({ key: value, label }) => ({ value, label }))}
+        label={t`Of`}
+        onChange={(event) => {
+          setScopeKey(event.currentTarget.value as ScopeKey);
+          setTyped(undefined);
+        }}
+        value={scope?.key}
+      />
+      <NumberInput
+        allowDecimal={false}
+        description={t`From ${ENOUGH_RUNS} valid runs on, a median has an interval.`}
+        error={isCount ? undefined : t`A whole number from 1 to ${MOST_REPEATS}.`}
+        label={t`More repeats of each cell`}
+        max={MOST_REPEATS}
+        min={1}
+        onChange={setTyped}
+        value={repeats}
+      />
+      <Text size="sm">
+        <Trans>
+          They run under the conditions of the plan, behind what waits already, and join the results of their
+          cells.
+        </Trans>
+      </Text>
+      {campaign.ended_at !== null && (
+        <Alert color="gray" variant="light">
+          <Trans>
+            In trends a cell stays where its first run was. If the servers have changed since, duplicate the
+            campaign instead.
+          </Trans>
+        </Alert>
+      )}
+      {add.error && <ErrorNotice error={add.error} />}
+      <Group justify="flex-end">
+        <Button onClick={onClose} variant="default">{t`Keep it as it is`}</Button>
+        <Button data-autofocus disabled={!isCount} loading={add.isPending} onClick={submit}>
+          {scope && !(scope.key === "all" && isPart)
+            ? t`Add ${repeats * scope.cells.length} runs`
+            : t`Add the runs`}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+type ScopeKey = "chosen" | "few" | "all";
+
+/** What may be chosen; the first is what most people mean. */
+function scopesOf({
+  few,
+  chosen,
+  cells,
+  isPart,
+}: Record<"few" | "chosen" | "cells", readonly Cell[]> & { isPart: boolean }) {
+  const all = isPart ? t`all cells` : t`all cells (${cells.length})`;
+  const among = isPart ? t`, of the first ${cells.length}` : "";
+  return [
+    { key: "chosen" as const, cells: chosen, label: t`the chosen cells (${chosen.length})` },
+    {
+      key: "few" as const,
+      cells: few,
+      label: t`cells with fewer than ${ENOUGH_RUNS} runs (${few.length}${among})`,
+    },
+    { key: "all" as const, cells, label: all },
+  ].filter((scope) => scope.cells.length > 0);
+}

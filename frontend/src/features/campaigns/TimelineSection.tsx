@@ -1,0 +1,168 @@
+/** When the nodes of a campaign waited, checked, ran and uploaded, and who held which lease meanwhile. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, Group, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import type { Campaign, Timeline } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { useScheme } from "@/components/scheme";
+import { fromLocalTime, localTime, shownTimeZone } from "@/lib/time";
+import { barsByKind, lanesFigure, lanesHeight } from "@/plots/lanes";
+import { Plot } from "@/plots/Plot";
+import { type TimelineSpan, timelineQuery } from "./queries";
+import { TimelineTable } from "./TimelineTable";
+import { TIMELINE_KINDS, type TimelineBar, type TimelineLanes, timelineLanes } from "./timeline";
+
+/** Where each entry of the legend has a row of its own. */
+const NARROW = "(max-width: 48em)";
+
+interface TimelineSectionProps {
+  readonly campaign: Campaign;
+  readonly span: TimelineSpan;
+  readonly onSpan: (span: TimelineSpan) => void;
+  readonly onRun: (runId: number) => void;
+}
+
+export default function TimelineSection({ campaign, span, onSpan, onRun }: TimelineSectionProps) {
+  const timeline = useQuery(timelineQuery(campaign, span));
+  return (
+    <Section
+      description={t`A frame is a lease: where it says alone, nobody else may load there. Drag to zoom, click a bar to open its run.`}
+      title={t`Timeline`}
+    >
+      <Loaded
+        empty={<NothingHere onAll={() => onSpan({})} span={span} />}
+        isEmpty={({ orders, waiting }) => orders.length === 0 && waiting.length === 0}
+        lines={8}
+        query={timeline}
+      >
+        {(found) => (
+          <Stack gap="xs">
+            <SpanBar onSpan={onSpan} span={span} timeline={found} />
+            <Lanes campaign={campaign} onRun={onRun} onSpan={onSpan} span={span} timeline={found} />
+          </Stack>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+/** Also an empty span has a way back. */
+function NothingHere({ span, onAll }: { span: TimelineSpan; onAll: () => void }) {
+  return (
+    <Group gap="xs">
+      <Text c="dimmed">{t`Nothing has begun and nothing waits in this span.`}</Text>
+      {(span.from ?? span.to) && (
+        <Button onClick={onAll} size="compact-sm" variant="default">{t`All of it`}</Button>
+      )}
+    </Group>
+  );
+}
+
+interface SpanBarProps {
+  readonly timeline: Timeline;
+  readonly span: TimelineSpan;
+  readonly onSpan: (span: TimelineSpan) => void;
+}
+
+/** A long campaign has more orders than a chart has room: one goes back in time from the newest. */
+function SpanBar({ timeline: { orders, left_out: leftOut }, span, onSpan }: SpanBarProps) {
+  const first = orders[0]?.offered_at;
+  const isPart = span.from !== undefined || span.to !== undefined;
+  if (leftOut === 0 && !isPart) return null;
+  return (
+    <Group gap="xs">
+      <Button
+        disabled={leftOut === 0 || first === undefined}
+        onClick={() => onSpan({ to: first })}
+        size="compact-sm"
+        variant="default"
+      >{t`Earlier`}</Button>
+      <Button disabled={!isPart} onClick={() => onSpan({})} size="compact-sm" variant="default">
+        {span.from === undefined ? t`Newest` : t`All of it`}
+      </Button>
+      <Text c="dimmed" size="sm">
+        <Trans>
+          {orders.length} orders are shown
+          {leftOut > 0 && t`, ${leftOut} earlier ones are not`}.
+        </Trans>
+      </Text>
+    </Group>
+  );
+}
+
+function useTimelineFigure({ bars, lanes }: TimelineLanes, { from, to }: TimelineSpan) {
+  const scheme = useScheme();
+  return useMemo(
+    () =>
+      lanesFigure(bars, {
+        kinds: TIMELINE_KINDS,
+        lanes,
+        timeOf: localTime,
+        xTitle: t`Time (${shownTimeZone()})`,
+        range: from && to ? [localTime(from), localTime(to)] : undefined,
+        scheme,
+      }),
+    [bars, lanes, from, to, scheme],
+  );
+}
+
+interface LanesProps {
+  readonly campaign: Campaign;
+  readonly timeline: Timeline;
+  readonly span: TimelineSpan;
+  readonly onSpan: (span: TimelineSpan) => void;
+  readonly onRun: (runId: number) => void;
+}
+
+function Lanes({ campaign, timeline, span, onSpan, onRun }: LanesProps) {
+  const [view, setView] = useState("Chart");
+  const isNarrow = useMediaQuery(NARROW);
+  const found = useMemo(() => timelineLanes(timeline), [timeline]);
+  const { bars, lanes, undrawn } = found;
+  const figure = useTimelineFigure(found, span);
+  const drawn = [...barsByKind(bars, { kinds: TIMELINE_KINDS, lanes }).values()].filter(
+    (ofKind) => ofKind.length > 0,
+  );
+  function zoom(shown: readonly [string, string] | null): void {
+    onSpan(shown ? { from: fromLocalTime(shown[0]), to: fromLocalTime(shown[1]) } : {});
+  }
+  function open(trace: number, point: number): void {
+    const bar = drawn[trace]?.[point] as TimelineBar | undefined;
+    if (bar?.runId) onRun(bar.runId);
+  }
+  return (
+    <>
+      <Group justify="flex-end">
+        <SegmentedControl
+          aria-label={t`View of the timeline`}
+          data={["Chart", "Table"]}
+          onChange={setView}
+          size="xs"
+          value={view}
+        />
+      </Group>
+      {view === "Chart" ? (
+        <Plot
+          figure={figure}
+          height={lanesHeight(lanes.length, isNarrow ? drawn.length : 1)}
+          label={t`Timeline of ${campaign.name}: ${timeline.orders.length} orders on ${lanes.length} lanes`}
+          onPointClick={open}
+          onZoom={zoom}
+          viewKey={`timeline ${campaign.id} ${span.from} ${span.to}`}
+        />
+      ) : (
+        <TimelineTable timeline={timeline} />
+      )}
+      {undrawn > 0 && (
+        <Text c="dimmed" size="sm">
+          <Trans>{undrawn} more lanes are in the table alone.</Trans>
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+/** The table behind the timeline: each order with how long it did what, and the leases. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Stack } from "@mantine/core";
+import type { Timeline, TimelineLease, TimelineOrder } from "@/api/types";
+import { TextLink } from "@/components/links";
+import { Place } from "@/components/Place";
+import { ScrollTable } from "@/components/ScrollTable";
+import { StateBadge } from "@/components/StateBadge";
+import { formatExactTime, formatLogTime } from "@/lib/time";
+import { formatDuration } from "@/lib/units";
+import { spansOf } from "./timeline";
+
+const ORDER_HEAD = [
+  t`Run`,
+  t`Node and target`,
+  t`State`,
+  t`Offered`,
+  t`Waited`,
+  t`Prepared`,
+  t`Ran`,
+  t`Uploaded`,
+];
+const LEASE_HEAD = [t`Of`, t`Held by`, t`Mode`, t`From`, t`To`];
+const MAX_HEIGHT_PX = 420;
+
+export function TimelineTable({ timeline }: { timeline: Timeline }) {
+  const now = Date.parse(timeline.at);
+  const leases = [...timeline.others, ...timeline.leases];
+  return (
+    <Stack>
+      <ScrollTable head={ORDER_HEAD} label={t`Orders by time`} maxHeight={MAX_HEIGHT_PX}>
+        {timeline.orders.toReversed().map((order) => (
+          <OrderRow key={order.order_id} now={now} order={order} />
+        ))}
+      </ScrollTable>
+      <ScrollTable head={LEASE_HEAD} label={t`Leases by time`} maxHeight={MAX_HEIGHT_PX}>
+        {leases.toReversed().map((lease) => (
+          <LeaseRow key={`${lease.run_id} ${lease.kind} ${lease.name} ${lease.taken_at}`} lease={lease} />
+        ))}
+      </ScrollTable>
+    </Stack>
+  );
+}
+
+function OrderRow({ order, now }: { order: TimelineOrder; now: number }) {
+  const spans = spansOf(order, now);
+  const lasted = (...kinds: string[]) => {
+    const span = spans.find(({ kind }) => kinds.includes(kind));
+    return span ? formatDuration(Math.round((span.to - span.from) / 100) / 10) : "";
+  };
+  return (
+    <tr>
+      <td>
+        <TextLink fw={600} params={{ runId: order.run_id }} to="/runs/$runId">
+          {order.run_id}
+        </TextLink>
+        {order.attempt > 1 && t`, attempt ${order.attempt}`}
+      </td>
+      <td className="iotide-name">
+        <Place of={{ node_names: [order.node_name], target_names: order.target_names }} />
+      </td>
+      <td>
+        <StateBadge state={order.outcome ?? order.state} />
+      </td>
+      <td title={formatExactTime(order.offered_at)}>{formatLogTime(order.offered_at)}</td>
+      <td>{lasted("waiting")}</td>
+      <td>{lasted("preparing")}</td>
+      <td>{lasted("running", "broken")}</td>
+      <td>{lasted("uploading")}</td>
+    </tr>
+  );
+}
+
+function LeaseRow({ lease }: { lease: TimelineLease }) {
+  return (
+    <tr>
+      <td className="iotide-name">
+        {lease.kind} {lease.name}
+      </td>
+      <td>
+        <Trans>
+          <TextLink params={{ runId: lease.run_id }} to="/runs/$runId">
+            run {lease.run_id}
+          </TextLink>{" "}
+          of {lease.campaign_name}
+        </Trans>
+      </td>
+      <td>{lease.mode === "exclusive" ? t`alone` : t`shared`}</td>
+      <td title={formatExactTime(lease.taken_at)}>{formatLogTime(lease.taken_at)}</td>
+      <td>{lease.released_at === null ? t`held` : formatLogTime(lease.released_at)}</td>
+    </tr>
+  );
+}

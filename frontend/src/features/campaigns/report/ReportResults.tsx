@@ -1,0 +1,67 @@
+/** Medians, ranges and the runs behind them; a table for each workload and metric. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import type { Cell } from "@/api/types";
+import { useTitlesOf } from "@/components/optionTitles";
+import { PaperTable } from "@/components/PaperTable";
+import { RunLinks } from "@/components/RunLinks";
+import { formatScaled, formatValue } from "@/lib/units";
+import { groupResults, type ResultGroup, type ResultRow } from "../results";
+
+const HEAD = [t`Of`, t`Node and target`, t`Median`, t`Min`, t`Max`, "n", t`Spread`, t`Of runs`];
+
+export function ReportResults({ cells }: { cells: readonly Cell[] }) {
+  const titlesOf = useTitlesOf();
+  return (
+    <>
+      {groupResults(cells, titlesOf).map((group) => (
+        <GroupTable group={group} key={group.key} />
+      ))}
+      <p className="quiet">
+        <Trans>
+          n counts valid runs; below four there is no interval. Spread is the coefficient of variation. Runs
+          that were rejected or failed are listed below and in no number above.
+        </Trans>
+      </p>
+    </>
+  );
+}
+
+function GroupTable({ group }: { group: ResultGroup }) {
+  const title = `${group.workload}: ${group.title}`;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <PaperTable head={HEAD} label={title}>
+        {group.rows.map((row) => (
+          <Row group={group} key={`${row.cell.id} ${row.result.series_id}`} row={row} />
+        ))}
+      </PaperTable>
+    </section>
+  );
+}
+
+function Row({ row: { cell, result, what }, group: { scale } }: { row: ResultRow; group: ResultGroup }) {
+  const { n, median, low, high, variation_ratio: variation } = result;
+  const variant = cell.variant ? t`, in ${cell.variant}` : "";
+  return (
+    <tr>
+      <td>{what || t`all alike`}</td>
+      <td>
+        <Trans>
+          {cell.node_names.join(", ")} on {cell.target_names.join(", ")}
+          {variant}
+        </Trans>
+      </td>
+      <td className="strong number">{formatScaled(median, scale)}</td>
+      <td className="number">{n > 1 ? formatScaled(low, scale) : t`one run`}</td>
+      <td className="number">{n > 1 ? formatScaled(high, scale) : t`one run`}</td>
+      <td>{n}</td>
+      <td>{variation === null ? t`too few` : formatValue(variation, "ratio")}</td>
+      <td>
+        <RunLinks ids={cell.counted_runs} />
+      </td>
+    </tr>
+  );
+}

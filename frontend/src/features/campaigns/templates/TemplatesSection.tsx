@@ -1,0 +1,161 @@
+/** The cluster's templates: each begins a new campaign, and operators rename and delete them. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { Template } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Loaded } from "@/components/Loaded";
+import { ButtonLink } from "@/components/links";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import { changeTemplate, removeTemplate, templatesQuery } from "./queries";
+
+interface TemplatesSectionProps {
+  readonly clusterId: number;
+  /** The one that the draft began with. */
+  readonly usedId: number | undefined;
+}
+
+export function TemplatesSection({ clusterId, usedId }: TemplatesSectionProps) {
+  const templates = useQuery(templatesQuery(clusterId));
+  const [isManaging, setIsManaging] = useState(false);
+  const mayManage = useMay("operator", clusterId);
+  const count = templates.data?.length ?? 0;
+  return (
+    <Section
+      actions={
+        mayManage &&
+        count > 0 && (
+          <Button
+            aria-expanded={isManaging}
+            onClick={() => setIsManaging(!isManaging)}
+            size="compact-sm"
+            variant="subtle"
+          >
+            {isManaging ? t`Done` : t`Rename or delete`}
+          </Button>
+        )
+      }
+      title={t`Begin with a template`}
+    >
+      <Loaded empty={<NoTemplate />} isEmpty={(rows) => rows.length === 0} lines={1} query={templates}>
+        {(rows) =>
+          isManaging ? (
+            <ScrollTable head={["Template", "Changed", ""]} label={t`Templates`}>
+              {rows.map((template) => (
+                <ManagedRow key={template.id} template={template} />
+              ))}
+            </ScrollTable>
+          ) : (
+            <Group gap="xs">
+              {rows.map((template) => (
+                <UseLink isUsed={template.id === usedId} key={template.id} template={template} />
+              ))}
+            </Group>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function NoTemplate() {
+  return (
+    <Text c="dimmed" size="sm">
+      <Trans>
+        None yet. Fill in the form once and choose “Save as template”: the next campaign begins there.
+      </Trans>
+    </Text>
+  );
+}
+
+/** A link, so that it can be sent to somebody; each template has a draft of its own. */
+function UseLink({
+  template: { id, name, cluster_id, plan },
+  isUsed,
+}: {
+  template: Template;
+  isUsed: boolean;
+}) {
+  return (
+    <ButtonLink
+      aria-current={isUsed ? "true" : undefined}
+      search={{ cluster: cluster_id, template: id }}
+      size="xs"
+      title={plan.workloads.map(({ workload }) => workload).join(", ")}
+      to="/campaigns/new"
+      variant={isUsed ? "filled" : "default"}
+    >
+      {name}
+    </ButtonLink>
+  );
+}
+
+function ManagedRow({ template }: { template: Template }) {
+  const remove = useMutation(removeTemplate);
+  return (
+    <tr>
+      <td>
+        <RenameForm key={template.name} template={template} />
+      </td>
+      <td>
+        <When at={template.changed_at} />
+        <Text c="dimmed" size="xs">
+          {template.owner ?? t`by nobody who is still here`}
+        </Text>
+      </td>
+      <td>
+        <ConfirmButton
+          aria-label={t`Delete template ${template.name}`}
+          loading={remove.isPending}
+          onConfirm={() => remove.mutate(template.id)}
+          question={{
+            title: t`Delete template ${template.name}?`,
+            body: t`Campaigns and schedules that began with it stay as they are.`,
+            yes: t`Delete the template`,
+            no: t`Keep it`,
+          }}
+          size="compact-xs"
+        >{t`Delete`}</ConfirmButton>
+      </td>
+    </tr>
+  );
+}
+
+function RenameForm({ template }: { template: Template }) {
+  const rename = useMutation(changeTemplate);
+  const [name, setName] = useState(template.name);
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    rename.mutate({ templateId: template.id, body: { name: name.trim() } });
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap={4}>
+        <Group gap="xs" wrap="nowrap">
+          <TextInput
+            aria-label={t`Name of template ${template.name}`}
+            miw={140}
+            onChange={(event) => setName(event.currentTarget.value)}
+            size="xs"
+            value={name}
+          />
+          <Button
+            disabled={name.trim() === "" || name.trim() === template.name}
+            loading={rename.isPending}
+            size="xs"
+            type="submit"
+            variant="default"
+          >{t`Rename`}</Button>
+        </Group>
+        {rename.error && <ErrorNotice error={rename.error} />}
+      </Stack>
+    </form>
+  );
+}

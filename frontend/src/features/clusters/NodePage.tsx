@@ -1,0 +1,163 @@
+/** One node: its state, what it does and has done, its tools, mounts and facts, and what can be done about it. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { DataList, Group, Stack, Text } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Node } from "@/api/types";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { Definition } from "@/components/Definition";
+import { DrainButton } from "@/components/drain/DrainButton";
+import { DrainNote } from "@/components/drain/DrainNote";
+import { FactsTable } from "@/components/FactsTable";
+import { LoadedPage } from "@/components/LoadedPage";
+import { TextLink } from "@/components/links";
+import { OriginBadge } from "@/components/Origin";
+import { Page, Section } from "@/components/Page";
+import { StateBadge } from "@/components/StateBadge";
+import { useMay } from "@/components/session";
+import { When } from "@/components/When";
+import { DeadNodeButton } from "./DeadNodeButton";
+import { describeNode } from "./facts";
+import { NodeActivity } from "./NodeActivity";
+import { MountTable, ToolTable } from "./NodeTables";
+import { nodeQuery, retireNode } from "./queries";
+
+interface NodePageProps {
+  readonly nodeId: number;
+  /** What other slices know of it. */
+  readonly targets: (node: Node) => ReactNode;
+  readonly runs: ReactNode;
+  readonly history: ReactNode;
+}
+
+export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
+  const node = useQuery(nodeQuery(nodeId));
+  return (
+    <LoadedPage query={node} title={t`Node ${nodeId}`}>
+      {(found) => (
+        <Page
+          actions={<Actions node={found} />}
+          title={t`Node ${found.name}`}
+          trail={<Trail clusterId={found.cluster_id} />}
+        >
+          <DrainNote drain={found.drain} />
+          <Section title={t`Now`}>
+            <Now node={found} />
+          </Section>
+          {runs}
+          <Section
+            description={t`What its agent can run, and why it cannot run the others.`}
+            title={t`Workloads and tools`}
+          >
+            <ToolTable node={found} />
+          </Section>
+          <Section title={t`Targets and mounts`}>
+            <Stack>
+              {targets(found)}
+              <MountTable node={found} />
+            </Stack>
+          </Section>
+          {history}
+          <Section description={t`All that its agent said of it last.`} title={t`Facts`}>
+            <FactsTable facts={found.facts} label={t`Facts of ${found.name}`} maxHeight={440} />
+          </Section>
+        </Page>
+      )}
+    </LoadedPage>
+  );
+}
+
+function Trail({ clusterId }: { clusterId: number }) {
+  return (
+    <>
+      <TextLink to="/" underline="always">{t`Overview`}</TextLink> ·{" "}
+      <TextLink
+        params={{ clusterId }}
+        to="/clusters/$clusterId"
+        underline="always"
+      >{t`its cluster`}</TextLink>{" "}
+      <OriginBadge clusterId={clusterId} />
+    </>
+  );
+}
+
+function Actions({ node }: { node: Node }) {
+  if (node.state === "retired") return null;
+  return (
+    <>
+      <DeadNodeButton node={node} />
+      <DrainButton
+        clusterId={node.cluster_id}
+        drain={node.drain}
+        name={t`node ${node.name}`}
+        subject={{ kind: "node", id: node.id }}
+      />
+      <RetireButton node={node} />
+    </>
+  );
+}
+
+function Now({ node }: { node: Node }) {
+  return (
+    <DataList size="sm">
+      <Definition label={t`State`}>
+        <Group gap="xs">
+          <StateBadge state={node.state} />
+          <span>
+            <Trans>
+              last seen <When at={node.last_seen_at} />
+            </Trans>
+          </span>
+        </Group>
+      </Definition>
+      {node.problem && (
+        <Definition label={t`Passed over`}>
+          <Text c="var(--mantine-color-error)" inherit>
+            {node.problem}
+          </Text>
+        </Definition>
+      )}
+      <Definition label={t`Held by`}>
+        <NodeActivity idle={t`no run: it is free`} node={node} />
+      </Definition>
+      <Definition label={t`Room for`}>
+        {node.slots === 1 ? t`one run at a time` : t`${node.slots} runs at a time`}
+      </Definition>
+      <Definition label={t`Role`}>{node.role}</Definition>
+      <Definition label={t`System`}>{describeNode(node.facts) || t`unknown`}</Definition>
+      <Definition label={t`Agent`}>{node.agent_version ?? t`unknown`}</Definition>
+      <Definition label={t`Runs may write below`}>
+        <span style={{ overflowWrap: "anywhere" }}>
+          {node.approved_directories.join(", ") ||
+            t`no directory yet: approved_directories in its agent.toml`}
+        </span>
+      </Definition>
+    </DataList>
+  );
+}
+
+function RetireButton({ node }: { node: Node }) {
+  const retire = useMutation(retireNode);
+  const navigate = useNavigate();
+  const mayRetire = useMay("admin", node.cluster_id);
+  if (!mayRetire) return null;
+  const params = { clusterId: node.cluster_id };
+  return (
+    <ConfirmButton
+      loading={retire.isPending}
+      onConfirm={() =>
+        retire.mutate(node.id, { onSuccess: () => void navigate({ to: "/clusters/$clusterId", params }) })
+      }
+      question={{
+        title: t`Retire ${node.name}?`,
+        body: t`Its agent is shut out and it gets no more runs. What it measured stays.`,
+        yes: "Retire",
+        no: t`Keep it`,
+      }}
+      size="xs"
+    >{t`Retire`}</ConfirmButton>
+  );
+}

@@ -1,0 +1,129 @@
+/** Every row of a comparison of many sides: the baseline, and of each other side its number, ratio, interval and verdict. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import type { SideNumbers, SideOfRow, SidesMetric, SideVerdict } from "@/api/types";
+import { DirectionBadge } from "@/components/DirectionBadge";
+import { MedianRatio } from "@/components/MedianRatio";
+import { RunNumbers } from "@/components/RunNumbers";
+import { ScrollTable } from "@/components/ScrollTable";
+import { formatP, formatShift, formatValue, type Scale, scaleFor } from "@/lib/units";
+import { ENOUGH_RUNS, type RenderRepeats } from "./repeats";
+import type { DrawnRow } from "./sidesFigures";
+
+interface SidesTableProps {
+  readonly rows: readonly DrawnRow[];
+  readonly names: readonly string[];
+  readonly against: number;
+  readonly renderRepeats: RenderRepeats;
+}
+
+export function SidesTable({ rows, names, against, renderRepeats }: SidesTableProps) {
+  const head = names.map((name, place) => (place === against ? `${name} (baseline)` : name));
+  return (
+    <ScrollTable head={["", ...head]} label={t`Verdicts`}>
+      {rows.map(({ name, row, metric }) => (
+        <tr key={row.cells.map((cell) => cell?.cell_id).join(" ")}>
+          <th className="iotide-wrap" scope="row">
+            {name}
+          </th>
+          {row.cells.map((cell, place) => (
+            <td className="iotide-wrap" key={names[place]} style={{ verticalAlign: "top" }}>
+              {cell && (
+                <SideCell
+                  cell={cell}
+                  isBaseline={place === against}
+                  metric={metric}
+                  numbers={metric.numbers[place] ?? null}
+                  renderRepeats={renderRepeats}
+                  verdict={metric.verdicts[place] ?? null}
+                />
+              )}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+interface SideCellProps {
+  readonly cell: SideOfRow;
+  readonly isBaseline: boolean;
+  readonly metric: SidesMetric;
+  readonly numbers: SideNumbers | null;
+  readonly verdict: SideVerdict | null;
+  readonly renderRepeats: RenderRepeats;
+}
+
+const GREY = { c: "dimmed" } as const;
+
+function SideCell({ cell, isBaseline, metric, numbers, verdict, renderRepeats }: SideCellProps) {
+  if (!numbers) return <Text c="dimmed">{t`not measured`}</Text>;
+  const largest = metric.numbers.reduce((most, side) => Math.max(most, ...(side?.values ?? [])), 0);
+  const missing = ENOUGH_RUNS - numbers.n;
+  return (
+    <>
+      <Numbers numbers={numbers} scale={scaleFor(metric.unit, largest)} unit={metric.unit} />
+      {!isBaseline && verdict && <Verdict isAlike={cell.is_alike} metric={metric} verdict={verdict} />}
+      {missing > 0 && renderRepeats(cell, missing)}
+    </>
+  );
+}
+
+function Numbers({ numbers, unit, scale }: NumbersProps) {
+  const { median, values, flags, modes } = numbers;
+  return (
+    <>
+      <RunNumbers median={median} modes={modes} scale={scale} unit={unit} values={values} />
+      {flags.length > 0 && (
+        <Text c="dimmed" size="xs">
+          {flags.join(", ")}
+        </Text>
+      )}
+    </>
+  );
+}
+
+interface NumbersProps {
+  readonly numbers: SideNumbers;
+  readonly unit: SidesMetric["unit"];
+  readonly scale: Scale;
+}
+
+interface VerdictProps {
+  readonly verdict: SideVerdict;
+  readonly metric: SidesMetric;
+  readonly isAlike: boolean;
+}
+
+/** Grey where there are too few runs for more, or where the two did not run the same. */
+function Verdict({ verdict, metric: { better }, isAlike }: VerdictProps) {
+  const { ratio, low, high, median_ratio, words, p_value, is_discovery } = verdict;
+  const isShown = verdict.verdict === "higher" || verdict.verdict === "lower";
+  const isJudged = isShown && isAlike && is_discovery && ratio !== null;
+  const direction = better === "neither" ? null : better === verdict.verdict ? "better" : "worse";
+  return (
+    <Text {...(!(isAlike && ratio !== null) && GREY)} component="div" size="sm">
+      {ratio !== null && <span className="iotide-number iotide-strong">{formatShift(ratio)} </span>}
+      {ratio === null && median_ratio !== null && <MedianRatio ratio={median_ratio} />}
+      {low !== null && high !== null && (
+        <span className="iotide-number">
+          <Trans>
+            ({formatShift(low)} to {formatShift(high)}){" "}
+          </Trans>
+        </span>
+      )}
+      {isJudged && <DirectionBadge change={{ shift_ratio: ratio - 1, direction }} />}
+      <div>{words}</div>
+      <Text c="dimmed" size="xs">
+        {!isAlike && t`It did not run the same. `}
+        {p_value !== null && `p ${formatP(p_value)}. `}
+        {isShown &&
+          !is_discovery &&
+          t`Among so many comparisons it may be chance (false discoveries of ${formatValue(0.05, "ratio")}).`}
+      </Text>
+    </Text>
+  );
+}

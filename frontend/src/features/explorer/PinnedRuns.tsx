@@ -1,0 +1,99 @@
+/** The runs that the reader pinned, with the one that the others are told in terms of, and the way to their comparison. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, Group, Radio, Text } from "@mantine/core";
+import type { Sparkline as Course, ExplorerRun } from "@/api/types";
+import { Loaded, type Query } from "@/components/Loaded";
+import { ButtonLink } from "@/components/links";
+import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { RunCells, useCellContext } from "./cells";
+import { RunName } from "./RunGrid";
+import { COLUMNS, type ColumnId, cellsOf, type ExplorerView, togglePin } from "./view";
+
+interface PinnedRunsProps {
+  readonly pinned: Query<ExplorerRun[]>;
+  readonly view: ExplorerView;
+  readonly columns: readonly ColumnId[];
+  readonly courses: ReadonlyMap<number, Course>;
+  readonly onView: (change: ExplorerView) => void;
+}
+
+export function PinnedRuns({ pinned, view, columns, courses, onView }: PinnedRunsProps) {
+  const cells = cellsOf(pinned.data ?? [], view.baseline);
+  return (
+    <Section
+      actions={
+        <>
+          <Button
+            onClick={() => onView({ pins: undefined, baseline: undefined })}
+            size="xs"
+            variant="default"
+          >{t`Unpin all`}</Button>
+          {cells.length > 1 && (
+            <ButtonLink search={{ cells }} size="xs" to="/compare">{t`Compare pinned`}</ButtonLink>
+          )}
+        </>
+      }
+      description={describeUse(cells.length)}
+      title={t`Pinned runs`}
+    >
+      <Loaded query={pinned}>
+        {(runs) => (
+          <PinnedTable columns={columns} courses={courses} onView={onView} runs={runs} view={view} />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function describeUse(cells: number): string {
+  const hint =
+    cells > 1
+      ? t`The comparison takes all valid runs of their cells, and says what is shown.`
+      : t`Pin a run of another cell to compare them: repeats of one cell are one side.`;
+  return t`Ratios are single runs against the baseline, where both ran the same. ${hint}`;
+}
+
+interface PinnedTableProps extends Omit<PinnedRunsProps, "pinned"> {
+  readonly runs: readonly ExplorerRun[];
+}
+
+function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps) {
+  const context = useCellContext(
+    runs.find(({ id }) => id === view.baseline),
+    courses,
+  );
+  const titles = columns.map((id) => COLUMNS.find((column) => column.id === id)?.title ?? id);
+  return (
+    <>
+      <ScrollTable head={["Run", "Baseline", ...titles]} label={t`Pinned runs`}>
+        {runs.map((run) => (
+          <tr key={run.id}>
+            <RunName isPinned onPin={(runId) => onView(togglePin(view, runId))} runId={run.id} />
+            <td>
+              <Radio
+                aria-label={t`Run ${run.id} is the baseline`}
+                checked={run.id === view.baseline}
+                name="baseline"
+                onChange={() => onView({ baseline: run.id })}
+                size="xs"
+              />
+            </td>
+            <RunCells columns={columns} context={context} run={run} />
+          </tr>
+        ))}
+      </ScrollTable>
+      {runs.length < (view.pins?.length ?? 0) && (
+        <Group mt="xs">
+          <Text c="dimmed" size="sm">
+            <Trans>
+              {(view.pins?.length ?? 0) - runs.length} of the pinned runs are gone, or not yours to see.
+            </Trans>
+          </Text>
+        </Group>
+      )}
+    </>
+  );
+}

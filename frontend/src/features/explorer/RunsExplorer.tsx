@@ -1,0 +1,160 @@
+/** All runs: searched, sorted, pinned and measured against one of them. */
+
+import { t } from "@lingui/core/macro";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo } from "react";
+import type { ExplorerRun, Sparkline } from "@/api/types";
+import { ErrorNotice } from "@/components/ErrorNotice";
+import { Loaded } from "@/components/Loaded";
+import { ButtonLink } from "@/components/links";
+import { Section } from "@/components/Page";
+import { type Choices, Filters } from "./Filters";
+import { PinnedRuns } from "./PinnedRuns";
+import { countQuery, exploredQuery, PAGE_SIZE, pinnedQuery, sparklinesQuery } from "./queries";
+import { ROW_PIXELS, RunGrid } from "./RunGrid";
+import { SavedViews } from "./SavedViews";
+import { useRowsInSight } from "./useRowsInSight";
+import { choiceOf, columnsOf, type ExplorerView, hasFilter, seriesInSight, sortOf } from "./view";
+
+interface RunsExplorerProps {
+  readonly view: ExplorerView;
+  readonly onView: (change: ExplorerView) => void;
+  readonly choices: Omit<Choices, "flags">;
+  /** The search part of the address, as views are kept. */
+  readonly query: string;
+  readonly onOpen: (query: string, viewId: number | undefined) => void;
+}
+
+const NO_PINS: readonly number[] = [];
+const NO_PAGES: readonly { items: ExplorerRun[] }[] = [];
+
+export function RunsExplorer({ view, onView, choices, query, onOpen }: RunsExplorerProps) {
+  const { columns, explored, runs, pinned, count, courses, inSight } = useRuns(view);
+  const flags = useMemo(() => [...new Set(runs.flatMap((run) => run.flags))].sort(), [runs]);
+  return (
+    <Stack gap="md">
+      {view.pins && (
+        <PinnedRuns columns={columns} courses={courses} onView={onView} pinned={pinned} view={view} />
+      )}
+      <Section
+        actions={<SavedViews onOpen={onOpen} query={query} viewId={view.view} />}
+        description={describeCount(count, runs.length)}
+        title={t`All runs`}
+      >
+        <Stack gap="sm">
+          <Filters choices={{ ...choices, flags }} onView={onView} view={view} />
+          <Loaded
+            empty={<NoRuns isFiltered={hasFilter(view)} />}
+            isEmpty={() => runs.length === 0}
+            lines={12}
+            query={explored}
+          >
+            {() => (
+              <RunGrid
+                baseline={pinned.data?.find(({ id }) => id === view.baseline)}
+                columns={columns}
+                courses={courses}
+                inSight={inSight}
+                onEnd={explored.askForMore}
+                onView={onView}
+                runs={runs}
+                total={count?.count}
+                view={view}
+              />
+            )}
+          </Loaded>
+          <Foot explored={explored} sort={sortOf(view)} />
+        </Stack>
+      </Section>
+    </Stack>
+  );
+}
+
+/** What the server says of the view, as far as it was scrolled. */
+function useRuns(view: ExplorerView) {
+  const { pins = NO_PINS } = view;
+  const choice = useMemo(() => choiceOf(view), [view]);
+  const columns = columnsOf(view);
+  const explored = useInfiniteQuery(exploredQuery(choice, sortOf(view)));
+  const { data: count } = useQuery(countQuery(choice));
+  const pinned = useQuery(pinnedQuery(pins));
+  const pages = explored.data?.pages ?? NO_PAGES;
+  const runs = useMemo(() => pages.flatMap(({ items }) => items), [pages]);
+  const inSight = useRowsInSight(runs.length, ROW_PIXELS);
+  const shown = [
+    ...seriesInSight(pages, inSight.first, inSight.last, PAGE_SIZE),
+    ...seriesInSight([{ items: pinned.data ?? [] }], 0, pins.length, PAGE_SIZE),
+  ];
+  const courses = useCourses(columns.includes("course") ? shown : []);
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = explored;
+  const askForMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  return { columns, explored: { ...explored, askForMore }, runs, pinned, count, courses, inSight };
+}
+
+/** Of the pages in sight and of what is pinned; each page is one request. */
+function useCourses(seriesByPage: readonly (readonly number[])[]): ReadonlyMap<number, Sparkline> {
+  return useQueries({
+    queries: seriesByPage.map((seriesIds) => sparklinesQuery(seriesIds)),
+    combine: mergeCourses,
+  });
+}
+
+function mergeCourses(
+  answers: readonly { readonly data?: ReadonlyMap<number, Sparkline> | undefined }[],
+): ReadonlyMap<number, Sparkline> {
+  return new Map(answers.flatMap(({ data }) => (data ? [...data] : [])));
+}
+
+function describeCount(
+  counted: { readonly count: number; readonly is_at_least: boolean } | undefined,
+  loaded: number,
+): string {
+  if (!counted) return "Counting …";
+  const count = `${counted.count.toLocaleString("en-US")}${counted.is_at_least ? t` or more` : ""}`;
+  return t`${count} ${counted.count === 1 ? "run" : "runs"}, ${loaded.toLocaleString("en-US")} loaded; more come as you scroll.`;
+}
+
+function NoRuns({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <Text c="dimmed">{t`No run is like that. Clear a filter to see more.`}</Text>;
+  return (
+    <Group>
+      <Text c="dimmed">{t`Nothing has run yet. A campaign plans runs, and they are listed here.`}</Text>
+      <ButtonLink size="xs" to="/campaigns/new">{t`New campaign`}</ButtonLink>
+    </Group>
+  );
+}
+
+interface FootProps {
+  readonly explored: {
+    readonly isFetchingNextPage: boolean;
+    readonly isFetchNextPageError: boolean;
+    readonly isFetching: boolean;
+    readonly error: Error | null;
+    readonly fetchNextPage: () => unknown;
+    readonly refetch: () => unknown;
+  };
+  readonly sort: string;
+}
+
+function Foot({ explored, sort }: FootProps) {
+  if (explored.isFetchNextPageError && explored.error && !explored.isFetchingNextPage)
+    return <ErrorNotice error={explored.error} onRetry={explored.fetchNextPage} />;
+  const isByTime = sort === "newest" || sort === "oldest";
+  return (
+    <Group gap="sm">
+      <Button
+        loading={explored.isFetching}
+        onClick={() => explored.refetch()}
+        size="compact-xs"
+        variant="default"
+      >{t`Refresh`}</Button>
+      <Text aria-live="polite" c="dimmed" size="xs">
+        {explored.isFetchingNextPage && t`Loading more runs. `}
+        {!isByTime && t`Runs without such a number are left out while the list is sorted by it.`}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,130 @@
+/** What each column of the table of runs shows of a run. */
+
+import { t } from "@lingui/core/macro";
+import { Badge, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Sparkline as Course, ExplorerRun } from "@/api/types";
+import { TextLink } from "@/components/links";
+import { OriginBadge } from "@/components/Origin";
+import { useTitlesOf } from "@/components/optionTitles";
+import { Quantity } from "@/components/Quantity";
+import { StateBadge } from "@/components/StateBadge";
+import { When } from "@/components/When";
+import { describeValues, type TitleOf } from "@/lib/options";
+import { formatDuration, formatShift } from "@/lib/units";
+import { Sparkline } from "./Sparkline";
+import { type ColumnId, ratioOf } from "./view";
+
+/** What a cell needs to know besides its run. */
+export interface CellContext {
+  readonly baseline: ExplorerRun | undefined;
+  readonly courses: ReadonlyMap<number, Course>;
+  readonly titlesOf: (workload: string) => TitleOf;
+}
+
+type Show = (run: ExplorerRun, context: CellContext) => ReactNode;
+
+const CELLS: Readonly<Record<ColumnId, Show>> = {
+  state: ({ state, validity }) => (
+    <StateBadge state={state === "finished" && validity === "rejected" ? "rejected" : state} />
+  ),
+  value: ({ headline }) => headline && <Quantity unit={headline.unit} value={headline.value} />,
+  metric: (run, { titlesOf }) => <Measured run={run} titleOf={titlesOf(run.workload)} />,
+  ratio: (run, { baseline }) => <Ratio baseline={baseline} run={run} />,
+  course: ({ headline, cell_id }, { courses }) =>
+    headline && <Sparkline cellId={cell_id} course={courses.get(headline.series_id)} />,
+  at: ({ at }) => <When at={at} />,
+  duration: ({ duration_seconds: seconds }) =>
+    seconds !== null && (
+      <span className="iotide-number">{formatDuration(Math.round(seconds * 10) / 10)}</span>
+    ),
+  workload: ({ workload }) => workload,
+  options: ({ workload, options }, { titlesOf }) => describeValues(options, titlesOf(workload)),
+  target: ({ target_names, variant }) => [target_names.join(", "), variant].filter(Boolean).join(" · "),
+  node: ({ node_names }) => node_names.join(", "),
+  cluster: ({ cluster_id, cluster_name }) => (
+    <>
+      {cluster_name} <OriginBadge clusterId={cluster_id} />
+    </>
+  ),
+  campaign: ({ campaign_id, campaign_name }) => (
+    <TextLink params={{ campaignId: campaign_id }} to="/campaigns/$campaignId">
+      {campaign_name} · {campaign_id}
+    </TextLink>
+  ),
+  cell: ({ cell_ordinal, repeat }) => `${cell_ordinal}, ${repeat}`,
+  flags: ({ flags }) => <Flags codes={flags} />,
+};
+
+export function useCellContext(
+  baseline: ExplorerRun | undefined,
+  courses: CellContext["courses"],
+): CellContext {
+  return { baseline, courses, titlesOf: useTitlesOf() };
+}
+
+interface RunCellsProps {
+  readonly run: ExplorerRun;
+  readonly columns: readonly ColumnId[];
+  readonly context: CellContext;
+}
+
+/** The cells of a row behind those that every row has. */
+export function RunCells({ run, columns, context }: RunCellsProps) {
+  return columns.map((id) => {
+    const shown = CELLS[id](run, context);
+    return (
+      <td data-column={id} key={id} title={typeof shown === "string" ? shown : undefined}>
+        {shown}
+      </td>
+    );
+  });
+}
+
+function Measured({
+  run: { headline, workload, cluster_id },
+  titleOf,
+}: {
+  run: ExplorerRun;
+  titleOf: TitleOf;
+}) {
+  if (!headline) return null;
+  const { metric, series_id, title, labels } = headline;
+  return (
+    <TextLink
+      params={{ clusterId: cluster_id }}
+      search={{ workload, metric, series: [series_id] }}
+      to="/clusters/$clusterId/trend"
+    >
+      {[title, describeValues(labels, titleOf)].filter(Boolean).join(", ")}
+    </TextLink>
+  );
+}
+
+/** Grey: of one run against one nothing is said but the ratio. */
+function Ratio({ run, baseline }: { run: ExplorerRun; baseline: ExplorerRun | undefined }) {
+  if (!baseline) return null;
+  if (run.id === baseline.id) return <Text inherit>{t`baseline`}</Text>;
+  const ratio = ratioOf(run, baseline);
+  if (ratio === undefined)
+    return (
+      <Text
+        c="dimmed"
+        inherit
+        title={t`Other options, another number, or none: a ratio would say nothing.`}
+      >{t`unlike`}</Text>
+    );
+  return (
+    <Text c="dimmed" className="iotide-number" inherit title={t`One run against one run: no verdict.`}>
+      {formatShift(ratio)}
+    </Text>
+  );
+}
+
+function Flags({ codes }: { codes: readonly string[] }) {
+  return codes.map((code) => (
+    <Badge color="orange" key={code} me={4} miw="max-content" variant="light">
+      {code}
+    </Badge>
+  ));
+}

@@ -1,0 +1,158 @@
+/** What the address of the table of runs says, and what follows from it; pure. */
+
+import { t } from "@lingui/core/macro";
+import type { State } from "@/api/states";
+import type { ExplorerRun, RunSort } from "@/api/types";
+import { fromLocalTime } from "@/lib/time";
+
+export const RUN_SORTS = [
+  "newest",
+  "oldest",
+  "longest",
+  "shortest",
+  "highest",
+  "lowest",
+] as const satisfies readonly RunSort[];
+
+export const COLUMNS = [
+  { id: "state", title: t`State` },
+  { id: "value", title: t`Value` },
+  { id: "ratio", title: t`Against baseline` },
+  { id: "course", title: t`Course` },
+  { id: "workload", title: t`Workload` },
+  { id: "target", title: t`Targets` },
+  { id: "options", title: t`Options` },
+  { id: "at", title: t`Time` },
+  { id: "duration", title: t`Duration` },
+  { id: "flags", title: t`Flags` },
+  { id: "metric", title: t`Measured` },
+  { id: "node", title: t`Nodes` },
+  { id: "campaign", title: t`Campaign` },
+  { id: "cluster", title: t`Cluster` },
+  { id: "cell", title: t`Cell, repeat` },
+] as const;
+
+export type ColumnId = (typeof COLUMNS)[number]["id"];
+
+const COLUMN_IDS: readonly ColumnId[] = COLUMNS.map(({ id }) => id);
+
+const USUALLY_HIDDEN: ReadonlySet<ColumnId> = new Set(["cluster", "cell"]);
+export const USUAL_COLUMNS: readonly ColumnId[] = COLUMN_IDS.filter((id) => !USUALLY_HIDDEN.has(id));
+
+/** The search part of the address. */
+export interface ExplorerView {
+  readonly cluster?: number | undefined;
+  readonly campaign?: number | undefined;
+  readonly node?: number | undefined;
+  readonly target?: number | undefined;
+  readonly workload?: string | undefined;
+  readonly state?: State | undefined;
+  readonly validity?: "valid" | "rejected" | undefined;
+  readonly flag?: string | undefined;
+  /** Days by the reader's clock, both included: `2026-11-21`. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly text?: string | undefined;
+  readonly sort?: RunSort | undefined;
+  /** Ids of columns; what is none is left out. */
+  readonly columns?: readonly string[] | undefined;
+  readonly pins?: readonly number[] | undefined;
+  /** One of the pins. */
+  readonly baseline?: number | undefined;
+  /** The saved view that this was, before it was changed. */
+  readonly view?: number | undefined;
+}
+
+/** As many sides as a comparison has. */
+export const MOST_PINS = 8;
+
+/** Which runs are asked for; nothing where anything will do. */
+export interface RunChoice {
+  readonly cluster_id: number | null;
+  readonly campaign_id: number | null;
+  readonly node_id: number | null;
+  readonly target_id: number | null;
+  readonly workload: string | null;
+  readonly state: State | null;
+  readonly validity: "valid" | "rejected" | null;
+  readonly flag: string | null;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly text: string | null;
+}
+
+export function choiceOf(view: ExplorerView): RunChoice {
+  return {
+    cluster_id: view.cluster ?? null,
+    campaign_id: view.campaign ?? null,
+    node_id: view.node ?? null,
+    target_id: view.target ?? null,
+    workload: view.workload ?? null,
+    state: view.state ?? null,
+    validity: view.validity ?? null,
+    flag: view.flag ?? null,
+    from: momentOf(view.from, "00:00:00.000"),
+    to: momentOf(view.to, "23:59:59.999"),
+    text: view.text?.trim() || null,
+  };
+}
+
+/** A day's beginning or end by the reader's clock; what is no day is as good as none. */
+function momentOf(day: string | undefined, time: string): string | null {
+  return Number.isNaN(Date.parse(`${day}T${time}Z`)) ? null : fromLocalTime(`${day}T${time}`);
+}
+
+/** Numbers of different workloads are in no order. */
+export function sortOf({ sort = "newest", workload }: ExplorerView): RunSort {
+  const isByValue = sort === "highest" || sort === "lowest";
+  return isByValue && workload === undefined ? "newest" : sort;
+}
+
+export function columnsOf({ columns, baseline }: ExplorerView): ColumnId[] {
+  const chosen: ReadonlySet<string> = new Set(columns ?? USUAL_COLUMNS);
+  return COLUMN_IDS.filter((id) => chosen.has(id) && (id !== "ratio" || baseline !== undefined));
+}
+
+export function hasFilter(view: ExplorerView): boolean {
+  return Object.values(choiceOf(view)).some((value) => value !== null);
+}
+
+/** The view with a run pinned, or no longer; the first pin is the baseline until another one is chosen. */
+export function togglePin({ pins = [], baseline }: ExplorerView, runId: number): ExplorerView {
+  if (!pins.includes(runId)) {
+    const more = [...pins, runId].slice(-MOST_PINS);
+    return { pins: more, baseline: baseline !== undefined && more.includes(baseline) ? baseline : more[0] };
+  }
+  const rest = pins.filter((id) => id !== runId);
+  return {
+    pins: rest.length > 0 ? rest : undefined,
+    baseline: baseline === runId ? rest[0] : baseline,
+  };
+}
+
+/** How many times the baseline's value a run has; undefined where they did not run the same. */
+export function ratioOf(run: ExplorerRun, baseline: ExplorerRun | undefined): number | undefined {
+  if (!baseline || run.likeness === null || run.likeness !== baseline.likeness) return undefined;
+  const [value, base] = [run.headline?.value ?? 0, baseline.headline?.value ?? 0];
+  return value > 0 && base > 0 ? value / base : undefined;
+}
+
+/** The cells of the runs, each once, that of the baseline first. */
+export function cellsOf(runs: readonly ExplorerRun[], baseline: number | undefined): number[] {
+  const first = runs.filter(({ id }) => id === baseline);
+  return [...new Set([...first, ...runs].map(({ cell_id }) => cell_id))];
+}
+
+/** Pages hold so many rows each; the series of those that are in sight, page by page. */
+export function seriesInSight(
+  pages: readonly { readonly items: readonly ExplorerRun[] }[],
+  first: number,
+  last: number,
+  pageSize: number,
+): number[][] {
+  const from = Math.floor(first / pageSize);
+  const shown = pages.slice(from, Math.max(from, Math.ceil(last / pageSize)));
+  return shown.map(({ items }) => [
+    ...new Set(items.flatMap(({ headline }) => (headline ? [headline.series_id] : []))),
+  ]);
+}

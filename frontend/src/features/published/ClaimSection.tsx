@@ -1,0 +1,41 @@
+/** A ratio that the authors put in words, beside what their own numbers give. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Alert, Stack, Text } from "@mantine/core";
+import type { PublishedSource } from "@/api/types";
+import { ScrollTable } from "@/components/ScrollTable";
+import { describeValues, plainTitle } from "@/lib/options";
+
+export function ClaimSection({ claim }: { claim: NonNullable<PublishedSource["claim"]> }) {
+  return (
+    <Alert
+      color={claim.is_supported ? "indigo" : "orange"}
+      title={claim.is_supported ? t`A claim and its numbers` : t`A claim that its own numbers do not support`}
+      variant="light"
+    >
+      <Stack gap="xs">
+        <Text size="sm">
+          {claim.words} {claim.verdict}
+        </Text>
+        <ScrollTable
+          head={["Setting", `${claim.target} : ${claim.against}`]}
+          label={t`Ratios of ${claim.target} to ${claim.against}`}
+        >
+          {claim.ratios.map(({ options, ratio }) => (
+            <tr key={JSON.stringify(options)}>
+              <td>{describeValues(options, plainTitle)}</td>
+              <td className="iotide-strong">{ratio.toFixed(1)}</td>
+            </tr>
+          ))}
+        </ScrollTable>
+        <Text c="dimmed" size="xs">
+          <Trans>
+            Single numbers as they were printed: without repeats there is no interval, and no verdict on
+            chance.
+          </Trans>
+        </Text>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,34 @@
+/** The newest runs of a node or a target. */
+
+import { t } from "@lingui/core/macro";
+import { Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Loaded } from "@/components/Loaded";
+import { Section } from "@/components/Page";
+import { ShowMore } from "@/components/ShowMore";
+import { runsQuery } from "./queries";
+import { RunsTable } from "./RunsTable";
+
+const PAGE_SIZE = 10;
+
+type LastRunsProps = { readonly nodeId: number } | { readonly targetId: number };
+
+export function LastRuns(of: LastRunsProps) {
+  const runs = useInfiniteQuery(runsQuery({ ...of, pageSize: PAGE_SIZE }));
+  return (
+    <Section title={t`Last runs`}>
+      <Loaded
+        empty={<Text c="dimmed">{t`None yet. Runs appear here once a campaign measures it.`}</Text>}
+        isEmpty={(rows) => rows.length === 0}
+        query={runs}
+      >
+        {(rows) => (
+          <>
+            <RunsTable label={t`Last runs`} runs={rows} />
+            <ShowMore query={runs} />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}

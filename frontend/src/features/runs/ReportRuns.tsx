@@ -1,0 +1,126 @@
+/** What a report says of the runs themselves: flags with their measured values, what failed, and on what they ran. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { useQuery } from "@tanstack/react-query";
+import type { Flag, Run } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { PaperTable } from "@/components/PaperTable";
+import { RunLinks } from "@/components/RunLinks";
+import { optionValue } from "@/lib/options";
+import { FLAG_WORDS } from "./flagWords";
+import { MOST_REPORTED_RUNS, reportedRunsQuery, runQuery } from "./queries";
+
+export function ReportRuns({ campaignId }: { campaignId: number }) {
+  const runs = useQuery(reportedRunsQuery(campaignId));
+  return (
+    <Loaded query={runs}>
+      {(found) => {
+        const example = found.findLast(({ state }) => state === "finished");
+        return (
+          <>
+            <h2>{t`Flags`}</h2>
+            <Flags runs={found} />
+            <h2>{t`Runs without a result`}</h2>
+            <Endings runs={found} />
+            {found.length >= MOST_REPORTED_RUNS && (
+              <p className="quiet">
+                <Trans>Of the newest {MOST_REPORTED_RUNS} runs.</Trans>
+              </p>
+            )}
+            {example && <Environment runId={example.id} />}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+interface Flagged {
+  readonly run: Run;
+  readonly flag: Flag;
+}
+
+function Flags({ runs }: { runs: readonly Run[] }) {
+  const flagged = runs.flatMap((run) => run.flags.map((flag): Flagged => ({ run, flag })));
+  if (flagged.length === 0) return <p>{t`No run carries a flag.`}</p>;
+  const codes = [...new Set(flagged.map(({ flag }) => flag.code))];
+  return (
+    <PaperTable
+      head={[t`Flag`, t`What it means`, t`Limit`, t`Measured, for instance`, t`Runs`]}
+      label={t`Flags`}
+    >
+      {codes.map((code) => {
+        const alike = flagged.filter(({ flag }) => flag.code === code);
+        const [first] = alike;
+        return (
+          <tr key={code}>
+            <td className="strong">{code}</td>
+            <td>
+              {FLAG_WORDS[code].title}
+              {alike.some(({ flag }) => flag.effect === "rejected") && t`; such a run counts in no number`}
+            </td>
+            <td>{first?.flag.limit}</td>
+            <td>{first?.flag.measured}</td>
+            <td>
+              <RunLinks ids={[...new Set(alike.map(({ run }) => run.id))].sort((a, b) => a - b)} />
+            </td>
+          </tr>
+        );
+      })}
+    </PaperTable>
+  );
+}
+
+function Endings({ runs }: { runs: readonly Run[] }) {
+  const ended = runs.filter(
+    ({ state, validity }) =>
+      state === "failed" || state === "cancelled" || (state === "finished" && validity === "rejected"),
+  );
+  if (ended.length === 0) return <p>{t`None: every run that ended counts.`}</p>;
+  return (
+    <PaperTable head={["Run", "How", "Why"]} label={t`Runs without a result`}>
+      {ended.map((run) => (
+        <tr key={run.id}>
+          <td>
+            <RunLinks ids={[run.id]} />
+          </td>
+          <td>{run.state === "finished" ? t`rejected` : run.state}</td>
+          <td>{run.reason ?? run.flags.map(({ code, measured }) => `${code}: ${measured}`).join("; ")}</td>
+        </tr>
+      ))}
+    </PaperTable>
+  );
+}
+
+function Environment({ runId }: { runId: number }) {
+  const run = useQuery(runQuery(runId));
+  return (
+    <>
+      <h2>{t`Environment`}</h2>
+      <p className="quiet">
+        <Trans>
+          As run <RunLinks ids={[runId]} /> found it; a change of it is an event on each trend.
+        </Trans>
+      </p>
+      <Loaded
+        empty={<p>{t`Nothing is known of it.`}</p>}
+        isEmpty={({ environment }) => Object.keys(environment).length === 0}
+        query={run}
+      >
+        {({ environment }) => (
+          <PaperTable head={["Fact", "Value"]} label={t`Environment`}>
+            {Object.entries(environment)
+              .sort(([a], [b]) => a.localeCompare(b))
+              .map(([name, value]) => (
+                <tr key={name}>
+                  <td>{name}</td>
+                  <td>{optionValue(name, value)}</td>
+                </tr>
+              ))}
+          </PaperTable>
+        )}
+      </Loaded>
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+/** The runs of a campaign that are served next, and what each of them waits for. */
+
+import { t } from "@lingui/core/macro";
+import { Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { Place } from "@/components/Place";
+import { ScrollTable } from "@/components/ScrollTable";
+import { campaignQueueQuery } from "./queries";
+
+const HEAD = [t`Next run`, t`Node and target`, t`Waits because`];
+
+export function WaitingRuns({ clusterId, campaignId }: { clusterId: number; campaignId: number }) {
+  const queue = useQuery(campaignQueueQuery(clusterId, campaignId));
+  return (
+    <Loaded isEmpty={({ runs }) => runs.length === 0} query={queue}>
+      {({ runs, waiting }) => (
+        <Stack gap={4}>
+          <ScrollTable head={HEAD} label={t`Why runs wait`}>
+            {runs.map((run) => (
+              <tr key={run.run_id}>
+                <td>
+                  <TextLink fw={600} params={{ runId: run.run_id }} to="/runs/$runId">
+                    {run.run_id}
+                  </TextLink>
+                </td>
+                <td className="iotide-name">
+                  <Place of={run} />
+                </td>
+                <td className="iotide-wrap">{run.waiting_because}</td>
+              </tr>
+            ))}
+          </ScrollTable>
+          <Text c="dimmed" size="sm">
+            {waiting > runs.length && t`${waiting - runs.length} more wait behind these. `}
+            <TextLink
+              params={{ clusterId }}
+              to="/queues/$clusterId"
+            >{t`The whole queue of the cluster`}</TextLink>
+          </Text>
+        </Stack>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,71 @@
+/** What each writer of a run did and when: side by side, or one after the other. */
+
+import { t } from "@lingui/core/macro";
+import { Stack } from "@mantine/core";
+import { useMemo } from "react";
+import type { RunDetail } from "@/api/types";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useScheme } from "@/components/scheme";
+import { formatDuration } from "@/lib/units";
+import { lanesFigure, lanesHeight } from "@/plots/lanes";
+import { Plot } from "@/plots/Plot";
+import { type WriterStep, writerLanes, writerSteps } from "./writers";
+
+const HEAD = [t`Writer`, t`Operation`, t`Began after`, t`Took`, t`User`, t`System`, t`Waiting`, t`Its rate`];
+
+/** Nothing where one process did all of the work. */
+export function WritersSection({ run }: { run: RunDetail }) {
+  const scheme = useScheme();
+  const steps = useMemo(() => writerSteps(run), [run]);
+  const { lanes, ...drawn } = useMemo(() => writerLanes(steps), [steps]);
+  const figure = useMemo(
+    () =>
+      lanesFigure(drawn.bars, {
+        kinds: drawn.kinds,
+        lanes,
+        xTitle: t`Time since the first writer began (s)`,
+        scheme,
+      }),
+    [drawn.bars, drawn.kinds, lanes, scheme],
+  );
+  if (steps.length === 0) return null;
+  return (
+    <Section description={t`A lane for each writer, by the clock of its node.`} title={t`Writers`}>
+      <Stack>
+        <Plot
+          figure={figure}
+          height={lanesHeight(lanes.length)}
+          label={t`${lanes.length} writers over time`}
+          viewKey={t`writers ${run.id}`}
+        />
+        <details>
+          <summary>{t`Table of the writers`}</summary>
+          <ScrollTable head={HEAD} label={t`Writers`} maxHeight={320}>
+            {steps.map((one) => (
+              <WriterRow key={`${one.lane} ${one.operation} ${one.second}`} of={one} />
+            ))}
+          </ScrollTable>
+        </details>
+      </Stack>
+    </Section>
+  );
+}
+
+function WriterRow({ of: { lane, operation, second, step, rate } }: { of: WriterStep }) {
+  const waitSeconds = Math.max(0, step.wall_seconds - step.user_seconds - step.system_seconds);
+  return (
+    <tr>
+      <td>{lane}</td>
+      <td>{operation}</td>
+      {[second, step.wall_seconds, step.user_seconds, step.system_seconds, waitSeconds].map(
+        (value, column) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
+          <td key={column}>{formatDuration(value)}</td>
+        ),
+      )}
+      <td>{rate && <Quantity unit={rate.unit} value={rate.value} />}</td>
+    </tr>
+  );
+}

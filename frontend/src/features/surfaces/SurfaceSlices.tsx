@@ -1,0 +1,133 @@
+/** Cuts through a surface at the chosen field, along both sizes, and all its numbers as a table. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Grid, Text } from "@mantine/core";
+import type { Surface } from "@/api/types";
+import { Quantity } from "@/components/Quantity";
+import { RunLinks } from "@/components/RunLinks";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useScheme } from "@/components/scheme";
+import { exactBytes, formatShift } from "@/lib/units";
+import { Plot } from "@/plots/Plot";
+import { FILE_SIZE, type PlaceOnSurface, RECORD_SIZE, sliceFigure } from "@/plots/surface";
+import { extent, slices } from "./fields";
+
+export function SurfaceSlices({ surface, at }: { surface: Surface; at: PlaceOnSurface }) {
+  return (
+    <Grid>
+      <Grid.Col span={{ base: 12, lg: 6 }}>
+        <Slice axis="file" sizeBytes={at.fileSize} surface={surface} />
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, lg: 6 }}>
+        <Slice axis="record" sizeBytes={at.recordSize} surface={surface} />
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+interface SliceProps {
+  readonly surface: Surface;
+  /** The size that is held. */
+  readonly axis: "file" | "record";
+  readonly sizeBytes: number;
+}
+
+function Slice({ surface, axis, sizeBytes }: SliceProps) {
+  const scheme = useScheme();
+  const { scale } = extent(surface);
+  const held =
+    axis === "file" ? t`files of ${exactBytes(sizeBytes)}` : t`records of ${exactBytes(sizeBytes)}`;
+  const xTitle = axis === "file" ? RECORD_SIZE : FILE_SIZE;
+  const figure = sliceFigure(slices(surface, axis, sizeBytes), {
+    xTitle,
+    title: surface.title,
+    scale,
+    scheme,
+  });
+  return (
+    <>
+      <Text fw={600} size="sm">
+        <Trans>With {held}</Trans>
+      </Text>
+      <Plot figure={figure} height={320} label={t`${surface.title} with ${held}`} viewKey={`slice-${axis}`} />
+    </>
+  );
+}
+
+export function SurfaceTable({ surface }: { surface: Surface }) {
+  const rows = surface.file_sizes_bytes.flatMap((file, row) =>
+    surface.record_sizes_bytes.map((record, column) => ({ file, record, row, column })),
+  );
+  const hasB = surface.b !== null;
+  return (
+    <ScrollTable
+      head={[
+        FILE_SIZE,
+        RECORD_SIZE,
+        "A",
+        t`Runs of A`,
+        ...(hasB ? ["B", t`Runs of B`, "B / A", t`In words`] : []),
+      ]}
+      label={t`Fields of the surface`}
+      maxHeight={480}
+    >
+      {rows.map(({ file, record, row, column }) => {
+        const difference = surface.differences?.[row]?.[column];
+        const ratio = difference && (difference.ratio ?? difference.median_ratio);
+        return (
+          <tr key={`${file} ${record}`}>
+            <td>
+              <Quantity unit="bytes" value={file} />
+            </td>
+            <td>
+              <Quantity unit="bytes" value={record} />
+            </td>
+            <FieldCells cell={surface.a.cells[row]?.[column]} unit={surface.unit} />
+            {surface.b && (
+              <>
+                <FieldCells cell={surface.b.cells[row]?.[column]} unit={surface.unit} />
+                <td>{ratio ? formatShift(ratio) : ""}</td>
+                <td className="iotide-wrap">{difference?.words}</td>
+              </>
+            )}
+          </tr>
+        );
+      })}
+    </ScrollTable>
+  );
+}
+
+type FieldCell = Surface["a"]["cells"][number][number];
+
+function FieldCells({ cell, unit }: { cell: FieldCell | undefined; unit: Surface["unit"] }) {
+  if (!cell)
+    return (
+      <>
+        <td>{t`not measured`}</td>
+        <td />
+      </>
+    );
+  return (
+    <>
+      <td>
+        <Quantity unit={unit} value={cell.median} />
+        {cell.n > 1 && (
+          <Text c="dimmed" size="xs">
+            <Trans>
+              <Quantity unit={unit} value={cell.low} /> to <Quantity unit={unit} value={cell.high} />
+            </Trans>
+          </Text>
+        )}
+        {cell.flags.length > 0 && (
+          <Text c="dimmed" size="xs">
+            {cell.flags.join(", ")}
+          </Text>
+        )}
+      </td>
+      <td>
+        <RunLinks ids={cell.run_ids} />
+      </td>
+    </>
+  );
+}

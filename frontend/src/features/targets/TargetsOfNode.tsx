@@ -1,0 +1,55 @@
+/** The targets that are on a node. */
+
+import { t } from "@lingui/core/macro";
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { DrainNote } from "@/components/drain/DrainNote";
+import { Loaded } from "@/components/Loaded";
+import { TextLink } from "@/components/links";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { targetsQuery } from "./queries";
+
+interface TargetsOfNodeProps {
+  readonly clusterId: number;
+  readonly nodeId: number;
+}
+
+export function TargetsOfNode({ clusterId, nodeId }: TargetsOfNodeProps) {
+  const targets = useQuery(targetsQuery(clusterId));
+  const here = targets.data?.flatMap((target) =>
+    target.mounts.filter((mount) => mount.node_id === nodeId).map((mount) => ({ target, mount })),
+  );
+  return (
+    <Loaded
+      empty={<Text c="dimmed">{t`No target is on it: tick its mounts on the page of its cluster.`}</Text>}
+      isEmpty={(rows) => rows.length === 0}
+      query={{ ...targets, data: here }}
+    >
+      {(rows) => (
+        <ScrollTable head={[t`Target`, t`Path`, t`File system`, t`Free`]} label={t`Targets on it`}>
+          {rows.map(({ target, mount }) => (
+            <tr key={target.id}>
+              <td className="iotide-name">
+                <TextLink fw={600} params={{ targetId: target.id }} to="/targets/$targetId">
+                  {target.name}
+                </TextLink>
+                <DrainNote drain={target.drain} />
+                {mount.problem && (
+                  <Text c="var(--mantine-color-error)" size="xs">
+                    {mount.problem}
+                  </Text>
+                )}
+              </td>
+              <td className="iotide-name">{mount.path}</td>
+              <td>{mount.fstype}</td>
+              <td>
+                <Quantity unit="bytes" value={mount.free_bytes} />
+              </td>
+            </tr>
+          ))}
+        </ScrollTable>
+      )}
+    </Loaded>
+  );
+}

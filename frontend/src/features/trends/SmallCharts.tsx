@@ -1,0 +1,212 @@
+/** The same metric beside itself: a small chart a target, cluster or workload, all on one scale, with one request. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Box, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { Points, Workload } from "@/api/types";
+import { Loaded } from "@/components/Loaded";
+import { useTitlesOf } from "@/components/optionTitles";
+import { Section } from "@/components/Page";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { useScheme } from "@/components/scheme";
+import { WhenSeen } from "@/components/WhenSeen";
+import { type Scale, scaleFor } from "@/lib/units";
+import { Plot } from "@/plots/Plot";
+import { smallTrendFigure } from "@/plots/smallTrend";
+import { pointsTable } from "./exports";
+import { nameSeries } from "./names";
+import { manyPointsQuery, pointsPath, type Span, seriesOfMetricQuery } from "./queries";
+import { EACH, type Each, type TrendView } from "./selection";
+import { commonRange, type SmallGroup, smallGroups } from "./small";
+
+const CHART_PIXELS = 180;
+const NO_CHARTS = "none";
+
+interface SmallChartsProps {
+  readonly clusterId: number;
+  readonly clusterNames: ReadonlyMap<number, string>;
+  readonly workload: Workload;
+  readonly metric: string;
+  readonly metricTitle: string;
+  readonly span: Span;
+  readonly view: TrendView;
+  readonly onView: (change: TrendView) => void;
+}
+
+export function SmallCharts(props: SmallChartsProps) {
+  const { each, zoomed } = props.view;
+  return (
+    <Section
+      actions={
+        <SegmentedControl
+          aria-label={t`Small charts`}
+          data={[
+            { value: NO_CHARTS, label: t`None` },
+            ...EACH.map((value) => ({ value, label: t`Each ${value}` })),
+          ]}
+          onChange={(chosen) => props.onView({ each: EACH.find((value) => value === chosen) })}
+          size="xs"
+          value={each ?? NO_CHARTS}
+        />
+      }
+      description={t`${props.metricTitle} beside itself, on one scale${zoomed ? "" : t` from zero`}.`}
+      title={t`Side by side`}
+    >
+      {each ? (
+        <Groups {...props} each={each} />
+      ) : (
+        <Text c="dimmed">{t`Choose what each small chart is for.`}</Text>
+      )}
+    </Section>
+  );
+}
+
+function Groups(props: SmallChartsProps & { each: Each }) {
+  const { each, metric, clusterId, workload, clusterNames } = props;
+  const wanted = {
+    ...(each !== "cluster" && { clusterId }),
+    ...(each !== "workload" && { workload: workload.name }),
+  };
+  const series = useQuery(seriesOfMetricQuery(metric, wanted));
+  return (
+    <Loaded
+      empty={<Text c="dimmed">{t`No series of this metric has a point yet.`}</Text>}
+      isEmpty={(rows) => rows.length === 0}
+      query={series}
+    >
+      {(rows) => {
+        const { groups, hidden } = smallGroups(rows, each, clusterNames);
+        return (
+          <Stack gap="xs">
+            <Grid {...props} groups={groups} />
+            {hidden > 0 && (
+              <Text c="dimmed" size="sm">
+                <Trans>{hidden} more have no room here; choose a target above, or export.</Trans>
+              </Text>
+            )}
+          </Stack>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Grid(props: SmallChartsProps & { groups: readonly SmallGroup[] }) {
+  const { groups, span, view } = props;
+  const ids = groups.flatMap(({ series }) => series.map(({ id }) => id));
+  const points = useQuery(manyPointsQuery(ids, span));
+  return (
+    <Loaded lines={8} query={points}>
+      {(found) => {
+        const range = commonRange(found, !view.zoomed);
+        const scale = scaleFor(found[0]?.series.unit ?? "count", range[1]);
+        const byId = new Map(found.map((own) => [own.series.id, own]));
+        const shown = groups.map((group) => ({ ...group, points: pointsOf(group, byId) }));
+        return (
+          <>
+            <Box className="iotide-panels">
+              {shown.map((group) => (
+                <SmallChart {...props} group={group} key={group.title} range={range} scale={scale} />
+              ))}
+            </Box>
+            <NewestTable ids={ids} scale={scale} shown={shown} span={span} />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function pointsOf({ series }: SmallGroup, byId: ReadonlyMap<number, Points>): readonly Points[] {
+  return series.flatMap(({ id }) => byId.get(id) ?? []);
+}
+
+type Shown = SmallGroup & { readonly points: readonly Points[] };
+
+interface SmallChartProps {
+  readonly group: Shown;
+  readonly metricTitle: string;
+  readonly range: readonly [number, number];
+  readonly scale: Scale;
+  readonly span: Span;
+  readonly view: TrendView;
+}
+
+function SmallChart({ group, metricTitle, range, scale, span: { from, to } }: SmallChartProps) {
+  const scheme = useScheme();
+  const names = useNames(group);
+  const lines = group.points.map((points) => ({ name: names.get(points.series.id) ?? "", points }));
+  const span = from && to ? ([from, to] as const) : undefined;
+  const figure = smallTrendFigure(
+    lines.map(({ name, points: { at, median } }) => ({ name, at, median })),
+    { metricTitle, scale, range, span, scheme },
+  );
+  return (
+    <div>
+      <Text fw={600} size="sm">
+        {group.title}
+        {group.leftOut > 0 && t` · ${group.series.length} of ${group.series.length + group.leftOut} series`}
+      </Text>
+      <WhenSeen height={CHART_PIXELS}>
+        <Plot
+          exported={{ table: () => pointsTable(lines) }}
+          figure={figure}
+          height={CHART_PIXELS}
+          label={`${metricTitle}, ${group.title}`}
+          viewKey={group.title}
+        />
+      </WhenSeen>
+    </div>
+  );
+}
+
+function useNames({ series }: SmallGroup): ReadonlyMap<number, string> {
+  const titlesOf = useTitlesOf();
+  return useMemo(() => nameSeries(series, titlesOf(series[0]?.workload ?? "")), [series, titlesOf]);
+}
+
+interface NewestTableProps {
+  readonly ids: readonly number[];
+  readonly shown: readonly Shown[];
+  readonly scale: Scale;
+  readonly span: Span;
+}
+
+/** The numbers behind the small charts: of each series the newest, the smallest and the largest median. */
+function NewestTable({ ids, shown, scale, span }: NewestTableProps) {
+  return (
+    <ScrollTable
+      exported={{ hasFiles: true, path: pointsPath(ids, span) }}
+      head={["Chart", "Series", "Points", "Newest", "Smallest", "Largest"]}
+      label={t`Numbers side by side`}
+      maxHeight={320}
+    >
+      {shown.flatMap((group) =>
+        group.points.map((points) => (
+          <NewestRow group={group} key={points.series.id} points={points} scale={scale} />
+        )),
+      )}
+    </ScrollTable>
+  );
+}
+
+function NewestRow({ group, points, scale }: { group: Shown; points: Points; scale: Scale }) {
+  const { unit, id } = points.series;
+  const names = useNames(group);
+  const ends = [points.median.at(-1), ...commonRange([points], false)];
+  return (
+    <tr>
+      <td>{group.title}</td>
+      <td className="iotide-name">{names.get(id)}</td>
+      <td>{points.at.length + points.left_out}</td>
+      {["newest", "smallest", "largest"].map((which, place) => (
+        <td key={which}>
+          <Quantity scale={scale} unit={unit} value={points.at.length > 0 ? (ends[place] ?? null) : null} />
+        </td>
+      ))}
+    </tr>
+  );
+}

@@ -1,0 +1,100 @@
+/** The table behind the chart of a trend. */
+
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Anchor, Badge, Button, Stack } from "@mantine/core";
+import { useMemo, useState } from "react";
+import type { Points } from "@/api/types";
+import { Quantity } from "@/components/Quantity";
+import { ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/When";
+import { type Scale, scaleFor } from "@/lib/units";
+import { pointsTable } from "./exports";
+import type { ChosenPoint, NamedPoints } from "./lines";
+import { pointsPath, type Span } from "./queries";
+
+interface TrendTableProps {
+  readonly lines: readonly NamedPoints[];
+  readonly onChoose: (point: ChosenPoint) => void;
+  readonly span: Span;
+}
+
+const ROWS_AT_ONCE = 200;
+
+/** All points, the newest first, as many as a page shows without delay. */
+export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
+  const [shownRows, setShownRows] = useState(ROWS_AT_ONCE);
+  const rows = useMemo(() => newestFirst(lines), [lines]);
+  const scale = useMemo(() => commonScale(lines), [lines]);
+  return (
+    <Stack gap="xs">
+      <ScrollTable
+        exported={{
+          hasFiles: true,
+          path: pointsPath(
+            lines.map(({ points }) => points.series.id),
+            span,
+          ),
+          table: () => pointsTable(lines),
+        }}
+        head={["Time", "Median", "Series", "Min", "Max", "Runs", "Flags"]}
+        label={t`Points of the trend`}
+        maxHeight={440}
+      >
+        {rows.slice(0, shownRows).map(({ name, points, index, at }) => (
+          <tr key={`${points.series.id} ${points.cell_id[index]}`}>
+            <td>
+              <Anchor
+                component="button"
+                onClick={() => onChoose({ seriesId: points.series.id, cellId: points.cell_id[index] ?? 0 })}
+                size="sm"
+                type="button"
+              >
+                <When at={at} />
+              </Anchor>
+            </td>
+            <td className="iotide-strong">
+              <Quantity scale={scale} unit={points.series.unit} value={points.median[index] ?? null} />
+            </td>
+            <td className="iotide-name">{name}</td>
+            <Spread index={index} points={points} scale={scale} />
+            <td>{points.flags[index]?.join(", ")}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+      {shownRows < rows.length && (
+        <Button onClick={() => setShownRows(shownRows + ROWS_AT_ONCE)} variant="default" w="fit-content">
+          <Trans>Show older points, {rows.length - shownRows} left</Trans>
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+function newestFirst(lines: readonly NamedPoints[]) {
+  return lines
+    .flatMap(({ name, points }) =>
+      points.at.map((at, index) => ({ name, points, index, at, milliseconds: Date.parse(at) })),
+    )
+    .sort((a, b) => b.milliseconds - a.milliseconds);
+}
+
+function commonScale(lines: readonly NamedPoints[]): Scale {
+  const high = lines.flatMap(({ points }) => points.high);
+  return scaleFor(
+    lines[0]?.points.series.unit ?? "count",
+    high.reduce((most, value) => Math.max(most, value), 0),
+  );
+}
+
+function Spread({ points, index, scale }: { points: Points; index: number; scale: Scale }) {
+  const { unit } = points.series;
+  const runs = points.n[index] ?? 0;
+  return (
+    <>
+      <td>{runs > 1 && <Quantity scale={scale} unit={unit} value={points.low[index] ?? null} />}</td>
+      <td>{runs > 1 && <Quantity scale={scale} unit={unit} value={points.high[index] ?? null} />}</td>
+      <td>{runs > 1 ? runs : <Badge color="orange" tt="none" variant="light">{t`1 run`}</Badge>}</td>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { asCurl, fileName, toCsv, toJson, withFormat } from "./exported";
+
+const TABLE = {
+  columns: ["Series", "Median [bytes_per_second]"],
+  rows: [
+    ['dd, "quick"', 118234112],
+    ["fio\nrand", null],
+  ],
+};
+
+it("quotes in CSV what a reader would take for the end of a field, and keeps every digit", () => {
+  expect(toCsv(TABLE)).toBe(
+    'Series,Median [bytes_per_second]\r\n"dd, ""quick""",118234112\r\n"fio\nrand",\r\n',
+  );
+});
+
+it("writes JSON as records by column name", () => {
+  expect(JSON.parse(toJson(TABLE))).toEqual([
+    { Series: 'dd, "quick"', "Median [bytes_per_second]": 118234112 },
+    { Series: "fio\nrand", "Median [bytes_per_second]": null },
+  ]);
+});
+
+it("names files so that every file system takes them", () => {
+  expect(fileName("Trend of Write: 64 KiB / é")).toBe("trend-of-write-64-kib-e");
+  expect(fileName("→")).toBe("iotide");
+});
+
+it("asks for a file of the same numbers", () => {
+  expect(withFormat("/api/v1/runs", "csv")).toBe("/api/v1/runs?format=csv");
+  expect(withFormat("/api/v1/points?series_id=3", "parquet")).toBe(
+    "/api/v1/points?series_id=3&format=parquet",
+  );
+});
+
+it("says a request as a curl command that holds no token and stays one word in a shell", () => {
+  expect(asCurl("https://io.example", "/api/v1/runs?workload=o'dd&limit=5")).toBe(
+    `curl --fail-with-body -H "Authorization: Bearer $IOTIDE_TOKEN" 'https://io.example/api/v1/runs?workload=o%27dd&limit=5'`,
+  );
+});

@@ -1,0 +1,48 @@
+/** What an export menu writes: a table in base units and UTC as CSV or JSON, and the request that gives it. */
+
+export type ExportCell = string | number | boolean | null;
+
+export interface ExportTable {
+  /** With the base unit where a column has one: `Median [bytes_per_second]`. */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly ExportCell[])[];
+}
+
+/** Lines as RFC 4180 has them; null is an empty field. */
+export function toCsv({ columns, rows }: ExportTable): string {
+  return [columns, ...rows].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
+}
+
+function csvField(cell: ExportCell): string {
+  const text = cell === null ? "" : String(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A list of objects by column name. */
+export function toJson({ columns, rows }: ExportTable): string {
+  const records = rows.map((row) =>
+    Object.fromEntries(columns.map((name, place) => [name, row[place] ?? null])),
+  );
+  return `${JSON.stringify(records, null, 2)}\n`;
+}
+
+/** `Points of the trend` becomes `points-of-the-trend`, which every file system takes. */
+export function fileName(name: string): string {
+  const plain = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return plain.slice(0, 80) || "iotide";
+}
+
+/** The address of the same numbers as a file of another kind. */
+export function withFormat(path: string, format: "csv" | "parquet"): string {
+  return `${path}${path.includes("?") ? "&" : "?"}format=${format}`;
+}
+
+/** A command for a shell; the token comes from the environment and is not written down. */
+export function asCurl(origin: string, path: string): string {
+  const address = `${origin}${path}`.replaceAll("'", "%27");
+  return `curl --fail-with-body -H "Authorization: Bearer $IOTIDE_TOKEN" '${address}'`;
+}

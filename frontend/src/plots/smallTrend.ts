@@ -1,0 +1,63 @@
+/** A trend so small that several stand beside each other: lines alone, on the scale that all of them share. */
+
+import { localTime } from "@/lib/time";
+import type { Scale } from "@/lib/units";
+import { axisTitle, baseLayout, type Figure, type Scheme, traceColour, traceSymbol } from "./figure";
+
+export interface SmallLine {
+  readonly name: string;
+  readonly at: readonly string[];
+  readonly median: readonly number[];
+}
+
+export interface SmallOptions {
+  readonly metricTitle: string;
+  readonly scale: Scale;
+  /** In the base unit, the same for all charts. */
+  readonly range: readonly [number, number];
+  readonly span: readonly [string, string] | undefined;
+  readonly scheme: Scheme;
+}
+
+const HEADROOM = 0.05;
+
+export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOptions): Figure {
+  const layout = baseLayout(options.scheme);
+  const { divisor, name: unit } = options.scale;
+  const [least, most] = options.range;
+  const room = (most - least) * HEADROOM;
+  return {
+    data: lines.map((line, index) => ({
+      type: "scatter",
+      mode: line.at.length > 40 ? "lines" : "lines+markers",
+      name: line.name,
+      x: line.at.map(localTime),
+      y: line.median.map((value) => value / divisor),
+      line: { color: traceColour(options.scheme, index), width: 1.3 },
+      marker: { size: 4, symbol: traceSymbol(index) },
+      hovertemplate: `%{y:,.4~r} ${unit}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
+    })),
+    layout: {
+      ...layout,
+      font: { ...layout.font, size: 11 },
+      margin: { l: 52, r: 8, t: 8, b: 28 },
+      showlegend: false,
+      xaxis: {
+        ...layout.xaxis,
+        type: "date",
+        nticks: 4,
+        fixedrange: true,
+        ...(options.span && {
+          range: [localTime(options.span[0]), localTime(options.span[1])] as [string, string],
+        }),
+      },
+      yaxis: {
+        ...layout.yaxis,
+        fixedrange: true,
+        nticks: 4,
+        range: [(least === 0 ? 0 : least - room) / divisor, (most + room) / divisor],
+        title: { text: axisTitle(options.metricTitle, options.scale), font: { size: 10 } },
+      },
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** The overview and the pages of a cluster, a node and a target; and the menu that leads everywhere on a telephone. */
+
+import { expect, test } from "@playwright/test";
+import { heading, look, NARROW, openLoggedIn, shown } from "./look";
+import { items, post } from "./surroundings";
+
+/** A cluster that nobody has joined. */
+const EMPTY_CLUSTER = `bare-${Date.now()}`;
+
+test.beforeAll(async ({ request }) => {
+  await post(request, "clusters", { name: EMPTY_CLUSTER });
+});
+
+test("the overview, and what its rows lead to", async ({ browser, request }) => {
+  const clusters = await items(request, "clusters");
+  const cluster = clusters.find(({ name }) => name === "e2e")?.id;
+  const bare = clusters.find(({ name }) => name === EMPTY_CLUSTER)?.id;
+  const [node] = (await items(request, "nodes")).filter(({ name }) => name === "node-1");
+  const [target] = (await items(request, "targets")).filter(({ name }) => name === "scratch");
+  const board = shown((page) =>
+    page
+      .getByRole("table", { name: "Clusters by workload" })
+      .getByRole("link", { name: "no baseline" })
+      .first(),
+  );
+  const page = await openLoggedIn(browser);
+  await look(page, { name: "overview", path: "/?days=7", sign: board });
+  await look(page, { name: "cluster", path: `/clusters/${cluster}`, sign: board });
+  await look(page, {
+    name: "cluster-mounts",
+    path: `/clusters/${cluster}`,
+    sign: heading("Cluster e2e"),
+    act: async () => {
+      await page.getByRole("button", { name: "Add targets" }).click();
+      const mounts = page.getByRole("table", { name: "Discovered mounts" });
+      await mounts.getByRole("checkbox").first().check();
+    },
+  });
+  const join = shown((page) => page.getByRole("button", { name: "Make a join token" }));
+  await look(page, { name: "cluster-empty", path: `/clusters/${bare}`, sign: join });
+  const runs = shown((page) => page.getByRole("table", { name: "Last runs" }));
+  await look(page, { name: "node", path: `/nodes/${node?.id}`, sign: runs });
+  const stack = shown((page) => page.getByRole("img", { name: /^Layers of scratch/ }).first());
+  await look(page, { name: "target", path: `/targets/${target?.id}`, sign: stack });
+  await page.context().close();
+});
+
+test("every place of the menu is reached on a narrow screen", async ({ browser }) => {
+  const page = await openLoggedIn(browser);
+  await page.setViewportSize(NARROW);
+  await page.goto("/");
+  const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+  await expect(links.first()).toBeInViewport();
+  for (const link of await links.all()) {
+    await link.scrollIntoViewIfNeeded();
+    // Nearly all of it: a browser scrolls by whole pixels, and a link is not as high as some.
+    await expect(link).toBeInViewport({ ratio: 0.95 });
+  }
+  await links.last().click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Settings");
+  // Where one is stays in sight when the page is opened anew.
+  await page.reload();
+  await expect(links.last()).toBeInViewport({ ratio: 0.95 });
+  await page.context().close();
+});

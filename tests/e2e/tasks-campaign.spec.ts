@@ -1,0 +1,66 @@
+/** What people do with campaigns while they run and after, each in at most six clicks from the overview. */
+
+import { expect, test } from "@playwright/test";
+import { inFewClicks } from "./clicks";
+import { items, post } from "./surroundings";
+
+const BUSY = `busy-${Date.now()}`;
+let busy: number | undefined;
+
+test.beforeAll(async ({ request }) => {
+  const options = {
+    rw: "randwrite",
+    block_size_bytes: "4 KiB",
+    file_size_bytes: "4 MiB",
+    runtime_seconds: 120,
+  };
+  const plan = { cluster: "e2e", nodes: ["node-1"], targets: ["scratch"], repeats: 2 };
+  busy = (
+    await post(request, "campaigns", { ...plan, name: BUSY, workloads: [{ workload: "fio", options }] })
+  ).id;
+  const active = async () => (await items(request, `runs?campaign_id=${busy}&state=active`)).length;
+  await expect.poll(active, { timeout: 60_000 }).toBe(1);
+});
+
+test.afterAll(async ({ request }) => {
+  await post(request, `campaigns/${busy}/cancel`);
+});
+
+test("find out why a run waits", async ({ page }) => {
+  await inFewClicks(page, async () => {
+    await page.getByRole("link", { name: BUSY }).first().click();
+    const waiting = page.getByRole("table", { name: "Why runs wait" });
+    await expect(waiting).toContainText(/node node-1 is taken by run \d+ and it wants to be alone there/);
+    await waiting.getByRole("link").first().click();
+    await expect(page.getByRole("alert", { name: "Why it waits" })).toContainText(
+      /Expected to start|cannot be foreseen/,
+    );
+  });
+});
+
+test("cancel a running one", async ({ page }) => {
+  await inFewClicks(page, async () => {
+    await page.getByRole("link", { name: BUSY }).first().click();
+    const active = page.getByRole("table", { name: "Active runs" });
+    await expect(active.getByRole("img", { name: /^write throughput of run/ })).toBeVisible({
+      timeout: 40_000,
+    });
+    await active.getByRole("link").first().click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Cancel the run" }).click();
+    await expect(page.getByText(/cancelled by/).first()).toBeVisible({ timeout: 40_000 });
+  });
+});
+
+test("add repeats to a comparison with too few", async ({ page }) => {
+  await inFewClicks(page, async () => {
+    await page.getByRole("navigation").getByRole("link", { name: "Campaigns" }).click();
+    await page.getByRole("link", { name: "every-workload" }).first().click();
+    const counts = page.getByText(/^\d+ runs: /);
+    const before = Number((await counts.textContent())?.split(" ")[0]);
+    await page.getByRole("button", { name: "Add repeats", exact: true }).click();
+    await page.getByRole("button", { name: /^Add \d+ runs$/ }).click();
+    await expect(counts).not.toHaveText(new RegExp(`^${before} runs`));
+    await expect(page.getByRole("dialog")).not.toBeVisible();
+  });
+});

@@ -1,0 +1,21 @@
+/** The difference of two surfaces of IOzone is seen, in at most six clicks from the overview. */
+
+import { expect, test } from "@playwright/test";
+import { inFewClicks } from "./clicks";
+import { objections } from "./look";
+
+test("see the difference surface of two IOzone runs", async ({ page }) => {
+  await inFewClicks(page, async () => {
+    await page.getByRole("navigation").getByRole("link", { name: "Surfaces" }).click();
+    await page.getByRole("combobox", { name: "Surface B" }).click();
+    await page.getByRole("option", { name: /^surface-before/ }).click();
+    const difference = page.getByRole("figure", { name: /^Difference of Throughput/ });
+    await expect(difference.locator(".heatmaplayer .hm")).toBeVisible();
+    await page.getByText("B / A in per cent").click();
+    await expect(difference.getByText("B / A", { exact: true })).toBeVisible();
+    const fields = page.getByRole("table", { name: "Fields of the surface" });
+    await expect(fields.getByRole("row")).toHaveCount(13);
+    await expect(fields.getByText("128 KiB").first()).toBeAttached();
+  });
+  expect(await objections(page)).toEqual([]);
+});

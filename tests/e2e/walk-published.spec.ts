@@ -1,0 +1,65 @@
+/** What others published: the table of NUS as its article drew it, with the ratios of its own numbers, and one's own beside. */
+
+import { expect, type Page, test } from "@playwright/test";
+import { items, signIn } from "./surroundings";
+
+const RATIOS = ["4.2", "4.3", "3.6", "4.7"];
+
+test("published results beside one's own", async ({ page, request }) => {
+  await signIn(page);
+  await page.goto("/");
+  await page.getByRole("navigation").getByRole("link", { name: "Published" }).click();
+  await page.getByRole("link", { name: /^How long dd takes for files of four sizes/ }).click();
+  await seeBars(page);
+  await seeRatios(page);
+  const own = (await items(request, "campaigns")).find(({ name }) => name === "every-workload");
+  await page.getByRole("combobox", { name: "Lay a campaign of your own beside it" }).fill(String(own?.id));
+  await page.getByRole("option", { name: /every-workload/ }).click();
+  await expect(page).toHaveURL(new RegExp(`own=${own?.id}`));
+  await expect(
+    page
+      .getByRole("table", { name: "Table of Duration" })
+      .getByText(/^e2e scratch/)
+      .first(),
+  ).toBeAttached();
+  await seeSource(page);
+});
+
+/** Four parts, of which three are stacked, for three file systems at each of four sizes. */
+async function seeBars(page: Page): Promise<void> {
+  const figure = page.locator("figure").first();
+  await expect(figure.locator(".barlayer .trace")).toHaveCount(3);
+  for (const trace of await figure.locator(".barlayer .trace").all())
+    await expect(trace.locator(".point")).toHaveCount(12);
+  for (const part of ["user", "sys", "wait", "real, each run"])
+    await expect(figure.locator(".legendtext").getByText(part, { exact: true })).toBeVisible();
+  const places = figure.locator(".xaxislayer-above");
+  for (const name of ["4 GB", "8 GB", "10 GB", "20 GB", "gpfs", "local", "nfs"])
+    await expect(places.getByText(name, { exact: true }).first()).toBeVisible();
+}
+
+async function seeRatios(page: Page): Promise<void> {
+  await expect(page.getByText("“10 times” is not supported")).toBeVisible();
+  const claimed = page.getByRole("table", { name: "Ratios of nfs to gpfs" });
+  await expect(claimed.locator("td.iotide-strong")).toHaveText(RATIOS);
+  await page.getByText("Table of Duration", { exact: true }).click();
+  const wholes = page
+    .getByRole("table", { name: "Table of Duration" })
+    .getByRole("row")
+    .filter({ has: page.getByRole("cell", { name: "nfs", exact: true }) })
+    .filter({ has: page.getByRole("cell", { name: "real", exact: true }) });
+  await expect(wholes).toHaveCount(RATIOS.length);
+  for (const [index, ratio] of RATIOS.entries())
+    await expect(wholes.nth(index).getByRole("cell", { name: ratio, exact: true })).toBeVisible();
+}
+
+/** A run of it says where it was printed, and nothing on its pages offers to change it. */
+async function seeSource(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Campaign", exact: true }).click();
+  await expect(page.getByRole("link", { name: "published" }).first()).toBeVisible();
+  await expect(page.getByRole("button", { name: "Add repeats" })).toHaveCount(0);
+  await page.getByRole("tab", { name: "Runs" }).click();
+  await page.getByRole("tabpanel").getByRole("link", { name: /^\d+$/ }).first().click();
+  await expect(page.getByText("PUBLISHED: Published, not measured here")).toBeVisible();
+  await expect(page.getByText(/Infiniband Interconnects, table of dd times/).first()).toBeVisible();
+}
