@@ -150,6 +150,7 @@ def run_demo(directory: Path, memory: Path, wanted: Wanted) -> int:
         campaign = run_campaign(stack, write_plan(directory))
         show_results(stack, campaign)
         show_series(stack, cluster_id)
+        load_published(directory)
         if wanted.history_days is not None:
             load_history(directory, wanted.history_days)
         console.print(f"Dashboard: {stack.url}   sign in once with {stack.admin_link()}", soft_wrap=True)
@@ -158,6 +159,17 @@ def run_demo(directory: Path, memory: Path, wanted: Wanted) -> int:
         if wanted.stays:
             signal.pause()
         return 1 if failed or not finished else 0
+
+
+def load_published(directory: Path) -> None:
+    """Have the server load what others published, to lay the campaign's numbers beside.
+
+    Raises:
+        StackError: it did not; it has said why.
+    """
+    command = [str(BIN / "iotide-server"), "load-published", "--state", str(directory / "server")]
+    if subprocess.run(command, check=False).returncode:
+        raise StackError("the published results could not be loaded")
 
 
 def load_history(directory: Path, days: int) -> None:
