@@ -1,40 +1,20 @@
 """A regression's whole life over the API, from a step on a schedule to the new baseline, with Redis emptied twice."""
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from local_stack import Launch, LocalStack, wait_for
+from levelled_site import LevelledSite, found_site
+from local_stack import LocalStack, wait_for
 from redis import Redis
 from standardwebhooks import Webhook
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-PROGRAM = """
-import json, pathlib, sys, time
-level = float(pathlib.Path(sys.argv[1]).read_text())
-scatter = 1 + (time.time_ns() // 1000 % 97) / 97 * 0.004
-print(json.dumps({"rate": level * scatter, "wait": 1 / level / scatter}))
-"""
-METRICS = """
-[workloads.command.commands.probe.metrics.rate]
-title = "Rate"
-unit = "bytes_per_second"
-better = "higher"
-json_path = "rate"
-
-[workloads.command.commands.probe.metrics.wait]
-title = "Wait"
-unit = "seconds"
-better = "lower"
-json_path = "wait"
-"""
+CLUSTER = "regression"
 FAST_FIRINGS = 10
 MOST_SLOW_POINTS = 12
 
@@ -66,70 +46,28 @@ def receiver() -> Iterator[Received]:
         server.shutdown()
 
 
-@dataclass
-class Site:
-    """One node whose level a file says, and a schedule that measures it."""
-
-    stack: LocalStack
-    level: Path
-    cluster_id: int
-    target_id: int
-    schedule_id: int
-
-    def fire(self, count: int = 1) -> None:
-        """Have the schedule fire so often, and wait for the results."""
-        campaigns = [self.stack.post(f"/schedules/{self.schedule_id}/run", {})["campaign_id"] for _ in range(count)]
-        for campaign_id in campaigns:
-            assert self.stack.wait_campaign(campaign_id)["state"] == "finished"
-
-    def alerts(self, metric: str, *states: str) -> list[dict[str, Any]]:
-        """The alerts of a metric in these states."""
-        items = self.stack.api.get("/alerts", params={"cluster_id": self.cluster_id, "state": states}).json()["items"]
-        return [alert for alert in items if alert["series"]["metric"] == metric]
-
-    def empty_redis(self) -> None:
-        with Redis.from_url(self.stack.settings["IOTIDE_REDIS_ADMIN_URL"]) as redis:
-            redis.flushall()
+def empty_redis(site: LevelledSite) -> None:
+    with Redis.from_url(site.stack.settings["IOTIDE_REDIS_ADMIN_URL"]) as redis:
+        redis.flushall()
 
 
 @pytest.fixture
-def site(stack: LocalStack) -> Site:
-    home = stack.directory / "regression"
-    home.mkdir()
-    program, level = home / "program.py", home / "level"
-    program.write_text(PROGRAM)
-    argv = json.dumps([sys.executable, str(program), str(level)])
-    configuration = f"[workloads.command.commands.probe]\nargv = {argv}\n{METRICS}"
-    cluster_id = stack.add_cluster("regression")
-    agent = stack.add_agent(cluster_id, "n1", [home / "target"], launch=Launch(configuration=configuration))
-    target_id = stack.add_target(cluster_id, "scratch", home / "target", [agent.node_id])
-    assert stack.api.patch(f"/targets/{target_id}", json={"confirms_suspects": True}).is_success
-    plan = {
-        "name": "nightly",
-        "cluster": "regression",
-        "nodes": ["n1"],
-        "targets": ["scratch"],
-        "workloads": [{"workload": "command", "options": {"command": "probe", "space_bytes": 4096}}],
-        "repeats": 1,
-        "quiet": "ignore",
-        "cache": "none",
-    }
-    schedule = stack.post("/schedules", {"name": "nightly", "cron": "0 0 1 1 *", "time_zone": "UTC", "plan": plan})
-    return Site(stack, level, cluster_id, target_id, schedule["id"])
+def site(stack: LocalStack) -> LevelledSite:
+    return found_site(stack, CLUSTER)
 
 
-def make_rule(site: Site, metric: str, channel_id: int) -> int:
-    body = {"name": f"{metric}-worse", "cluster": "regression", "metric": metric, "channel_ids": [channel_id]}
+def make_rule(site: LevelledSite, metric: str, channel_id: int) -> int:
+    body = {"name": f"{metric}-worse", "cluster": CLUSTER, "metric": metric, "channel_ids": [channel_id]}
     rule_id: int = site.stack.post("/alert-rules", body)["id"]
     return rule_id
 
 
-def suspect(site: Site) -> dict[str, Any] | None:
+def suspect(site: LevelledSite) -> dict[str, Any] | None:
     found = site.alerts("rate", "suspect")
     return found[0] if found and found[0]["confirmation_id"] else None
 
 
-def confirmed(site: Site, points: int) -> tuple[dict[str, Any], dict[str, Any]] | tuple[()] | None:
+def confirmed(site: LevelledSite, points: int) -> tuple[dict[str, Any], dict[str, Any]] | tuple[()] | None:
     """The alerts of both metrics; empty where so many points were analysed and gave none; None before that."""
     rates, waits = site.alerts("rate", "untriaged"), site.alerts("wait", "untriaged")
     if rates and waits:
@@ -141,7 +79,7 @@ def confirmed(site: Site, points: int) -> tuple[dict[str, Any], dict[str, Any]] 
 
 
 @pytest.mark.timeout(300)
-def test_a_regression_is_found_confirmed_told_judged_and_accepted(site: Site) -> None:
+def test_a_regression_is_found_confirmed_told_judged_and_accepted(site: LevelledSite) -> None:
     with receiver() as received:
         receiver_of = {"kind": "webhook", "url": received.url, "secret": SECRET}
         channel = {"name": "ops", "cluster_id": site.cluster_id, "receiver": receiver_of}
@@ -150,12 +88,12 @@ def test_a_regression_is_found_confirmed_told_judged_and_accepted(site: Site) ->
         other_rule = make_rule(site, "wait", channel_id)
         site.level.write_text("1000")
         site.fire(FAST_FIRINGS)
-        event = {"cluster": "regression", "text": "kernel 6.1.0-30 -> 6.1.0-35"}
+        event = {"cluster": CLUSTER, "text": "kernel 6.1.0-30 -> 6.1.0-35"}
         event_id = site.stack.post("/trend-events", event)["id"]
         site.level.write_text("800")
 
         site.fire(2)
-        site.empty_redis()  # between ingest and analysis
+        empty_redis(site)  # between ingest and analysis
         suspected = wait_for("the suspect", lambda: suspect(site))
         confirmation = site.stack.wait_campaign(suspected["confirmation_id"])
         assert confirmation["name"].startswith("confirm-")
@@ -169,7 +107,7 @@ def test_a_regression_is_found_confirmed_told_judged_and_accepted(site: Site) ->
                 assert points < FAST_FIRINGS + MOST_SLOW_POINTS
                 points += 1
                 site.fire()
-        site.empty_redis()  # between alert and webhook
+        empty_redis(site)  # between alert and webhook
         alert, other = found
         assert alert["id"] == suspected["id"]
         assert (alert["direction"], alert["change"]["confirmed_at"] is not None) == ("worse", True)

@@ -31,11 +31,11 @@ def rig() -> Iterator[Rig]:
         )
         sizes = {
             "mode": "auto",
-            "min_file_size_bytes": "64 KiB",
-            "file_size_bytes": "256 KiB",
+            "min_file_size_bytes": "4 MiB",
+            "file_size_bytes": "16 MiB",
             "tests": ["write", "read"],
         }
-        records = {"min_record_size_bytes": "4 KiB", "max_record_size_bytes": "32 KiB"}
+        records = {"min_record_size_bytes": "64 KiB", "max_record_size_bytes": "512 KiB"}
         seen = [
             rig.submit("iozone", {**sizes, **records}, name="surface-before"),
             rig.submit("iozone", {**sizes, **records}, name="surface-after"),

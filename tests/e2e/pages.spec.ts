@@ -98,7 +98,7 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     ...ofCluster(cluster),
     {
       name: "surfaces",
-      path: `/surfaces?a=${before?.source}&b=${after?.source}&file=131072&record=8192`,
+      path: `/surfaces?a=${before?.source}&b=${after?.source}&file=8388608&record=131072`,
       sign: shown((page) => page.locator("figure .heatmaplayer .hm").nth(2)),
     },
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },

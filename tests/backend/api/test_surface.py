@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.kit.db import Database, Json
-from iotide_wire.measured import SampleMessage
+from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 
 MIB = 1024**2
 FILES = [64 * MIB, 128 * MIB, 256 * MIB, 512 * MIB]
@@ -144,6 +144,24 @@ def test_the_newest_cells_of_each_place_are_listed_to_those_who_may_see_them(
     assert client.get("/api/v1/surface-sources", headers=stranger.headers).json()["items"] == []
     assert ask(client, stranger, a=one["source"])[0] == 404
     assert ask(client, stranger, a=f"run-{runs[0]}")[0] == 404
+
+
+def test_a_run_of_which_flags_left_one_record_size_is_not_listed(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW)
+        cell, _ = measure(measured, (1.0,))
+        too_short = Flag(
+            code=FlagCode.DURATION,
+            effect=FlagEffect.REJECTED,
+            measured="8 us",
+            limit="at least 100 us",
+            labels={"record_size_bytes": RECORDS[0]},
+        )
+        measured.deliver(measured.cell(direct=True), finish(NOW, *matrix(), flags=(too_short,)))
+    (one,) = client.get("/api/v1/surface-sources", headers=admin.headers).json()["items"]
+    assert one["source"] == f"campaign-{cell.campaign_id}.1"
 
 
 @pytest.mark.parametrize(

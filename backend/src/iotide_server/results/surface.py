@@ -80,11 +80,22 @@ def sources(session: Session, principal: Principal) -> list[SurfaceSource]:
     found = []
     for row in queries.matrices(session, visible):
         source = campaign_source(row.campaign_id, [row.ordinal])
-        found.append(SurfaceSource(**row._mapping, source=source))
+        if not row.has_rejected or _is_surface(session, principal, source):
+            found.append(SurfaceSource(**row._mapping, source=source))
     for row in queries.sweeps(session, visible):
         source = campaign_source(row.campaign_id, [])
         found.append(SurfaceSource(**row._mapping, source=source, variant="", run_ids=[]))
     return sorted(found, key=lambda one: one.started_at, reverse=True)
+
+
+def _is_surface(session: Session, principal: Principal, name: str) -> bool:
+    """Whether enough of a source is left once what flags reject is taken out."""
+    try:
+        origin = _origin(session, principal, source_of("a", name))
+        _side(session, origin, origin.metrics[0].metric)
+    except NoSurfaceError:
+        return False
+    return True
 
 
 def surface(session: Session, principal: Principal, wanted: SurfaceChoice) -> Surface:

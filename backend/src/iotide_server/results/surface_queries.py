@@ -71,7 +71,8 @@ _MATRICES: Final = text(
     FROM place
     CROSS JOIN LATERAL (
         SELECT cell.campaign_id, cell.ordinal, array_agg(run.id ORDER BY run.id) AS run_ids,
-               min(coalesce(run.started_at, run.created_at)) AS started_at
+               min(coalesce(run.started_at, run.created_at)) AS started_at,
+               bool_or(jsonb_path_exists(run.flags, '$[*] ? (@.effect == "rejected")')) AS has_rejected
         FROM run JOIN cell ON cell.id = run.cell_id
         WHERE run.id IN (SELECT run_id FROM sample WHERE series_id = place.series_id)
           AND run.state = 'finished' AND run.validity = 'valid'

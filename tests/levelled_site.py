@@ -1,0 +1,81 @@
+"""One node whose level a file says, and a schedule that measures it: a regression on demand."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from local_stack import Launch, LocalStack
+
+_PROGRAM = """
+import json, pathlib, sys, time
+level = float(pathlib.Path(sys.argv[1]).read_text())
+scatter = 1 + (time.time_ns() // 1000 % 97) / 97 * 0.004
+print(json.dumps({"rate": level * scatter, "wait": 1 / level / scatter}))
+"""
+_METRICS = """
+[workloads.command.commands.probe.metrics.rate]
+title = "Rate"
+unit = "bytes_per_second"
+better = "higher"
+json_path = "rate"
+
+[workloads.command.commands.probe.metrics.wait]
+title = "Wait"
+unit = "seconds"
+better = "lower"
+json_path = "wait"
+"""
+
+
+@dataclass
+class LevelledSite:
+    """The node is alone in its cluster with its target, whose suspects are looked at again.
+
+    Attributes:
+        level: a file with the bytes per second that it measures.
+    """
+
+    stack: LocalStack
+    level: Path
+    cluster_id: int
+    target_id: int
+    schedule_id: int
+
+    def fire(self, count: int = 1) -> None:
+        """Have the schedule fire so often, and wait for the results."""
+        campaigns = [self.stack.post(f"/schedules/{self.schedule_id}/run", {})["campaign_id"] for _ in range(count)]
+        for campaign_id in campaigns:
+            assert self.stack.wait_campaign(campaign_id)["state"] == "finished"
+
+    def alerts(self, metric: str, *states: str) -> list[dict[str, Any]]:
+        """The alerts of a metric in these states."""
+        items = self.stack.api.get("/alerts", params={"cluster_id": self.cluster_id, "state": states}).json()["items"]
+        return [alert for alert in items if alert["series"]["metric"] == metric]
+
+
+def found_site(stack: LocalStack, cluster: str) -> LevelledSite:
+    """A cluster of that name with its node, target and schedule; its metrics are `rate` and `wait`."""
+    home = stack.directory / cluster
+    home.mkdir()
+    program, level = home / "program.py", home / "level"
+    program.write_text(_PROGRAM)
+    argv = json.dumps([sys.executable, str(program), str(level)])
+    configuration = f"[workloads.command.commands.probe]\nargv = {argv}\n{_METRICS}"
+    cluster_id = stack.add_cluster(cluster)
+    agent = stack.add_agent(cluster_id, "n1", [home / "target"], launch=Launch(configuration=configuration))
+    target_id = stack.add_target(cluster_id, "scratch", home / "target", [agent.node_id])
+    assert stack.api.patch(f"/targets/{target_id}", json={"confirms_suspects": True}).is_success
+    plan = {
+        "name": "nightly",
+        "cluster": cluster,
+        "nodes": ["n1"],
+        "targets": ["scratch"],
+        "workloads": [{"workload": "command", "options": {"command": "probe", "space_bytes": 4096}}],
+        "repeats": 1,
+        "quiet": "ignore",
+        "cache": "none",
+    }
+    schedule = stack.post("/schedules", {"name": "nightly", "cron": "0 0 1 1 *", "time_zone": "UTC", "plan": plan})
+    return LevelledSite(stack, level, cluster_id, target_id, schedule["id"])
