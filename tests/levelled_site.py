@@ -65,13 +65,13 @@ def found_site(stack: LocalStack, cluster: str) -> LevelledSite:
     configuration = f"[workloads.command.commands.probe]\nargv = {argv}\n{_METRICS}"
     cluster_id = stack.add_cluster(cluster)
     agent = stack.add_agent(cluster_id, "n1", [home / "target"], launch=Launch(configuration=configuration))
-    target_id = stack.add_target(cluster_id, "scratch", home / "target", [agent.node_id])
+    target_id = stack.add_target(cluster_id, "disk", home / "target", [agent.node_id])
     assert stack.api.patch(f"/targets/{target_id}", json={"confirms_suspects": True}).is_success
     plan = {
         "name": "nightly",
         "cluster": cluster,
         "nodes": ["n1"],
-        "targets": ["scratch"],
+        "targets": ["disk"],
         "workloads": [{"workload": "command", "options": {"command": "probe", "space_bytes": 4096}}],
         "repeats": 1,
         "quiet": "ignore",

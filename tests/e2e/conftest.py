@@ -1,10 +1,11 @@
-"""A whole iotide with something to look at: finished, failed and rejected runs, a pause, a third party's workload."""
+"""A whole iotide with something to look at: two made-up years, finished, failed and rejected runs, a pause, a plug-in."""
 
 import subprocess
 from collections.abc import Iterator
 
 import pytest
 from factories.plug_ins import install_template
+from levelled_site import LevelledSite, found_site
 from local_stack import BIN, wait_for
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
@@ -12,8 +13,10 @@ from rig import FIO_SMALL, Rig, add_rig, running_stack
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Rig]:
     with running_stack() as stack:
-        command = [str(BIN / "iotide-server"), "load-published", "--state", str(stack.directory / "server")]
-        subprocess.run(command, check=True)
+        history = ["--cluster", "demo-studio", "--workload", "dd", "--workload", "iozone"]
+        for load in (["load-published"], ["load-demo-history", *history]):
+            command = [str(BIN / "iotide-server"), *load, "--state", str(stack.directory / "server")]
+            subprocess.run(command, check=True)
         plug_ins = install_template(stack.directory / "plug-ins")
         rig = add_rig(stack, "e2e", spare=stack.directory / "targets" / "spare", environment=plug_ins)
         fio = {**FIO_SMALL, "rw": "write", "runtime_seconds": 2}
@@ -57,3 +60,9 @@ def rig() -> Iterator[Rig]:
         assert states == ["finished", "finished", "failed", "finished"]
         wait_for("the pause", lambda: stack.get(f"/campaigns/{staged}")["state"] == "paused" or None, seconds=30)
         yield rig
+
+
+@pytest.fixture(scope="session")
+def levelled(rig: Rig) -> LevelledSite:
+    """Where a walk can make a regression happen."""
+    return found_site(rig.stack, "levelled")

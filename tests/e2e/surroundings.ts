@@ -25,13 +25,17 @@ function headers() {
 }
 
 /** The first page of a list. */
-export async function items(request: APIRequestContext, path: string): Promise<Item[]> {
+export async function items<T extends Item = Item>(request: APIRequestContext, path: string): Promise<T[]> {
   const answer = await request.get(`/api/v1/${path}`, { headers: headers() });
-  return ((await answer.json()) as { items: Item[] }).items;
+  return ((await answer.json()) as { items: T[] }).items;
 }
 
-export async function post(request: APIRequestContext, path: string, data: object = {}): Promise<Item> {
+export async function post<T = Item>(
+  request: APIRequestContext,
+  path: string,
+  data: object = {},
+): Promise<T> {
   const answer = await request.post(`/api/v1/${path}`, { headers: headers(), data });
   expect(answer.ok(), await answer.text()).toBe(true);
-  return (await answer.json()) as Item;
+  return (await answer.json()) as T;
 }

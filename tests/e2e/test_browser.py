@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from levelled_site import LevelledSite
 from rig import Rig
 
 HERE = Path(__file__).parent
@@ -13,8 +14,8 @@ PACKAGES = HERE.parents[1] / "frontend/node_modules"
 
 
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("spec", ["walk", "pages", "tasks"])
-def test_browser(rig: Rig, spec: str) -> None:
+@pytest.mark.parametrize("spec", ["walk", "pages", "tabs", "tasks"])
+def test_browser(rig: Rig, levelled: LevelledSite, spec: str) -> None:
     """Each in one start of Playwright; what stands in `SPEC-*.spec.ts` belongs to it."""
     chromium = shutil.which("chromium")
     assert chromium, "Chromium is not installed; ./dev test installs it (apt-get install chromium)"
@@ -26,6 +27,8 @@ def test_browser(rig: Rig, spec: str) -> None:
         "IOTIDE_TOKEN": rig.stack.token,
         # An approved directory that is no target yet.
         "IOTIDE_SPARE": str(rig.stack.directory / "targets" / "spare"),
+        "IOTIDE_LEVEL": str(levelled.level),
+        "IOTIDE_SCHEDULE": str(levelled.schedule_id),
         "IOTIDE_LINK": rig.stack.admin_link(),
         "IOTIDE_SESSION": rig.stack.browser_session(),
     }

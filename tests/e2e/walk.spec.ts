@@ -25,7 +25,7 @@ async function logIn(page: Page): Promise<void> {
 }
 
 async function build(page: Page, name: string): Promise<void> {
-  await page.getByRole("link", { name: "New campaign here" }).click();
+  await planHere(page);
   await page.getByLabel("Campaign name").fill(name);
   await page.getByRole("checkbox", { name: "node-1" }).check();
   await page.getByRole("checkbox", { name: "scratch" }).check();
@@ -38,6 +38,11 @@ async function build(page: Page, name: string): Promise<void> {
   await expect(page.getByText("1 cell, 2 runs")).toBeVisible();
   await expect(page.getByRole("table", { name: "Run matrix" }).getByText("scratch")).toBeVisible();
   await page.getByRole("button", { name: "Submit campaign" }).click();
+}
+
+async function planHere(page: Page): Promise<void> {
+  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "e2e", exact: true }) });
+  await row.getByRole("link", { name: "New campaign here" }).click();
 }
 
 async function addWorkload(page: Page, title: RegExp): Promise<void> {
@@ -104,7 +109,7 @@ async function findPoint(page: Page): Promise<void> {
 /** The form and the plan of a workload that only a package on the agent knows: the template of docs/plug-ins. */
 async function planPlugIn(page: Page): Promise<void> {
   await page.goto("/");
-  await page.getByRole("link", { name: "New campaign here" }).click();
+  await planHere(page);
   await page.getByLabel("Campaign name").fill("plug-in");
   await page.getByRole("checkbox", { name: "node-1" }).check();
   await page.getByRole("checkbox", { name: "scratch" }).check();

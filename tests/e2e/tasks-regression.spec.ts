@@ -1,0 +1,115 @@
+/** A regression's whole life as its administrator sees it: suspect, confirmed, acknowledged, linked, expected, new baseline. */
+
+import { writeFile } from "node:fs/promises";
+import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
+import { given, type Item, items, post, signIn } from "./surroundings";
+
+const CLUSTER = "levelled";
+const FAST_FIRINGS = 10;
+const MOST_SLOW_FIRINGS = 14;
+const CAUSE = "kernel 6.1.0-30 -> 6.1.0-35";
+
+interface Suspicion extends Item {
+  readonly state: string;
+  readonly confirmation_id: number | null;
+  readonly series: { readonly metric: string };
+}
+
+/** The schedule fires so often, and all of it has ended. */
+async function measure(request: APIRequestContext, level: number, count: number): Promise<void> {
+  await writeFile(given("IOTIDE_LEVEL"), String(level));
+  const fired: number[] = [];
+  for (let firing = 0; firing < count; firing += 1) {
+    const path = `schedules/${given("IOTIDE_SCHEDULE")}/run`;
+    fired.push((await post<{ campaign_id: number }>(request, path)).campaign_id);
+  }
+  const left = async () => {
+    const finished = (await items(request, "campaigns?state=finished")).map(({ id }) => id);
+    return fired.filter((id) => !finished.includes(id));
+  };
+  await expect.poll(left, { timeout: 90_000 }).toEqual([]);
+}
+
+async function alertOf(request: APIRequestContext, state: string): Promise<Suspicion | undefined> {
+  const [cluster] = (await items(request, "clusters")).filter(({ name }) => name === CLUSTER);
+  const found = await items<Suspicion>(request, `alerts?cluster_id=${cluster?.id}&state=${state}`);
+  return found.find(({ series }) => series.metric === "rate");
+}
+
+async function untilSuspected(request: APIRequestContext): Promise<number> {
+  const confirmation = async () => (await alertOf(request, "suspect"))?.confirmation_id ?? 0;
+  await expect.poll(confirmation, { timeout: 60_000 }).toBeGreaterThan(0);
+  return (await alertOf(request, "suspect"))?.id ?? 0;
+}
+
+/** One slow run after the other, until enough of them say the same. */
+async function untilConfirmed(request: APIRequestContext): Promise<void> {
+  for (let firing = 0; firing < MOST_SLOW_FIRINGS; firing += 1) {
+    await measure(request, 800, 1);
+    const isKnown = expect
+      .poll(() => alertOf(request, "untriaged"), { timeout: 4000 })
+      .toBeTruthy()
+      .then(
+        () => true,
+        () => false,
+      );
+    if (await isKnown) return;
+  }
+  throw new Error("the suspicion was never confirmed");
+}
+
+async function showsState(page: Page, state: string): Promise<void> {
+  const about = page.getByRole("region", { name: /^command: / });
+  await expect(about.getByText(state, { exact: true })).toBeVisible();
+}
+
+test.beforeAll(async ({ request }) => {
+  await post(request, "alert-rules", { name: "slower", cluster: CLUSTER, metric: "rate", channel_ids: [] });
+  await measure(request, 1000, FAST_FIRINGS);
+  await post(request, "trend-events", { cluster: CLUSTER, text: CAUSE });
+  await measure(request, 800, 2);
+});
+
+test("a regression from the suspicion to the new baseline", async ({ page, request }) => {
+  const id = await untilSuspected(request);
+  await signIn(page);
+  await page.goto(`/alerts/${id}`);
+  await showsState(page, "suspect");
+  await expect(page.getByText(/looked at again/i).first()).toBeVisible();
+  await page.getByRole("link", { name: /^campaign \d+$/ }).click();
+  await expect(page.getByRole("heading", { name: /^confirm-/ })).toBeVisible();
+  await page.goBack();
+  // The page is open while it is confirmed, and says so by itself.
+  await untilConfirmed(request);
+  await showsState(page, "untriaged");
+  await expect(page.getByText(/% lower, worse: \d+ points against \d+ before/).first()).toBeVisible();
+  await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+  await page
+    .getByRole("table", { name: "Open alerts" })
+    .getByRole("link", { name: `Alert ${id}`, exact: true })
+    .click();
+
+  await page.getByLabel("Comment").fill("looking at it");
+  await page.getByRole("button", { name: "Acknowledge" }).click();
+  await showsState(page, "acknowledged");
+
+  const expected = page.getByRole("button", { name: "Expected", exact: true });
+  await expect(expected).toBeDisabled();
+  await page.getByRole("combobox", { name: "Event that explains it" }).click();
+  await page.getByRole("option", { name: new RegExp(CAUSE) }).click();
+  await expected.click();
+  await showsState(page, "expected");
+  await expect(page.getByText(new RegExp(`${CAUSE} \\(told by`))).toBeVisible();
+
+  await page.getByRole("button", { name: "Accept as new baseline" }).click();
+  await expect(page.getByText(/^accepted /)).toBeVisible();
+  const history = page.getByRole("table", { name: "History" });
+  for (const deed of ["Acknowledge", "Expected", "Accept as new baseline"])
+    await expect(history.getByText(deed, { exact: true })).toBeVisible();
+  await expect(history.getByText("looking at it")).toBeVisible();
+
+  await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+  const open = page.getByRole("link", { name: `Alert ${id}`, exact: true });
+  await expect(page.getByRole("heading", { name: "How it stands" })).toBeVisible();
+  await expect(open).toHaveCount(0);
+});
