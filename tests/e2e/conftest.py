@@ -1,4 +1,4 @@
-"""A whole iotide with something to look at: two made-up years, finished, failed and rejected runs, a pause, a plug-in."""
+"""A whole iotide with something to look at: two made-up years, finished, failed and rejected runs, a plug-in."""
 
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from rig import FIO_SMALL, Rig, add_rig, running_stack
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Rig]:
     with running_stack() as stack:
-        history = ["--cluster", "demo-studio", "--workload", "dd", "--workload", "iozone"]
+        history = ["--cluster", "demo-studio", "--workload", "dd", "--workload", "iozone", "--seed", "1"]
         for load in (["load-published"], ["load-demo-history", *history]):
             command = [str(BIN / "iotide-server"), *load, "--state", str(stack.directory / "server")]
             subprocess.run(command, check=True)

@@ -15,7 +15,9 @@ A = [100.0, 101.0, 99.0, 100.5, 98.5]
 FASTER = [1.2 * value for value in A]
 
 
-def campaign(measured: Measured, targets: dict[str, list[float]], size: int = 512) -> list[int]:
+def campaign(
+    measured: Measured, targets: dict[str, list[float]], size: int = 512, metrics: tuple[str, ...] = ("write_rate",)
+) -> list[int]:
     """A campaign with a cell on each target and a run for each of its numbers: its id, then those of the cells."""
     made = measured.campaign()
     ids = [made.id]
@@ -28,7 +30,8 @@ def campaign(measured: Measured, targets: dict[str, list[float]], size: int = 51
             measured.session.flush()
         measured.session.query(CellTarget).filter_by(cell_id=cell.id).update({"target_id": target.id})
         for minutes, value in enumerate(values):
-            measured.deliver(cell, finish(NOW, sample(value, operation="write")), minutes=minutes)
+            samples = [sample(value, metric, operation="write") for metric in metrics]
+            measured.deliver(cell, finish(NOW, *samples), minutes=minutes)
         recompute_points(measured.session, cell.id)
         ids.append(cell.id)
     return ids
@@ -63,6 +66,15 @@ def test_file_systems_of_a_campaign_are_told_against_the_first(
     assert faster["low"] < faster["ratio"] < faster["high"]
     assert not faster["words"].startswith("B ")
     assert (few["verdict"], few["ratio"], few["runs_missing"]) == ("few_runs", None, 2)
+
+
+def test_numbers_stand_in_the_order_in_which_their_workload_announces_them(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    with database.transaction() as session:
+        made = campaign(Measured(session, NOW), {"ext4": A, "xfs": FASTER}, metrics=("wait", "write_rate"))
+    (row,) = sides(client, admin, campaign=made[0])["rows"]
+    assert [metric["metric"] for metric in row["metrics"]] == ["write_rate", "wait"]
 
 
 def test_another_side_can_be_the_baseline(client: TestClient, admin: Person, three: list[int]) -> None:

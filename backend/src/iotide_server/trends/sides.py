@@ -218,20 +218,25 @@ def _shown(one: _Found, baseline: SideCell | None, by: str) -> SideOfRow:
 
 
 def _metrics(cells: Sequence[_Found | None], comparison: _Comparison) -> Iterator[SidesMetric]:
-    keys = dict.fromkeys(key for one in cells if one is not None for key in one.measured)
-    for key in keys:
+    announced = list(comparison.metrics)
+    known = {
+        key: ((one.cell.workload, key[0]), measured.labels)
+        for one in cells
+        if one is not None
+        for key, measured in one.measured.items()
+    }
+    for key, (named, labels) in sorted(known.items(), key=lambda item: announced.index(item[1][0])):
         numbers = [None if one is None else one.measured.get(key) for one in cells]
         if sum(of_side is not None for of_side in numbers) < 2:  # noqa: PLR2004 - nothing to compare it with
             continue
-        workload = next(one.cell.workload for one in cells if one is not None and key in one.measured)
-        metric = comparison.metrics[workload, key[0]]
+        metric = comparison.metrics[named]
         baseline = numbers[comparison.against]
         yield SidesMetric(
             metric=metric.metric,
             title=metric.title,
             unit=metric.unit,
             better=metric.better,
-            labels=dict(key[2]),
+            labels=labels,
             target_name=key[1],
             numbers=[None if of_side is None else side_numbers(of_side) for of_side in numbers],
             verdicts=[

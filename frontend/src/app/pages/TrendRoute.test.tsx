@@ -73,6 +73,16 @@ beforeEach(() => {
   );
 });
 
+it("opens on the workload with the longest series, and not on one that was measured once", async () => {
+  const once = { ...DD, id: 2, name: "iozone", title: "IOzone" };
+  server.use(
+    http.get("*/api/v1/workloads", () => listOf([once, DD])),
+    http.get("*/api/v1/series", () => listOf([{ ...series(50, 1), workload: "iozone" }, ...MANY])),
+  );
+  openDashboard("/clusters/1/trend");
+  expect(await screen.findByLabelText("Workload")).toHaveValue("dd");
+});
+
 it("keeps to the series that it chose first, also when others get more points", async () => {
   const { client, router } = openDashboard("/clusters/1/trend?view=table");
   const chosen = [1, 2, 3, 4, 5, 6, 7, 8];

@@ -66,8 +66,8 @@ function WorkloadTrend({ workloads }: { workloads: readonly Workload[] }) {
   const chosen = workloads.find(({ name }) => name === view.workload);
   const measured = useQuery({ ...measuredWorkloadsQuery(clusterId), enabled: !chosen });
   if (!chosen && measured.isPending) return <Skeleton aria-label={t`Loading`} height={380} role="status" />;
-  const first = workloads.find(({ name }) => measured.data?.includes(name)) ?? workloads[0];
-  const workload = chosen ?? first;
+  const [longest] = measured.data ?? [];
+  const workload = chosen ?? workloads.find(({ name }) => name === longest) ?? workloads[0];
   if (!workload) return null;
   return (
     <Section

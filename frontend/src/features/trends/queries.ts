@@ -54,14 +54,17 @@ export function seriesQuery(clusterId: number, workload: string) {
   });
 }
 
-/** The workloads that have points on a cluster, as far as a page of its series tells. */
+/** The workloads that have points on a cluster, that with the longest series first, as far as a page of them tells. */
 export function measuredWorkloadsQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["series", "list", clusterId, "workloads"],
     queryFn: async ({ signal }) => {
       const query = { limit: LARGEST_PAGE, cursor: null, cluster_id: clusterId };
       const { items } = await answer(api.GET("/api/v1/series", { params: { query }, signal }));
-      return [...new Set(items.filter((one) => one.point_count > 0).map(({ workload }) => workload))];
+      const longest = items
+        .filter((one) => one.point_count > 0)
+        .toSorted((a, b) => b.point_count - a.point_count);
+      return [...new Set(longest.map(({ workload }) => workload))];
     },
   });
 }
