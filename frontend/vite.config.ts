@@ -7,6 +7,12 @@ import { mantineStyles } from "./mantineStyles";
 
 const source = fileURLToPath(new URL("./src", import.meta.url));
 
+/** What pages may share, but for plotly and all that it brings, which only those with a chart load. */
+const SHARED =
+  /[\\/](frontend[\\/]src[\\/](?!plots[\\/])|node_modules[\\/](@mantine|@tanstack|@floating-ui|@lingui|clsx)[\\/])/;
+/** Less than this, before minifying, is no file of its own. */
+const LEAST_SHARED_BYTES = 4_000;
+
 export default defineConfig({
   plugins: [linguiMacros(), react(), mantineStyles],
   resolve: {
@@ -17,7 +23,28 @@ export default defineConfig({
     ],
   },
   define: { global: "globalThis" },
-  build: { manifest: true, chunkSizeWarningLimit: 2000 },
+  build: {
+    manifest: true,
+    chunkSizeWarningLimit: 2000,
+    rolldownOptions: {
+      output: {
+        // Without groups, what a page shares with another is a file of its own: a hundred requests a page.
+        codeSplitting: {
+          groups: [
+            { name: "shell", tags: ["$initial"], priority: 2 },
+            {
+              name: "shared",
+              test: SHARED,
+              minShareCount: 2,
+              entriesAware: true,
+              entriesAwareMergeThreshold: LEAST_SHARED_BYTES,
+              priority: 1,
+            },
+          ],
+        },
+      },
+    },
+  },
   server: { proxy: { "/api": process.env.IOTIDE_URL ?? "http://127.0.0.1:8470" } },
   test: {
     restoreMocks: true,

@@ -27,6 +27,7 @@ from iotide_server.clusters.routes import router as clusters
 from iotide_server.embedded.tls import fingerprint
 from iotide_server.explorer.routes import router as explorer
 from iotide_server.gateway.routes import router as gateway
+from iotide_server.kit.assets import serve_assets
 from iotide_server.kit.clock import Clock, system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.guard import Guard
@@ -155,6 +156,7 @@ def _frontend_directory() -> Path:
 
 def _serve_frontend(app: FastAPI, directory: Path) -> None:
     if (directory / "index.html").is_file():
+        serve_assets(app, directory / "assets")
         app.frontend("/", directory=directory, fallback="index.html")
         return
 

@@ -213,6 +213,15 @@ def test_files_that_the_build_named_by_content_are_kept(browser: TestClient) -> 
     assert browser.get("/assets/gone.js", headers={"Accept": "*/*"}).status_code == 404
 
 
+def test_a_file_is_the_same_compressed_and_not(browser: TestClient) -> None:
+    answers = [browser.get("/assets/app-1a2b.js", headers={"Accept-Encoding": way}) for way in ("gzip", "identity")]
+    packed, plain = answers
+    assert packed.text == plain.text == "x;" * 2000
+    assert int(packed.headers["content-length"]) < 100
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-type"] == plain.headers["content-type"] == "text/javascript; charset=utf-8"
+
+
 @pytest.mark.parametrize("path", ["/..%2f..%2fetc/passwd", "/assets/..%2f..%2f..%2fetc/passwd"])
 def test_no_path_leads_out_of_the_application(browser: TestClient, path: str) -> None:
     assert "root:" not in browser.get(path, headers={"Accept": "*/*"}).text
