@@ -19,7 +19,7 @@ _MOST_KEPT: Final = 512
 def serve_assets(app: Starlette, directory: Path) -> None:
     """Answer requests below /assets/ from a directory; before whatever else answers them.
 
-    The largest chunk is a megabyte: compressed anew for everyone, it takes longer than everything else of a page.
+    The largest chunk is a megabyte: compressed anew for everyone, it holds up whoever asks meanwhile.
     """
 
     async def serve(request: Request) -> Response:
