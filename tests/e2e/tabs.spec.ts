@@ -24,8 +24,7 @@ test("twenty tabs of one campaign stay live", async ({ browser, request }) => {
     await tab.goto(`/campaigns/${id}`);
     await expect(tab.getByRole("status").filter({ hasText: "live" })).toBeVisible();
   }
-  for (const tab of tabs)
-    await expect(tab.getByText(/^2 runs: 1 active/)).toBeVisible({ timeout: 60_000 });
+  for (const tab of tabs) await expect(tab.getByText(/^2 runs: 1 active/)).toBeVisible({ timeout: 60_000 });
   await post(request, `campaigns/${id}/cancel`);
   await Promise.all(
     tabs.map((tab) => expect(tab.getByText(/^2 runs: 2 cancelled/)).toBeVisible({ timeout: 30_000 })),

@@ -72,7 +72,9 @@ test("compare two pinned runs", async ({ page }) => {
 
 async function readsVerdict(page: Page): Promise<void> {
   const verdicts = page.getByRole("table", { name: "Verdicts" });
-  await expect(verdicts.getByText(/no difference shown|% (higher|lower)|different by|two modes/)).toBeVisible();
+  await expect(
+    verdicts.getByText(/no difference shown|% (higher|lower)|different by|two modes/),
+  ).toBeVisible();
   await expect(verdicts.getByText("4 runs").first()).toBeVisible();
 }
 

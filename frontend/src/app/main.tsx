@@ -20,6 +20,9 @@ const queryClient = createQueryClient(() => {
   void router.navigate({ to: "/login", search: { next } });
 });
 const router = createAppRouter({ queryClient });
+// A page's own code comes while the server is asked who looks at it; where it cannot be loaded, the router says so.
+for (const { routeId } of router.matchRoutes(router.latestLocation.pathname))
+  router.loadRouteChunk(router.routesById[routeId])?.catch(() => undefined);
 
 const place = document.getElementById("root");
 if (!place) throw new Error("index.html lacks its root element");

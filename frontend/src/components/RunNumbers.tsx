@@ -67,7 +67,7 @@ function Spread({ values, unit, scale }: Pick<RunNumbersProps, "values" | "unit"
       </Trans>
       {values.length >= MANY_RUNS && (
         <>
-          {"; "}
+          <br />
           <Trans>
             p50 {number(percentile(ordered, 50))}, p95 {number(percentile(ordered, 95))}, p99{" "}
             {number(percentile(ordered, 99))}

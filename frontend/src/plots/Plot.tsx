@@ -26,6 +26,12 @@ export function preparePlots(): void {
   import("./PlotlyView").catch(() => undefined);
 }
 
+/** The same for a page that will have a surface in space. */
+export function prepareSpatialPlots(): void {
+  preparePlots();
+  import("./SurfaceView").catch(() => undefined);
+}
+
 export function Plot({ exported, isSpatial = false, ...props }: PlotWithExport) {
   const View = isSpatial ? SurfaceView : PlotlyView;
   const figure = useRef<HTMLElement>(null);

@@ -16,7 +16,7 @@ import { DifferenceMap, SideMaps, SpatialSurface } from "@/features/surfaces/Sur
 import { SurfaceSlices, SurfaceTable } from "@/features/surfaces/SurfaceSlices";
 import { optionValue } from "@/lib/options";
 import { formatDay } from "@/lib/time";
-import { preparePlots } from "@/plots/Plot";
+import { prepareSpatialPlots } from "@/plots/Plot";
 import type { PlaceOnSurface } from "@/plots/surface";
 
 const route = getRouteApi("/shell/surfaces");
@@ -36,7 +36,7 @@ function useChoose() {
 export default function SurfacesRoute() {
   const { a, b, metric, operation } = route.useSearch();
   const sources = useQuery(surfaceSourcesQuery);
-  useEffect(preparePlots, []);
+  useEffect(prepareSpatialPlots, []);
   // Asked for at once where the address says what: it need not wait for what else there is.
   useQuery({ ...surfaceQuery({ a: a ?? "", b, metric, operation }), enabled: a !== undefined });
   return (

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Grid, Text } from "@mantine/core";
 import type { Surface } from "@/api/types";
+import { MedianRatio } from "@/components/MedianRatio";
 import { Quantity } from "@/components/Quantity";
 import { RunLinks } from "@/components/RunLinks";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -74,7 +75,6 @@ export function SurfaceTable({ surface }: { surface: Surface }) {
     >
       {rows.map(({ file, record, row, column }) => {
         const difference = surface.differences?.[row]?.[column];
-        const ratio = difference && (difference.ratio ?? difference.median_ratio);
         return (
           <tr key={`${file} ${record}`}>
             <td>
@@ -87,7 +87,9 @@ export function SurfaceTable({ surface }: { surface: Surface }) {
             {surface.b && (
               <>
                 <FieldCells cell={surface.b.cells[row]?.[column]} unit={surface.unit} />
-                <td>{ratio ? formatShift(ratio) : ""}</td>
+                <td>
+                  <Ratio difference={difference} />
+                </td>
                 <td className="iotide-wrap">{difference?.words}</td>
               </>
             )}
@@ -96,6 +98,15 @@ export function SurfaceTable({ surface }: { surface: Surface }) {
       })}
     </ScrollTable>
   );
+}
+
+type FieldDifference = NonNullable<Surface["differences"]>[number][number];
+
+/** As in a comparison: without an interval there is no percentage that looks like a finding. */
+function Ratio({ difference }: { difference: FieldDifference | undefined }) {
+  if (!difference) return null;
+  if (difference.ratio !== null) return formatShift(difference.ratio);
+  return difference.median_ratio !== null && <MedianRatio ratio={difference.median_ratio} />;
 }
 
 type FieldCell = Surface["a"]["cells"][number][number];
