@@ -72,6 +72,7 @@ async function places(request: APIRequestContext): Promise<Place[]> {
   const [after, before] = (await items(request, "surface-sources")) as unknown as { source: string }[];
   const clusters = await items(request, "clusters");
   const cluster = clusters.find(({ name }) => name === "e2e")?.id;
+  const studio = clusters.find(({ name }) => name === "demo-studio")?.id;
   const empty = clusters.find(({ name }) => name === EMPTY_CLUSTER)?.id;
   return [
     {
@@ -96,6 +97,11 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     { name: "run-missing", path: "/runs/999999999", sign: refusal },
     { name: "alert-missing", path: "/alerts/999999999", sign: refusal },
     ...ofCluster(cluster),
+    {
+      name: "trend",
+      path: `/clusters/${studio}/trend?workload=dd&target=projects&each=target`,
+      sign: shown((page) => page.getByRole("table", { name: "Numbers side by side" })),
+    },
     {
       name: "surfaces",
       path: `/surfaces?a=${before?.source}&b=${after?.source}&file=8388608&record=131072`,
@@ -148,7 +154,6 @@ function ofManyRuns({ cluster, empty, run, campaign }: Ids): Place[] {
 /** A cluster's trend and queue, and where it is drained. */
 function ofCluster(cluster: number | undefined): Place[] {
   return [
-    { name: "trend", path: `/clusters/${cluster}/trend?workload=fio`, sign: chart },
     {
       name: "trend-table",
       path: `/clusters/${cluster}/trend?workload=dd&view=table`,

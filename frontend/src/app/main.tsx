@@ -9,11 +9,13 @@ import { RouterProvider } from "@tanstack/react-router";
 import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { i18n } from "@/lib/language";
+import { firstPaint } from "@/lib/painted";
 import { createQueryClient } from "./queryClient";
 import { createAppRouter } from "./router";
 import { cssVariables, theme } from "./theme";
 
-const Toasts = lazy(() => import("./Toasts"));
+// Nothing is told before anything is seen.
+const Toasts = lazy(() => firstPaint().then(() => import("./Toasts")));
 
 const queryClient = createQueryClient(() => {
   const next = location.pathname + location.search;
