@@ -38,6 +38,13 @@ test("export what is shown", async ({ page, request }) => {
     expect(text.split("\r\n").length).toBeGreaterThan(2);
     expect(text).toContain(campaign?.name);
   });
+  await page.getByRole("button", { name: "Export Campaigns" }).click();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Parquet" }).click();
+  const file = await saved;
+  expect(file.suggestedFilename()).toBe("campaigns.parquet");
+  const magic = (await readFile(await file.path())).subarray(-4).toString();
+  expect(magic).toBe("PAR1");
 });
 
 for (const scheme of ["light", "dark"] as const)
@@ -51,6 +58,6 @@ for (const scheme of ["light", "dark"] as const)
       await expect(page.getByRole("table", { name: "Numbers side by side" })).toBeVisible();
       expect(await objections(page)).toEqual([]);
       await page.getByRole("button", { name: /^Export Trend of/ }).click();
-      await expect(page.getByRole("menuitem", { name: "Parquet" })).toBeVisible();
+      await expect(page.getByRole("menuitem", { name: "Parquet with every column" })).toBeVisible();
     });
   });

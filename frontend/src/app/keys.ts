@@ -51,9 +51,9 @@ export function isTaken(target: EventTarget | null): boolean {
 
 /** Moves to the next or the last row that has something to open, in the table that the reader is in, else the first. */
 export function moveRow(root: ParentNode, active: Element | null, step: 1 | -1): void {
-  const current = active?.closest(t`tbody tr`) ?? null;
+  const current = active?.closest("tbody tr") ?? null;
   const rows = [...(current?.parentElement ?? root).querySelectorAll<HTMLElement>("tr")].flatMap((row) => {
-    const open = row.matches(t`tbody tr`) ? row.querySelector<HTMLElement>("a[href], button") : null;
+    const open = row.matches("tbody tr") ? row.querySelector<HTMLElement>("a[href], button") : null;
     return open ? [{ row, open }] : [];
   });
   const place = rows.findIndex(({ row }) => row === current);

@@ -68,7 +68,7 @@ it("offers pictures of charts, and files and the command where the request is kn
     />,
   );
   await user.click(screen.getByRole("button", { name: "Export A chart" }));
-  expect(await screen.findByRole("menuitem", { name: "Parquet" })).toHaveAttribute(
+  expect(await screen.findByRole("menuitem", { name: "Parquet with every column" })).toHaveAttribute(
     "href",
     "/api/v1/points?series_id=3&format=parquet",
   );

@@ -1,6 +1,5 @@
 /** Reads a table of the page as data: what a cell shows for a person, it holds for a program too (data, time). */
 
-import { t } from "@lingui/core/macro";
 import type { ExportCell, ExportTable } from "./exported";
 
 interface Cell {
@@ -10,10 +9,10 @@ interface Cell {
 
 /** The rows as they are shown, stored values in place of rounded ones; columns of buttons are left out. */
 export function tableData(table: HTMLTableElement): ExportTable {
-  const titles = [...table.querySelectorAll(t`thead th`)].map((title) =>
+  const titles = [...table.querySelectorAll("thead th")].map((title) =>
     title.hasAttribute("data-actions") ? "" : textOf(title),
   );
-  const rows = [...table.querySelectorAll(t`tbody tr`)].map(cellsOf);
+  const rows = [...table.querySelectorAll("tbody tr")].map(cellsOf);
   const columns = titles.flatMap((title, place) =>
     title === ""
       ? []

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Menu } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { asCurl, fileName, toCsv, toJson, withFormat } from "@/lib/exported";
+import { asCurl, type ExportTable, fileName, toCsv, toJson, withFormat } from "@/lib/exported";
 import { ExportButton, type ExportSource, type ImageFormat } from "./ExportButton";
 
 const IMAGES: readonly ImageFormat[] = ["png", "svg"];
@@ -31,6 +31,7 @@ function ShownItems({ name, table }: ExportSource) {
       <Menu.Item
         onClick={() => saveText(name, "json", "application/json", toJson(table()))}
       >{t`JSON`}</Menu.Item>
+      <Menu.Item onClick={() => saveParquet(name, table())}>{t`Parquet`}</Menu.Item>
     </>
   );
 }
@@ -64,9 +65,9 @@ function ServerItems({ name, path, hasFiles }: ExportSource & { path: string }) 
         <>
           <Menu.Item
             component="a"
-            download={`${file}.parquet`}
+            download={`${file}-all.parquet`}
             href={withFormat(path, "parquet")}
-          >{t`Parquet`}</Menu.Item>
+          >{t`Parquet with every column`}</Menu.Item>
           <Menu.Item
             component="a"
             download={`${file}-all.csv`}
@@ -94,7 +95,21 @@ function tellFailure(title: string, cause: unknown): void {
 }
 
 function saveText(name: string, ending: string, type: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  saveBlob(name, ending, new Blob([text], { type: `${type};charset=utf-8` }));
+}
+
+/** What is shown at the click, whatever comes while the writer is loaded. */
+async function saveParquet(name: string, table: ExportTable): Promise<void> {
+  try {
+    const { toParquet } = await import("@/lib/parquet");
+    saveBlob(name, "parquet", new Blob([toParquet(table)], { type: "application/vnd.apache.parquet" }));
+  } catch (cause) {
+    tellFailure(t`The file could not be written.`, cause);
+  }
+}
+
+function saveBlob(name: string, ending: string, blob: Blob): void {
+  const address = URL.createObjectURL(blob);
   saveLink(address, `${fileName(name)}.${ending}`);
   URL.revokeObjectURL(address);
 }
