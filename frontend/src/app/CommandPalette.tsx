@@ -26,7 +26,7 @@ const PAGES = [
   ["Compare", "/compare"],
   ["Surfaces", "/surfaces"],
   ["Peers", "/peers"],
-  [t`Published results`, t`/published`],
+  [t`Published results`, "/published"],
   ["Settings", "/settings"],
 ] as const;
 
