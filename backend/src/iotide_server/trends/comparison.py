@@ -75,7 +75,7 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
         for side in (a, b)
         for metric in measurements.campaign_measures(session, side.campaign_id).metrics
     }
-    names = {metric.metric for metric in metrics.values()}
+    names = list(dict.fromkeys(metric.metric for metric in metrics.values()))
     cells_a, measured_a = _cells(session, a, names)
     cells_b, measured_b = _cells(session, b, names)
     pairs = pair_cells(cells_a, cells_b)
@@ -93,10 +93,10 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
     )
 
 
-def _cells(session: Session, side: Side, metrics: set[str]) -> tuple[list[MeasuredCell], dict[int, _Measured]]:
+def _cells(session: Session, side: Side, metrics: Sequence[str]) -> tuple[list[MeasuredCell], dict[int, _Measured]]:
     cells: list[MeasuredCell] = []
     measured: dict[int, dict[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]] = {}
-    for metric in sorted(metrics):
+    for metric in metrics:
         choice = MeasureChoice(metric=metric)
         cells = measurements.measured_cells(session, side.campaign_id, choice, PageRequest(MOST_CELLS, None)).items
         for cell in cells:

@@ -101,7 +101,7 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
         for campaign_id in campaign_ids
         for metric in measurements.campaign_measures(session, campaign_id).metrics
     }
-    found = _found(session, campaign_ids, sorted({metric.metric for metric in metrics.values()}))
+    found = _found(session, campaign_ids, list(dict.fromkeys(metric.metric for metric in metrics.values())))
     if wanted.cell:
         found = {cell_id: found[cell_id] for cell_id in dict.fromkeys(wanted.cell) if cell_id in found}
     cells = [one.side for one in found.values()]
@@ -218,18 +218,13 @@ def _shown(one: _Found, baseline: SideCell | None, by: str) -> SideOfRow:
 
 
 def _metrics(cells: Sequence[_Found | None], comparison: _Comparison) -> Iterator[SidesMetric]:
-    announced = list(comparison.metrics)
-    known = {
-        key: ((one.cell.workload, key[0]), measured.labels)
-        for one in cells
-        if one is not None
-        for key, measured in one.measured.items()
-    }
-    for key, (named, labels) in sorted(known.items(), key=lambda item: announced.index(item[1][0])):
+    known = {key: measured.labels for one in cells if one is not None for key, measured in one.measured.items()}
+    for key, labels in known.items():
         numbers = [None if one is None else one.measured.get(key) for one in cells]
         if sum(of_side is not None for of_side in numbers) < 2:  # noqa: PLR2004 - nothing to compare it with
             continue
-        metric = comparison.metrics[named]
+        workload = next(one.cell.workload for one in cells if one is not None and key in one.measured)
+        metric = comparison.metrics[workload, key[0]]
         baseline = numbers[comparison.against]
         yield SidesMetric(
             metric=metric.metric,
