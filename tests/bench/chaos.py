@@ -29,7 +29,7 @@ def report(aftermath: Aftermath, seed: str) -> None:
     for name, times in sorted(aftermath.struck.items()):
         table.add_row(name, str(times))
     Console().print(table)
-    for sentence in verdict.found:
+    for sentence in (*verdict.found, *aftermath.log):
         print(f"chaos: {sentence}")
     print(f"chaos: finished={verdict.finished} failed={verdict.failed} cancelled={verdict.cancelled}")
     print(

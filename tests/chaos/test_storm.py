@@ -16,7 +16,7 @@ WEATHER = Weather(8, 3, 300, list(FAULTS), pause_seconds=(3.0, 9.0), patience_se
 def test_nothing_runs_twice_and_nothing_is_lost_in_a_storm(tally: Counter[str], seed: int) -> None:
     with running_stack() as stack:
         aftermath = weather_the_storm(stack, Path(stack.directory) / "storm", WEATHER, str(seed))
-    assert aftermath.verdict.found == ()
+    assert aftermath.verdict.found == (), "\n".join(aftermath.log)
     for name, times in aftermath.struck.items():
         tally[f"storm {name}"] += times
     tally["storm runs"] += aftermath.verdict.runs

@@ -24,5 +24,5 @@ def test_nothing_runs_twice_and_nothing_is_lost_in_a_short_storm() -> None:
     # A server of its own: a part that was killed is started again ever more slowly.
     with running_stack() as stack:
         aftermath = weather_the_storm(stack, Path(stack.directory) / "storm", WEATHER, "short")
-    assert aftermath.verdict.found == ()
+    assert aftermath.verdict.found == (), "\n".join(aftermath.log)
     assert aftermath.struck.keys() == set(FAULTS)

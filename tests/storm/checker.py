@@ -1,12 +1,14 @@
 """What the loads' own log says of a storm, held against what was asked for and against the server's last word."""
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 ENDED = frozenset({"finished", "failed", "cancelled"})
+_RUN = re.compile(r"^run (\d+)")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class AskedRun:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Counts of what must not be; each has its sentences in `faults_found`."""
+    """Counts of what must not be; each has its sentences in `found`."""
 
     runs: int
     loads: int
@@ -55,6 +57,11 @@ class Verdict:
     def is_clean(self) -> bool:
         """Nothing was found."""
         return not self.found
+
+    @property
+    def runs_found(self) -> list[int]:
+        """The runs of which something was."""
+        return sorted({int(number) for sentence in self.found for number in _RUN.findall(sentence)})
 
 
 def read_log(lines: Iterable[str]) -> list[dict[str, Any]]:

@@ -59,10 +59,12 @@ class Aftermath:
 
     Attributes:
         struck: how often each fault happened.
+        log: what the server knows of the runs of which something was found.
     """
 
     verdict: Verdict
     struck: Counter[str] = field(default_factory=Counter)
+    log: Sequence[str] = ()
 
 
 def weather_the_storm(
@@ -78,7 +80,7 @@ def weather_the_storm(
             storm.second_scheduler.kill()
             storm.second_scheduler.wait()
         verdict = judge(site.results(), read_log(site.log.read_text().splitlines()))
-        return Aftermath(verdict, struck)
+        return Aftermath(verdict, struck, [line for run_id in verdict.runs_found for line in site.log_of(run_id)])
 
 
 @contextmanager

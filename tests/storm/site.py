@@ -180,6 +180,18 @@ class StormSite:
         is_cancelled = run_id in self.cancelled
         return AskedRun(run_id, nodes, run["state"], run["reason"], len(with_numbers), is_cancelled, frozen)
 
+    def log_of(self, run_id: int) -> list[str]:
+        """What the server knows of how a run went, line by line."""
+        events = persistently(lambda: self.stack.get(f"/runs/{run_id}/events", limit=500))["items"]
+        run = persistently(lambda: self.stack.get(f"/runs/{run_id}"))
+        told = ("node_name", "state", "outcome", "claimed_at", "started_at", "ended_at", "silent_since")
+        orders = [
+            f"run {run_id}, attempt {attempt['ordinal']}, go {attempt['go_at']}: {[order[name] for name in told]}"
+            for attempt in run["attempts"]
+            for order in attempt["orders"]
+        ]
+        return [f"run {run_id}: {event['at']} {event['kind']}: {event['text']}" for event in events] + orders
+
     def processes_of(self, agent: Agent, *, with_loads: bool) -> list[int]:
         """The processes of the node: its agent and Celery worker, with their runners and loads or without."""
         found = []
