@@ -12,6 +12,8 @@ from iotide_agent.plan import read_endpoint, read_plan
 from iotide_agent.protocol import Beat, Prepared, RunnerEnded, Stage, Told
 from iotide_agent.reading import Verdict
 from iotide_agent.runner.card import read_card
+from iotide_agent.runner.life import LATE_START_SECONDS
+from iotide_server.scheduling.watch import BARRIER_TIMEOUT
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import OrderTarget, Outcome
@@ -127,3 +129,11 @@ def test_a_node_whose_data_address_is_not_its_own_declines_to_receive(tmp_path: 
     result = elsewhere.spool.result(1)
     assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "no_data_address")
     assert "data_address = '192.0.2.7'" in str(result.reason)
+
+
+def test_a_node_of_a_gang_waits_for_the_start_as_long_as_it_may_still_come(node: Node) -> None:
+    # A network that is away for longer than the run may last is back before the start has come too late.
+    begin(node, StepRole.RECEIVER)
+    (order,) = node.spool.orders()
+    wait_seconds = read_card(node.spool.files(order.order_id).directory).others_wait_seconds
+    assert wait_seconds >= BARRIER_TIMEOUT.total_seconds() + LATE_START_SECONDS

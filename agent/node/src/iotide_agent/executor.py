@@ -33,6 +33,9 @@ from iotide_wire.plan import CachePolicy
 OUTPUT_LIMIT_BYTES: Final = 8 * 1024**2
 """Kept of each stream that a step prints."""
 PATIENCE_SECONDS: Final = 10.0
+GATHERING_SECONDS: Final = 180.0
+"""So long may the leave to start take beside all that is asked for: two minutes until the nodes of a gang agree, after
+which the server gives it up, and one in which a node that lost the server meanwhile may still start late."""
 _RUNNER: Final = Path(runner_package).parent / "__main__.py"
 _logger = logging.getLogger(__name__)
 
@@ -344,7 +347,7 @@ class Executor:
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
             patience_seconds=PATIENCE_SECONDS,
             agent=self._agent,
-            others_wait_seconds=order.quiet_wait_seconds,
+            others_wait_seconds=order.quiet_wait_seconds + GATHERING_SECONDS,
             listen_address=self._listen_address() if receives else "",
             sockets=work.workload.sockets(work.options) if receives else 0,
         )

@@ -43,12 +43,13 @@ class Card(NamedTuple):
         environment: what the load gets besides its scratch directory; nothing of the agent's own leaks into it.
         drop_caches: whether the page cache of the node may be emptied.
         drop_command: a site's own helper for that, or nothing.
-        time_limit_seconds: from the load's start, on CLOCK_BOOTTIME; also the longest wait for the start.
+        time_limit_seconds: from the load's start, on CLOCK_BOOTTIME; so long the start is waited for at least.
         output_limit_bytes: what is kept of each output stream of each step.
         patience_seconds: how long a killed process may take to disappear before it counts as stuck.
         agent: what the agent is called in the marks that it leaves; empty in cards of before marks said so.
         observes: the node is only sampled, from now until the word that ends it, or for `time_limit_seconds`.
-        others_wait_seconds: so much longer may the wait for the start be, since another node of its gang is held back.
+        others_wait_seconds: so much longer may the wait for the start be, since another node of its gang is held
+            back or the server is out of reach.
         listen_address, sockets: where to listen for another node of the run, with how many UDP sockets.
     """
 
