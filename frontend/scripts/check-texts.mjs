@@ -14,7 +14,20 @@ const READ = new Set(["alt", "aria-label", "description", "label", "placeholder"
 /** Macros, and elements that hold what is typed or printed by programs, in no language. */
 const NO_RAW_TEXT = new Set(["Code", "Kbd", "Plural", "Select", "Trans", "code", "kbd", "pre"]);
 
+/** Lists that people read: choices, and the titles of columns, in place or as a constant. */
+const READ_LISTS = new Set(["data", "head", "HEAD"]);
+
 const isText = (text) => /[A-Za-z]{2,}/.test(text.replace(/&\w+;/g, ""));
+
+/** Texts of a list, however it is put together; what is asked for by a name, or compared, is none. */
+function textsOfList(node) {
+  if (ts.isStringLiteral(node)) return isText(node.text) ? [node] : [];
+  const parts = ts.isConditionalExpression(node) ? [node.whenTrue, node.whenFalse] : node.elements;
+  if (ts.isArrayLiteralExpression(node) || ts.isConditionalExpression(node))
+    return parts.flatMap(textsOfList);
+  const within = ts.isSpreadElement(node) || ts.isParenthesizedExpression(node) || ts.isJsxExpression(node);
+  return within && node.expression ? textsOfList(node.expression) : [];
+}
 
 /** Texts below `node` that no macro takes; a macro takes those of its elements, yet not those in `{}` among them. */
 function rawTexts(node, source, isTaken = false) {
@@ -22,6 +35,11 @@ function rawTexts(node, source, isTaken = false) {
   if (ts.isJsxAttribute(node)) {
     const given = READ.has(node.name.getText(source)) && node.initializer;
     if (given && ts.isStringLiteral(given)) return isText(given.text) ? [given] : [];
+  }
+  const isGiven = ts.isJsxAttribute(node) || ts.isVariableDeclaration(node);
+  if (isGiven && node.initializer && READ_LISTS.has(node.name.getText(source))) {
+    const found = textsOfList(node.initializer);
+    if (found.length > 0) return found;
   }
   const tag = ts.isJsxElement(node) ? node.openingElement.tagName.getText(source) : "";
   const isTakenBelow = NO_RAW_TEXT.has(tag) || (isTaken && !ts.isJsxExpression(node));

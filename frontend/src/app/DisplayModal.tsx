@@ -1,7 +1,8 @@
 /** How numbers, times and colours are shown, in this browser; the page behind it follows at once. */
 
 import { t } from "@lingui/core/macro";
-import { type MantineColorScheme, Modal, Radio, Stack, useMantineColorScheme } from "@mantine/core";
+import { type MantineColorScheme, Radio, Stack, useMantineColorScheme } from "@mantine/core";
+import { Dialog } from "@/components/Dialog";
 import { usePreferences } from "@/components/preferences";
 import { TimeZoneSelect } from "@/components/TimeZoneSelect";
 import { RATE_UNITS, type RateUnits, setPreferences } from "@/lib/preferences";
@@ -22,13 +23,7 @@ export default function DisplayModal({ onClose }: { onClose: () => void }) {
   const { rates, zone } = usePreferences();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
-    <Modal
-      attributes={{ header: { role: "presentation" } }}
-      closeButtonProps={{ "aria-label": t`Close` }}
-      onClose={onClose}
-      opened
-      title={t`Display`}
-    >
+    <Dialog onClose={onClose} title={t`Display`}>
       <Stack>
         <Radio.Group
           description={t`In tables and at axes. What is stored, sent and exported stays in bytes per second.`}
@@ -59,6 +54,6 @@ export default function DisplayModal({ onClose }: { onClose: () => void }) {
           </Stack>
         </Radio.Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,7 +1,8 @@
 /** “?”: which keys do what. */
 
 import { t } from "@lingui/core/macro";
-import { Kbd, Modal, Stack, Text } from "@mantine/core";
+import { Kbd, Stack, Text } from "@mantine/core";
+import { Dialog } from "@/components/Dialog";
 import { PLACES_BY_KEY } from "./keys";
 
 const DEEDS = [
@@ -18,13 +19,7 @@ export default function KeysModal({ onClose }: { onClose: () => void }) {
     ...Object.entries(PLACES_BY_KEY).map(([key, { label }]) => [t`g then ${key}`, label] as const),
   ];
   return (
-    <Modal
-      attributes={{ header: { role: "presentation" } }}
-      closeButtonProps={{ "aria-label": t`Close` }}
-      onClose={onClose}
-      opened
-      title={t`Keyboard`}
-    >
+    <Dialog onClose={onClose} title={t`Keyboard`}>
       <Stack gap="sm">
         <table aria-label={t`Shortcuts`} className="iotide-table">
           <tbody>
@@ -40,6 +35,6 @@ export default function KeysModal({ onClose }: { onClose: () => void }) {
         </table>
         <Text c="dimmed" size="sm">{t`While you type into a field, keys mean what they always do.`}</Text>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

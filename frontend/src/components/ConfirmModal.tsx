@@ -1,8 +1,8 @@
 /** The question of a ConfirmButton. */
 
-import { t } from "@lingui/core/macro";
-import { Button, Group, Modal, Text } from "@mantine/core";
+import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
+import { Dialog } from "./Dialog";
 
 export interface Question {
   readonly title: string;
@@ -23,14 +23,7 @@ export default function ConfirmModal({ title, body, yes, no, onClose, onConfirm 
     onConfirm();
   }
   return (
-    <Modal
-      attributes={{ header: { role: "presentation" } }}
-      centered
-      closeButtonProps={{ "aria-label": t`Close` }}
-      onClose={onClose}
-      opened
-      title={title}
-    >
+    <Dialog onClose={onClose} title={title}>
       <Text component="div" size="sm">
         {body}
       </Text>
@@ -42,6 +35,6 @@ export default function ConfirmModal({ title, body, yes, no, onClose, onConfirm 
           {yes}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }

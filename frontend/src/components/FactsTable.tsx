@@ -1,5 +1,6 @@
 /** Facts of a node, a mount or a run: flat names and values in base units. */
 
+import { t } from "@lingui/core/macro";
 import { Code } from "@mantine/core";
 import { optionValue } from "@/lib/options";
 import { ScrollTable } from "./ScrollTable";
@@ -12,7 +13,7 @@ interface FactsTableProps {
 
 export function FactsTable({ label, facts, ...size }: FactsTableProps) {
   return (
-    <ScrollTable head={["Fact", "Value"]} label={label} {...size}>
+    <ScrollTable head={[t`Fact`, t`Value`]} label={label} {...size}>
       {Object.entries(facts)
         .sort(([a], [b]) => a.localeCompare(b))
         .map(([name, value]) => (

@@ -208,7 +208,7 @@ function Unlike({ surface: { unlike } }: { surface: Surface }) {
             variant="light"
           >{t`These two did not run the same. A ratio between them says little.`}</Alert>
         )}
-        <ScrollTable head={["What", "A", "B"]} label={t`What is unlike`}>
+        <ScrollTable head={[t`What`, "A", "B"]} label={t`What is unlike`}>
           {unlike.map(({ name, a, b }) => (
             <tr key={name}>
               <td>{name.replace("options.", "")}</td>

@@ -1,11 +1,12 @@
 /** Asks why something is drained, and until when. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { fromLocalTime, shownTimeZone } from "@/lib/time";
+import { Dialog } from "../Dialog";
 import { type DrainSubject, drainSubject } from "./queries";
 
 const LONGEST_REASON = 500;
@@ -29,14 +30,7 @@ export default function DrainModal({ subject, name, onClose }: DrainModalProps) 
     drain.mutate({ subject, wanted }, { onSuccess: onClose });
   }
   return (
-    <Modal
-      attributes={{ header: { role: "presentation" } }}
-      centered
-      closeButtonProps={{ "aria-label": t`Close` }}
-      onClose={onClose}
-      opened
-      title={t`Drain ${name}`}
-    >
+    <Dialog onClose={onClose} title={t`Drain ${name}`}>
       <form aria-label={t`Drain ${name}`} onSubmit={submit}>
         <Stack gap="sm">
           <Text size="sm">{t`Nothing new starts there. What runs goes on, and what waits says why.`}</Text>
@@ -61,6 +55,6 @@ export default function DrainModal({ subject, name, onClose }: DrainModalProps) 
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

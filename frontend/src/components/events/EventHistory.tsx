@@ -37,7 +37,7 @@ export function EventHistory({ subject }: { subject: EventSubject }) {
       >
         {(rows) => (
           <ScrollTable
-            head={["When", "What", "Before", "After", "By", ""]}
+            head={[t`When`, t`What`, t`Before`, t`After`, t`By`, ""]}
             label={t`What changed`}
             maxHeight={MAX_HEIGHT}
           >

@@ -1,12 +1,13 @@
 /** The one form by which a person tells of an event: what changed, when, and where. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Modal, MultiSelect, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, MultiSelect, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { TrendEvent } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { fromLocalTime, shownTimeZone } from "@/lib/time";
+import { Dialog } from "../Dialog";
 import { tellEvent } from "./queries";
 
 const LONGEST_TEXT = 500;
@@ -43,14 +44,7 @@ export default function TellEventModal({ place, chosen, onClose, onTold }: TellE
     );
   }
   return (
-    <Modal
-      attributes={{ header: { role: "presentation" } }}
-      centered
-      closeButtonProps={{ "aria-label": t`Close` }}
-      onClose={onClose}
-      opened
-      title={t`Tell of an event in ${place.cluster}`}
-    >
+    <Dialog onClose={onClose} title={t`Tell of an event in ${place.cluster}`}>
       <form aria-label={t`New event`} onSubmit={submit}>
         <Stack gap="sm">
           <Textarea
@@ -78,7 +72,7 @@ export default function TellEventModal({ place, chosen, onClose, onTold }: TellE
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

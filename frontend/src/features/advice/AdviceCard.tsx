@@ -52,7 +52,7 @@ export function AdviceCard({ advice }: { advice: Advice }) {
 
 function Evidence({ evidence, title }: { evidence: readonly AdviceEvidence[]; title: string }) {
   return (
-    <ScrollTable head={["What", "Value", "From"]} label={t`Evidence: ${title}`} maxHeight={320}>
+    <ScrollTable head={[t`What`, t`Value`, t`From`]} label={t`Evidence: ${title}`} maxHeight={320}>
       {evidence.map((one, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two numbers may have one name, and they never move
         <tr key={row}>

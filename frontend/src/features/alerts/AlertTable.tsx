@@ -13,7 +13,7 @@ import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
 import { groupAlerts, type Together } from "./groups";
 
-const HEAD = ["Alert", "State", "Series", "What", "Since", "Owner", "Rule"];
+const HEAD = [t`Alert`, t`State`, t`Series`, t`What`, t`Since`, t`Owner`, t`Rule`];
 
 interface AlertTableProps {
   readonly alerts: readonly Alert[];

@@ -65,7 +65,7 @@ export function AlertView({ detail: { alert, actions, group }, trend, renderTell
 function History({ actions }: { actions: readonly AlertAction[] }) {
   return (
     <Section title={t`What was done about it`}>
-      <ScrollTable head={["When", "Who", "What", "State", "Comment"]} label={t`History`}>
+      <ScrollTable head={[t`When`, t`Who`, t`What`, t`State`, t`Comment`]} label={t`History`}>
         {actions.toReversed().map(({ id, at, who, action, comment, before, after }) => (
           <tr key={id}>
             <td>

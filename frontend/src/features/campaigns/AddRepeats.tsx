@@ -2,10 +2,11 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Button, Group, Modal, NativeSelect, NumberInput, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, NumberInput, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Campaign, Cell } from "@/api/types";
+import { Dialog } from "@/components/Dialog";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { randomKey } from "@/lib/keys";
@@ -24,14 +25,7 @@ interface AddRepeatsProps {
 export default function AddRepeats({ campaign, cellIds, onClose }: AddRepeatsProps) {
   const cells = useInfiniteQuery(cellsQuery(campaign.id));
   return (
-    <Modal
-      attributes={{ header: { role: "presentation" } }}
-      centered
-      closeButtonProps={{ "aria-label": t`Close` }}
-      onClose={onClose}
-      opened
-      title={t`Add repeats to ${campaign.name}`}
-    >
+    <Dialog onClose={onClose} title={t`Add repeats to ${campaign.name}`}>
       <Loaded
         empty={<Text c="dimmed">{t`The campaign has no cells.`}</Text>}
         isEmpty={(rows) => rows.length === 0}
@@ -47,7 +41,7 @@ export default function AddRepeats({ campaign, cellIds, onClose }: AddRepeatsPro
           />
         )}
       </Loaded>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -13,7 +13,10 @@ import { CampaignBar } from "./CampaignProgress";
 
 export function CampaignTable({ campaigns, label }: { campaigns: readonly Campaign[]; label: string }) {
   return (
-    <ScrollTable head={["Campaign", "State", "Progress", "Cluster", "Owner", "Submitted"]} label={label}>
+    <ScrollTable
+      head={[t`Campaign`, t`State`, t`Progress`, t`Cluster`, t`Owner`, t`Submitted`]}
+      label={label}
+    >
       {campaigns.map((campaign) => (
         <CampaignRow campaign={campaign} key={campaign.id} />
       ))}

@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Group, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
@@ -10,6 +10,7 @@ import type { Campaign, Timeline } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
+import { type View, ViewChoice } from "@/components/ViewChoice";
 import { fromLocalTime, localTime, shownTimeZone } from "@/lib/time";
 import { barsByKind, lanesFigure, lanesHeight } from "@/plots/lanes";
 import { Plot } from "@/plots/Plot";
@@ -120,7 +121,7 @@ interface LanesProps {
 }
 
 function Lanes({ campaign, timeline, span, onSpan, onRun }: LanesProps) {
-  const [view, setView] = useState("Chart");
+  const [view, setView] = useState<View>("chart");
   const isNarrow = useMediaQuery(NARROW);
   const found = useMemo(() => timelineLanes(timeline), [timeline]);
   const { bars, lanes, undrawn } = found;
@@ -138,15 +139,9 @@ function Lanes({ campaign, timeline, span, onSpan, onRun }: LanesProps) {
   return (
     <>
       <Group justify="flex-end">
-        <SegmentedControl
-          aria-label={t`View of the timeline`}
-          data={["Chart", "Table"]}
-          onChange={setView}
-          size="xs"
-          value={view}
-        />
+        <ViewChoice label={t`View of the timeline`} onView={setView} view={view} />
       </Group>
-      {view === "Chart" ? (
+      {view === "chart" ? (
         <Plot
           figure={figure}
           height={lanesHeight(lanes.length, isNarrow ? drawn.length : 1)}

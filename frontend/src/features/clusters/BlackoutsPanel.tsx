@@ -40,7 +40,7 @@ export default function BlackoutsPanel({ clusterId }: { clusterId: number }) {
         query={blackouts}
       >
         {(rows) => (
-          <ScrollTable head={["From", "Until", "Reason", ""]} label={t`Blackouts`}>
+          <ScrollTable head={[t`From`, t`Until`, t`Reason`, ""]} label={t`Blackouts`}>
             {rows.map((blackout) => (
               <BlackoutRow blackout={blackout} key={blackout.id} />
             ))}

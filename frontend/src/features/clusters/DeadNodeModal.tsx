@@ -2,9 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { DeathStatement, Node } from "@/api/types";
+import { Dialog } from "@/components/Dialog";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { When } from "@/components/When";
@@ -18,15 +19,7 @@ export default function DeadNodeModal({ node, onClose }: { node: Node; onClose: 
     if (digest !== undefined) declare.mutate({ nodeId: node.id, digest }, { onSuccess: onClose });
   }
   return (
-    <Modal
-      attributes={{ header: { role: "presentation" } }}
-      centered
-      closeButtonProps={{ "aria-label": t`Close` }}
-      onClose={onClose}
-      opened
-      size="lg"
-      title={t`Is ${node.name} dead?`}
-    >
+    <Dialog onClose={onClose} size="lg" title={t`Is ${node.name} dead?`}>
       <Stack gap="sm">
         <Loaded query={statement}>{(stated) => <Stated statement={stated} />}</Loaded>
         {declare.error && <ErrorNotice error={declare.error} />}
@@ -40,7 +33,7 @@ export default function DeadNodeModal({ node, onClose }: { node: Node; onClose: 
           >{t`It is dead`}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -13,9 +13,8 @@ import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { FactsTable } from "@/components/FactsTable";
 import { LoadedPage } from "@/components/LoadedPage";
-import { TextLink } from "@/components/links";
-import { OriginBadge } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
+import { PlaceTrail } from "@/components/PlaceTrail";
 import { StateBadge } from "@/components/StateBadge";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
@@ -41,7 +40,7 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
         <Page
           actions={<Actions node={found} />}
           title={t`Node ${found.name}`}
-          trail={<Trail clusterId={found.cluster_id} />}
+          trail={<PlaceTrail clusterId={found.cluster_id} />}
         >
           <DrainNote drain={found.drain} />
           <Section title={t`Now`}>
@@ -67,20 +66,6 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
         </Page>
       )}
     </LoadedPage>
-  );
-}
-
-function Trail({ clusterId }: { clusterId: number }) {
-  return (
-    <>
-      <TextLink to="/" underline="always">{t`Overview`}</TextLink> ·{" "}
-      <TextLink
-        params={{ clusterId }}
-        to="/clusters/$clusterId"
-        underline="always"
-      >{t`its cluster`}</TextLink>{" "}
-      <OriginBadge clusterId={clusterId} />
-    </>
   );
 }
 

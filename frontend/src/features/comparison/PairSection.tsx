@@ -56,7 +56,7 @@ export function PairSection({ name, pair, renderRepeats }: PairSectionProps) {
         {metrics.length === 0 ? (
           <Text c="dimmed">{t`These cells have no common number.`}</Text>
         ) : (
-          <ScrollTable head={[t`Number`, "A", "B", "B / A", t`In words`, "p"]} label={t`Numbers of ${name}`}>
+          <ScrollTable head={[t`Number`, "A", "B", t`B / A`, t`In words`, "p"]} label={t`Numbers of ${name}`}>
             {metrics.map((metric) => (
               <MetricRow
                 isAlike={pair.is_alike}

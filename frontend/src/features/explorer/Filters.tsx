@@ -154,7 +154,11 @@ function QualityFilters({ view: { validity, flag }, choices, onView }: FiltersPr
     <>
       <NativeSelect
         aria-label={t`Validity`}
-        data={[{ value: "", label: t`Valid and rejected` }, "valid", "rejected"]}
+        data={[
+          { value: "", label: t`Valid and rejected` },
+          { value: "valid", label: t`valid` },
+          { value: "rejected", label: t`rejected` },
+        ]}
         onChange={({ currentTarget: { value } }) =>
           onView({ validity: value === "valid" || value === "rejected" ? value : undefined })
         }

@@ -68,7 +68,7 @@ function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps)
   const titles = columns.map((id) => COLUMNS.find((column) => column.id === id)?.title ?? id);
   return (
     <>
-      <ScrollTable head={["Run", "Baseline", ...titles]} label={t`Pinned runs`}>
+      <ScrollTable head={[t`Run`, t`Baseline`, ...titles]} label={t`Pinned runs`}>
         {runs.map((run) => (
           <tr key={run.id}>
             <RunName isPinned onPin={(runId) => onView(togglePin(view, runId))} runId={run.id} />

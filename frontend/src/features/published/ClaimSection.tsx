@@ -19,7 +19,7 @@ export function ClaimSection({ claim }: { claim: NonNullable<PublishedSource["cl
           {claim.words} {claim.verdict}
         </Text>
         <ScrollTable
-          head={["Setting", `${claim.target} : ${claim.against}`]}
+          head={[t`Setting`, `${claim.target} : ${claim.against}`]}
           label={t`Ratios of ${claim.target} to ${claim.against}`}
         >
           {claim.ratios.map(({ options, ratio }) => (

@@ -2,13 +2,14 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Chip, Group, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Chip, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { Curve, RunDetail } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
+import { type View, ViewChoice } from "@/components/ViewChoice";
 import { formatDuration } from "@/lib/units";
 import { type CounterGroup, type CounterPanel, groupsOf } from "@/plots/counters";
 import { curvesFigure, curvesHeight } from "@/plots/curve";
@@ -79,7 +80,7 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
       panels.flatMap(({ lines }) => Object.keys(lines)),
     ),
   );
-  const [view, setView] = useState("Chart");
+  const [view, setView] = useState<View>("chart");
   return (
     <Loaded
       empty={<Text c="dimmed">{t`No value of these yet.`}</Text>}
@@ -92,15 +93,9 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
             <Text c="dimmed" size="sm">
               {describeSteps(rows)}
             </Text>
-            <SegmentedControl
-              aria-label={t`View of the curves`}
-              data={["Chart", "Table"]}
-              onChange={setView}
-              size="xs"
-              value={view}
-            />
+            <ViewChoice label={t`View of the curves`} onView={setView} view={view} />
           </Group>
-          {view === "Chart" ? (
+          {view === "chart" ? (
             <CurveChart curves={rows} panels={panels} run={run} />
           ) : (
             <CurveTable curves={rows} run={run} />

@@ -25,7 +25,7 @@ export function CurveTable({ curves, run }: { curves: readonly Curve[]; run: Run
         value={counter}
       />
       <ScrollTable
-        head={["Second", ...(hasRange ? ["Mean", "Lowest", "Highest"] : ["Value"]), "Node"]}
+        head={[t`Second`, ...(hasRange ? [t`Mean`, t`Lowest`, t`Highest`] : [t`Value`]), t`Node`]}
         label={t`${counterTitle(counter)} by second`}
         maxHeight={300}
       >

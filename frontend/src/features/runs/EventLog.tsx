@@ -19,7 +19,7 @@ export function EventLog({ runId }: { runId: number }) {
         query={events}
       >
         {(rows) => (
-          <ScrollTable head={["Time", "Event", "What"]} label={t`Event log`} maxHeight={400}>
+          <ScrollTable head={[t`Time`, t`Event`, t`What`]} label={t`Event log`} maxHeight={400}>
             {rows.map(({ at, kind, text }) => (
               <tr key={`${at} ${kind} ${text}`}>
                 <td title={formatExactTime(at)}>{formatLogTime(at)}</td>

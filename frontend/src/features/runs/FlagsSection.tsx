@@ -14,7 +14,7 @@ export function FlagsSection({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   return (
     <Section description={t`Measured values that crossed a limit of honest measurement.`} title={t`Flags`}>
-      <ScrollTable head={["Flag", "Measured", "Of", "Limit", "Effect"]} label={t`Flags`}>
+      <ScrollTable head={[t`Flag`, t`Measured`, t`Of`, t`Limit`, t`Effect`]} label={t`Flags`}>
         {run.flags.map((flag) => (
           <tr key={JSON.stringify(flag)}>
             <td className="iotide-strong">{flag.code}</td>

@@ -96,7 +96,7 @@ function FormerNumbers({ reading, workload }: { reading: Reading; workload: stri
     >
       {({ samples }) => (
         <ScrollTable
-          head={["Metric", "Value"]}
+          head={[t`Metric`, t`Value`]}
           label={t`Numbers of reading ${reading.ordinal}`}
           maxHeight={320}
         >

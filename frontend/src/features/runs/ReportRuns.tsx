@@ -79,7 +79,7 @@ function Endings({ runs }: { runs: readonly Run[] }) {
   );
   if (ended.length === 0) return <p>{t`None: every run that ended counts.`}</p>;
   return (
-    <PaperTable head={["Run", "How", "Why"]} label={t`Runs without a result`}>
+    <PaperTable head={[t`Run`, t`How`, t`Why`]} label={t`Runs without a result`}>
       {ended.map((run) => (
         <tr key={run.id}>
           <td>
@@ -109,7 +109,7 @@ function Environment({ runId }: { runId: number }) {
         query={run}
       >
         {({ environment }) => (
-          <PaperTable head={["Fact", "Value"]} label={t`Environment`}>
+          <PaperTable head={[t`Fact`, t`Value`]} label={t`Environment`}>
             {Object.entries(environment)
               .sort(([a], [b]) => a.localeCompare(b))
               .map(([name, value]) => (

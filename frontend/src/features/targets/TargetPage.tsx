@@ -12,8 +12,8 @@ import { FactsTable } from "@/components/FactsTable";
 import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
-import { OriginBadge } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
+import { PlaceTrail } from "@/components/PlaceTrail";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -71,22 +71,14 @@ function Actions({ target }: { target: Target }) {
 
 function Trail({ target: { cluster_id: clusterId, scope, retired_at: retiredAt } }: { target: Target }) {
   return (
-    <>
-      <TextLink to="/" underline="always">{t`Overview`}</TextLink> ·{" "}
-      <TextLink
-        params={{ clusterId }}
-        to="/clusters/$clusterId"
-        underline="always"
-      >{t`its cluster`}</TextLink>{" "}
+    <PlaceTrail clusterId={clusterId}>
       · {scope === "shared" ? t`one file system shared by its nodes` : t`private to each node`}{" "}
-      <OriginBadge clusterId={clusterId} />
       {retiredAt && (
         <Trans>
-          {" "}
-          · retired <When at={retiredAt} />
+          · retired <When at={retiredAt} />{" "}
         </Trans>
       )}
-    </>
+    </PlaceTrail>
   );
 }
 

@@ -28,7 +28,7 @@ export function ChangesSection({ lines, analyses, onChoose }: ChangesSectionProp
       description={t`A change has five points on both sides, a shift of 3 % and p below 0.001; nothing is called equal.`}
       title={t`What changed`}
     >
-      <ScrollTable head={["Series", "What", "Since", "Before", "After", "p"]} label={t`What changed`}>
+      <ScrollTable head={[t`Series`, t`What`, t`Since`, t`Before`, t`After`, "p"]} label={t`What changed`}>
         {analysed.map(({ name, unit, analysis }) => (
           <SeriesRows
             analysis={analysis}

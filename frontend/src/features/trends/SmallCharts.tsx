@@ -180,7 +180,7 @@ function NewestTable({ ids, shown, scale, span }: NewestTableProps) {
   return (
     <ScrollTable
       exported={{ hasFiles: true, path: pointsPath(ids, span) }}
-      head={["Chart", "Series", "Points", "Newest", "Smallest", "Largest"]}
+      head={[t`Chart`, t`Series`, t`Points`, t`Newest`, t`Smallest`, t`Largest`]}
       label={t`Numbers side by side`}
       maxHeight={320}
     >

@@ -7,9 +7,9 @@ import { fromLocalTime } from "@/lib/time";
 import { usedLanes } from "@/plots/happenings";
 import { Plot } from "@/plots/Plot";
 import { trendFigure } from "@/plots/trend";
-import { pointsTable } from "./exports";
+import { pointsExport } from "./exports";
 import { type Analyses, type ChosenPoint, type Happening, type NamedPoints, toLine } from "./lines";
-import { pointsPath, type Span } from "./queries";
+import type { Span } from "./queries";
 
 const NO_SPAN: Span = {};
 const CHART_PIXELS = 420;
@@ -46,14 +46,7 @@ export function TrendChart(props: TrendChartProps) {
   }
   return (
     <Plot
-      exported={{
-        hasFiles: true,
-        path: pointsPath(
-          lines.map(({ points }) => points.series.id),
-          span,
-        ),
-        table: () => pointsTable(lines),
-      }}
+      exported={pointsExport(lines, span)}
       figure={figure}
       height={CHART_PIXELS + LANE_PIXELS * usedLanes(happened).length}
       label={t`Trend of ${metricTitle}`}

@@ -1,8 +1,9 @@
 /** What is drawn: metric, target, variant, series, as a chart or a table. */
 
 import { t } from "@lingui/core/macro";
-import { Group, MultiSelect, NativeSelect, SegmentedControl, Stack, Switch, Text } from "@mantine/core";
+import { Group, MultiSelect, NativeSelect, Stack, Switch, Text } from "@mantine/core";
 import type { Workload } from "@/api/types";
+import { ViewChoice } from "@/components/ViewChoice";
 import { plainTitle } from "@/lib/options";
 import { MAX_TRACES } from "@/plots/figure";
 import { nameVariant } from "./names";
@@ -43,11 +44,11 @@ export function TrendPickers({ names, workload, selection, view, onView }: Trend
           value={selection.target ?? ""}
         />
         <VariantPicker onView={onView} selection={selection} />
-        <SegmentedControl
-          aria-label={t`View`}
-          data={["Chart", "Table"]}
-          onChange={(chosen) => onView({ view: chosen === "Table" ? "table" : undefined })}
-          value={view.view === "table" ? "Table" : "Chart"}
+        <ViewChoice
+          label={t`View`}
+          onView={(chosen) => onView({ view: chosen === "table" ? chosen : undefined })}
+          size="sm"
+          view={view.view ?? "chart"}
         />
         <Switch
           checked={!view.zoomed}

@@ -9,9 +9,9 @@ import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { type Scale, scaleFor } from "@/lib/units";
-import { pointsTable } from "./exports";
+import { pointsExport } from "./exports";
 import type { ChosenPoint, NamedPoints } from "./lines";
-import { pointsPath, type Span } from "./queries";
+import type { Span } from "./queries";
 
 interface TrendTableProps {
   readonly lines: readonly NamedPoints[];
@@ -29,15 +29,8 @@ export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
   return (
     <Stack gap="xs">
       <ScrollTable
-        exported={{
-          hasFiles: true,
-          path: pointsPath(
-            lines.map(({ points }) => points.series.id),
-            span,
-          ),
-          table: () => pointsTable(lines),
-        }}
-        head={["Time", "Median", "Series", "Min", "Max", "Runs", "Flags"]}
+        exported={pointsExport(lines, span)}
+        head={[t`Time`, t`Median`, t`Series`, t`Min`, t`Max`, t`Runs`, t`Flags`]}
         label={t`Points of the trend`}
         maxHeight={440}
       >

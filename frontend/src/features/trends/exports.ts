@@ -1,7 +1,15 @@
 /** Points as the export menu writes them. */
 
+import type { ExportSource } from "@/components/export/ExportButton";
 import type { ExportTable } from "@/lib/exported";
 import type { NamedPoints } from "./lines";
+import { pointsPath, type Span } from "./queries";
+
+/** What the export menu of a trend knows, drawn or as a table. */
+export function pointsExport(lines: readonly NamedPoints[], span: Span): Partial<ExportSource> {
+  const ids = lines.map(({ points }) => points.series.id);
+  return { hasFiles: true, path: pointsPath(ids, span), table: () => pointsTable(lines) };
+}
 
 /** One row a point, in base units and UTC. */
 export function pointsTable(lines: readonly NamedPoints[]): ExportTable {

@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
+import { type ExportCell, type ExportTable, toCsv } from "@/lib/exported";
 import type { TitleOf } from "@/lib/options";
 import { scaleFor } from "@/lib/units";
 import type { Layout, Measure } from "./choice";
@@ -35,18 +36,18 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
       </summary>
       <Anchor
         download={`${measure.key}.csv`}
-        href={`data:text/csv;charset=utf-8,${encodeURIComponent(asCsv(rows, dimensions, measure))}`}
+        href={`data:text/csv;charset=utf-8,${encodeURIComponent(toCsv(runsTable(rows, dimensions, measure)))}`}
         size="sm"
       >{t`Download as CSV, one run a line`}</Anchor>
       <ScrollTable
         head={[
           ...titles,
-          "Median",
+          t`Median`,
           ...(layout.base ? [t`Ratio to ${layout.base.text}`] : []),
-          "Min",
-          "Max",
-          "Runs",
-          "Flags",
+          t`Min`,
+          t`Max`,
+          t`Runs`,
+          t`Flags`,
         ]}
         label={t`Table of ${measure.title}`}
         maxHeight={440}
@@ -88,26 +89,28 @@ function OneRun({ isPublished }: { isPublished: boolean }) {
   );
 }
 
-/** In base units; every field in quotes, so that no value needs thought. */
-export function asCsv(rows: readonly FigureRow[], dimensions: readonly string[], measure: Measure): string {
-  const lines = rows.flatMap((row) =>
-    row.measured.values.map((value, index) => [
-      ...dimensions.map((name) => plain(row.parts[name])),
-      String(row.measured.run_ids[index]),
-      String(value),
-      measure.unit,
-      row.measured.flags.join(" "),
-    ]),
-  );
-  const head = [...dimensions, "run_id", measure.key, "unit", "flags"];
-  return [head, ...lines].map((line) => `${line.map(quoted).join(",")}\n`).join("");
+/** One row a run, in base units. */
+export function runsTable(
+  rows: readonly FigureRow[],
+  dimensions: readonly string[],
+  measure: Measure,
+): ExportTable {
+  return {
+    columns: [...dimensions, "run_id", measure.key, "unit", "flags"],
+    rows: rows.flatMap(({ parts, measured }) =>
+      measured.values.map((value, index) => [
+        ...dimensions.map((name) => plain(parts[name])),
+        measured.run_ids[index] ?? null,
+        value,
+        measure.unit,
+        measured.flags.join(" "),
+      ]),
+    ),
+  };
 }
 
-function plain(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
+function plain(value: unknown): ExportCell {
+  if (value === undefined || value === null) return null;
+  const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  return isPlain ? value : JSON.stringify(value);
 }

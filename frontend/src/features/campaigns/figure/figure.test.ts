@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import type { CampaignMeasures, MeasuredCell } from "@/api/types";
+import { toCsv } from "@/lib/exported";
 import { plainTitle } from "@/lib/options";
 import { chooseLayout, chooseMeasures, type FigureView } from "./choice";
-import { asCsv } from "./FigureTable";
+import { runsTable } from "./FigureTable";
 import { drawPanels } from "./panels";
 import { dimensionsOf, rowsOf, runOrder } from "./rows";
 
@@ -130,8 +131,8 @@ it("tells the variants of stages apart: bars where nothing else differs, else co
     SIZES.map((size) => cell({ variant, options: { jobs: size } })),
   );
   expect(choose(sized)).toMatchObject({ axes: ["jobs"], series: ["variant"] });
-  const csv = asCsv(choose(alone).rows, ["variant"], RATE);
-  expect(csv.split("\n")[1]).toMatch(/^"ext3 data=ordered",/);
+  const { rows } = runsTable(choose(alone).rows, ["variant"], RATE);
+  expect(rows[0]?.[0]).toBe("ext3 data=ordered");
 });
 
 it("shows many repeats of few cells in the order of their starts", () => {
@@ -266,7 +267,7 @@ it("shows writers beside their total, and loss beside the rate of a stream", () 
 
 it("writes one run a line into the CSV, in base units", () => {
   const rows = rowsOf([cell({ labels: { operation: 'say "a"' }, values: [5] })]);
-  expect(asCsv(rows, ["operation"], RATE)).toBe(
-    `"operation","run_id","throughput","unit","flags"\n"say ""a""","${nextRun - 1}","5","bytes_per_second",""\n`,
+  expect(toCsv(runsTable(rows, ["operation"], RATE))).toBe(
+    `operation,run_id,throughput,unit,flags\r\n"say ""a""",${nextRun - 1},5,bytes_per_second,\r\n`,
   );
 });

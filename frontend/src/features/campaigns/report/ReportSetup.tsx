@@ -12,7 +12,7 @@ export function ReportSetup({ campaign: { plan, additions } }: { campaign: Campa
   return (
     <>
       <h2>{t`Setup`}</h2>
-      <PaperTable head={["What", "How"]} label={t`Conditions`}>
+      <PaperTable head={[t`What`, t`How`]} label={t`Conditions`}>
         {[...conditionsOf(plan), ...additionsOf(additions)].map(([what, how]) => (
           <tr key={what}>
             <td className="strong">{what}</td>
@@ -21,7 +21,7 @@ export function ReportSetup({ campaign: { plan, additions } }: { campaign: Campa
         ))}
       </PaperTable>
       <h3>{t`Workloads`}</h3>
-      <PaperTable head={["Workload", "Options", "Swept"]} label={t`Workloads`}>
+      <PaperTable head={[t`Workload`, t`Options`, t`Swept`]} label={t`Workloads`}>
         {plan.workloads.map((choice, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the plan is written once
           <WorkloadRow choice={choice} key={place} />

@@ -26,7 +26,7 @@ export function NextFirings() {
         query={{ ...schedules, data: next }}
       >
         {(rows) => (
-          <ScrollTable head={["When", "Schedule", "Cluster"]} label={t`Next campaigns`}>
+          <ScrollTable head={[t`When`, t`Schedule`, t`Cluster`]} label={t`Next campaigns`}>
             {rows.map(({ at, schedule }) => (
               <tr key={schedule.id}>
                 <td>{formatFiring(at, shownTimeZone())}</td>

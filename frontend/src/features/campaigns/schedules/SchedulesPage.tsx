@@ -25,7 +25,7 @@ export function SchedulesPage() {
         <Loaded empty={<NoSchedule />} isEmpty={(rows) => rows.length === 0} query={schedules}>
           {(rows) => (
             <ScrollTable
-              head={["Schedule", "State", "Calendar", "Next", "Last", "Cluster", ""]}
+              head={[t`Schedule`, t`State`, t`Calendar`, t`Next`, t`Last`, t`Cluster`, ""]}
               label={t`Schedules`}
             >
               {rows.map((schedule) => (

@@ -47,7 +47,7 @@ export function TemplatesSection({ clusterId, usedId }: TemplatesSectionProps) {
       <Loaded empty={<NoTemplate />} isEmpty={(rows) => rows.length === 0} lines={1} query={templates}>
         {(rows) =>
           isManaging ? (
-            <ScrollTable head={["Template", "Changed", ""]} label={t`Templates`}>
+            <ScrollTable head={[t`Template`, t`Changed`, ""]} label={t`Templates`}>
               {rows.map((template) => (
                 <ManagedRow key={template.id} template={template} />
               ))}
