@@ -3868,13 +3868,27 @@ export interface components {
         };
         /**
          * ComparedMetric
-         * @description One number of A and B, of so many independent runs each; ratios are B / A.
-         *
-         *     `ratio` is that of Hodges and Lehmann with its exact 95 % interval, and `p_value` that of Mann and Whitney; null
-         *     below four runs, with two modes, or where a value is not above 0. `is_discovery` judges it among all of this answer,
-         *     at a rate of false discoveries of 5 %.
+         * @description One number of A and B, of so many independent runs each.
          */
         ComparedMetric: {
+            verdict: components["schemas"]["Verdict"];
+            /**
+             * Words
+             * @example B 8.0 to 15.2 % higher
+             */
+            words: string;
+            /** Median Ratio */
+            median_ratio: number | null;
+            /** Ratio */
+            ratio: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** P Value */
+            p_value: number | null;
+            /** Is Discovery */
+            is_discovery: boolean;
             /**
              * Metric
              * @example write_rate
@@ -3913,24 +3927,6 @@ export interface components {
             median_b: number;
             /** Flags */
             flags: string[];
-            verdict: components["schemas"]["Verdict"];
-            /**
-             * Words
-             * @example B 8.0 to 15.2 % higher
-             */
-            words: string;
-            /** Median Ratio */
-            median_ratio: number | null;
-            /** Ratio */
-            ratio: number | null;
-            /** Low */
-            low: number | null;
-            /** High */
-            high: number | null;
-            /** P Value */
-            p_value: number | null;
-            /** Is Discovery */
-            is_discovery: boolean;
             /** @description Where that side has two; then there is no one ratio */
             modes_a: components["schemas"]["TwoModes"] | null;
             modes_b: components["schemas"]["TwoModes"] | null;
@@ -7455,11 +7451,6 @@ export interface components {
              * @example 8.0 to 15.2 % higher
              */
             words: string;
-            /**
-             * Runs Missing
-             * @description Runs that the smaller side needs more for an interval
-             */
-            runs_missing: number;
             /** Median Ratio */
             median_ratio: number | null;
             /** Ratio */
@@ -7472,6 +7463,11 @@ export interface components {
             p_value: number | null;
             /** Is Discovery */
             is_discovery: boolean;
+            /**
+             * Runs Missing
+             * @description Runs that the smaller side needs more for an interval
+             */
+            runs_missing: number;
         };
         /**
          * SidesComparison
@@ -7845,15 +7841,12 @@ export interface components {
          * SurfaceDifference
          * @description B in terms of A where both have a cell.
          *
-         *     `median_ratio` is B / A of the medians, null where A is not above 0; `ratio` with its exact 95 % interval is that of
-         *     Hodges and Lehmann, null below four runs a side. `is_discovery` judges it among all cells of this answer.
+         *     `median_ratio` is there for single runs too, and null only where A is not above 0.
          */
         SurfaceDifference: {
-            /**
-             * Difference
-             * @description Of the medians, B - A
-             */
-            difference: number;
+            verdict: components["schemas"]["Verdict"];
+            /** Words */
+            words: string;
             /** Median Ratio */
             median_ratio: number | null;
             /** Ratio */
@@ -7864,11 +7857,13 @@ export interface components {
             high: number | null;
             /** P Value */
             p_value: number | null;
-            verdict: components["schemas"]["Verdict"];
             /** Is Discovery */
             is_discovery: boolean;
-            /** Words */
-            words: string;
+            /**
+             * Difference
+             * @description Of the medians, B - A
+             */
+            difference: number;
         };
         /**
          * SurfaceMetric
@@ -28945,15 +28940,15 @@ export interface operations {
                      *       "differences": [
                      *         [
                      *           {
-                     *             "difference": 1,
+                     *             "verdict": "no_ratio",
+                     *             "words": "text",
                      *             "median_ratio": 1,
                      *             "ratio": 1,
                      *             "low": 1,
                      *             "high": 1,
                      *             "p_value": 1,
-                     *             "verdict": "no_ratio",
                      *             "is_discovery": true,
-                     *             "words": "text"
+                     *             "difference": 1
                      *           }
                      *         ]
                      *       ],
@@ -30560,6 +30555,14 @@ export interface operations {
                      *           "is_alike": true,
                      *           "metrics": [
                      *             {
+                     *               "verdict": "no_ratio",
+                     *               "words": "B 8.0 to 15.2 % higher",
+                     *               "median_ratio": 1,
+                     *               "ratio": 1,
+                     *               "low": 1,
+                     *               "high": 1,
+                     *               "p_value": 1,
+                     *               "is_discovery": true,
                      *               "metric": "write_rate",
                      *               "title": "text",
                      *               "unit": "bytes_per_second",
@@ -30581,14 +30584,6 @@ export interface operations {
                      *               "flags": [
                      *                 "text"
                      *               ],
-                     *               "verdict": "no_ratio",
-                     *               "words": "B 8.0 to 15.2 % higher",
-                     *               "median_ratio": 1,
-                     *               "ratio": 1,
-                     *               "low": 1,
-                     *               "high": 1,
-                     *               "p_value": 1,
-                     *               "is_discovery": true,
                      *               "modes_a": {
                      *                 "low": 1,
                      *                 "low_runs": 1,
@@ -30826,13 +30821,13 @@ export interface operations {
                      *                 {
                      *                   "verdict": "no_ratio",
                      *                   "words": "8.0 to 15.2 % higher",
-                     *                   "runs_missing": 1,
                      *                   "median_ratio": 1,
                      *                   "ratio": 1,
                      *                   "low": 1,
                      *                   "high": 1,
                      *                   "p_value": 1,
-                     *                   "is_discovery": true
+                     *                   "is_discovery": true,
+                     *                   "runs_missing": 1
                      *                 }
                      *               ]
                      *             }

@@ -8,10 +8,11 @@ from typing import Any, Final
 from sqlalchemy import Row
 
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.results.judging import judged_together, judgement
 from iotide_server.results.keys import Label
 from iotide_server.results.surface_schemas import Sizes, SurfaceCell, SurfaceDifference
 from iotide_server.results.values import RunValue
-from iotide_server.statistics.comparison import compare, discoveries
+from iotide_server.statistics.comparison import compare
 from iotide_server.statistics.summary import summarize
 
 FILE_SIZE: Final = "file_size_bytes"
@@ -94,34 +95,18 @@ def differences(
 ) -> list[list[SurfaceDifference | None]]:
     """B in terms of A, cell by cell, each judged among all of them: of many some differ by chance."""
     rows = [[_difference(a, b, (file, record)) for record in record_sizes] for file in file_sizes]
-    p_values = [cell.p_value for row in rows for cell in row if cell is not None and cell.p_value is not None]
-    found = iter(discoveries(p_values))
-
-    def judged(cell: SurfaceDifference | None) -> SurfaceDifference | None:
-        if cell is None or cell.p_value is None:
-            return cell
-        return cell.model_copy(update={"is_discovery": next(found)})
-
-    return [[judged(cell) for cell in row] for row in rows]
+    found = iter(judged_together([cell for row in rows for cell in row if cell is not None]))
+    return [[None if cell is None else next(found) for cell in row] for row in rows]
 
 
 def _difference(a: Grid, b: Grid, place: Place) -> SurfaceDifference | None:
     of_a, of_b = (list(runs_of(grid, place).values()) for grid in (a, b))
     if not of_a or not of_b:
         return None
-    found = compare(of_a, of_b)
     middle_a, middle_b = median(of_a), median(of_b)
-    return SurfaceDifference(
-        difference=middle_b - middle_a,
-        median_ratio=middle_b / middle_a if middle_a > 0 else None,
-        ratio=found.ratio,
-        low=None if found.interval is None else found.interval.low,
-        high=None if found.interval is None else found.interval.high,
-        p_value=found.p_value,
-        verdict=found.verdict,
-        is_discovery=False,
-        words=found.words,
-    )
+    # Also of single runs, of which most surfaces are.
+    ratio = {"median_ratio": middle_b / middle_a if middle_a > 0 else None}
+    return SurfaceDifference(difference=middle_b - middle_a, **judgement(compare(of_a, of_b)) | ratio)
 
 
 def only_in(one: Grid, other: Grid) -> list[Sizes]:

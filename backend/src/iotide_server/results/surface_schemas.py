@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from iotide_server.kit.web import Output
+from iotide_server.results.judging import Judged
 from iotide_server.results.schemas import Better, Metric
-from iotide_server.statistics.comparison import Verdict
 from iotide_wire.units import Unit
 
 SourceWord = Annotated[str, Field(examples=["campaign-5.1"])]
@@ -89,22 +89,13 @@ class SurfaceSide(SurfacePart):
     cliffs: list[SurfaceCliff]
 
 
-class SurfaceDifference(Output):
+class SurfaceDifference(Judged):
     """B in terms of A where both have a cell.
 
-    `median_ratio` is B / A of the medians, null where A is not above 0; `ratio` with its exact 95 % interval is that of
-    Hodges and Lehmann, null below four runs a side. `is_discovery` judges it among all cells of this answer.
+    `median_ratio` is there for single runs too, and null only where A is not above 0.
     """
 
     difference: Annotated[float, Field(description="Of the medians, B - A")]
-    median_ratio: float | None
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    verdict: Verdict
-    is_discovery: bool
-    words: str
 
 
 class Sizes(Output):

@@ -1,6 +1,7 @@
 """One campaign against another, cell by cell: what is unlike about them, and by what ratio they differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
@@ -10,9 +11,10 @@ from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.errors import InvalidInputError, NotFoundError
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.results import measurements
+from iotide_server.results.judging import judged_together, judgement
 from iotide_server.results.measurements import MeasureChoice
 from iotide_server.results.schemas import CampaignMetric, MeasuredCell, Measurement
-from iotide_server.statistics.comparison import compare, discoveries
+from iotide_server.statistics.comparison import compare
 from iotide_server.trends.comparison_schemas import (
     CampaignComparison,
     ComparedCell,
@@ -140,14 +142,7 @@ def compared_metric(metric: CampaignMetric, of_a: Measurement, of_b: Measurement
         median_a=of_a.median,
         median_b=of_b.median,
         flags=sorted({*of_a.flags, *of_b.flags}),
-        verdict=found.verdict,
-        words=found.words,
-        median_ratio=found.median_ratio,
-        ratio=found.ratio,
-        low=None if found.interval is None else found.interval.low,
-        high=None if found.interval is None else found.interval.high,
-        p_value=found.p_value,
-        is_discovery=False,
+        **judgement(found),
         modes_a=None if found.modes_a is None else TwoModes.model_validate(found.modes_a),
         modes_b=None if found.modes_b is None else TwoModes.model_validate(found.modes_b),
     )
@@ -155,14 +150,8 @@ def compared_metric(metric: CampaignMetric, of_a: Measurement, of_b: Measurement
 
 def with_discoveries(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
     """The same, each comparison judged among all of them: of many some differ by chance."""
-    p_values = [metric.p_value for pair in pairs for metric in pair.metrics if metric.p_value is not None]
-    found = iter(discoveries(p_values))
-
-    def judged(metric: ComparedMetric) -> ComparedMetric:
-        is_discovery = metric.p_value is not None and next(found)
-        return metric.model_copy(update={"is_discovery": is_discovery})
-
-    return [pair.model_copy(update={"metrics": [judged(metric) for metric in pair.metrics]}) for pair in pairs]
+    found = iter(judged_together([metric for pair in pairs for metric in pair.metrics]))
+    return [pair.model_copy(update={"metrics": list(islice(found, len(pair.metrics)))}) for pair in pairs]
 
 
 def _pair(a: Side, b: Side, pair: tuple[MeasuredCell, MeasuredCell], metrics: list[ComparedMetric]) -> ComparedPair:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from iotide_server.kit.web import Output
+from iotide_server.results.judging import Judged
 from iotide_server.results.schemas import Better, Labels, MeasuredCell, Metric
-from iotide_server.statistics.comparison import Verdict
 from iotide_wire.units import Unit
 
 
@@ -69,13 +69,8 @@ class TwoModes(Output):
     high_runs: int
 
 
-class ComparedMetric(Output):
-    """One number of A and B, of so many independent runs each; ratios are B / A.
-
-    `ratio` is that of Hodges and Lehmann with its exact 95 % interval, and `p_value` that of Mann and Whitney; null
-    below four runs, with two modes, or where a value is not above 0. `is_discovery` judges it among all of this answer,
-    at a rate of false discoveries of 5 %.
-    """
+class ComparedMetric(Judged):
+    """One number of A and B, of so many independent runs each."""
 
     metric: Metric
     title: str
@@ -90,14 +85,7 @@ class ComparedMetric(Output):
     median_a: float
     median_b: float
     flags: list[str]
-    verdict: Verdict
     words: Annotated[str, Field(examples=["B 8.0 to 15.2 % higher"])]
-    median_ratio: float | None
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    is_discovery: bool
     modes_a: Annotated[TwoModes | None, Field(description="Where that side has two; then there is no one ratio")]
     modes_b: TwoModes | None
 

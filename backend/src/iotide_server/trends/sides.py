@@ -11,9 +11,10 @@ from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.errors import InvalidInputError, NotFoundError
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.results import measurements
+from iotide_server.results.judging import judged_together, judgement
 from iotide_server.results.measurements import MeasureChoice
 from iotide_server.results.schemas import CampaignMetric, MeasuredCell, Measurement
-from iotide_server.statistics.comparison import compare, discoveries
+from iotide_server.statistics.comparison import compare
 from iotide_server.statistics.modes import two_modes
 from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_server.trends import sides_repository, siding
@@ -259,37 +260,17 @@ def side_numbers(measured: Measurement) -> SideNumbers:
 def side_verdict(baseline: Sequence[float], values: Sequence[float]) -> SideVerdict:
     """A side in terms of the baseline; whether it is a discovery is known once all are there."""
     found = compare(baseline, values)
-    return SideVerdict(
-        verdict=found.verdict,
-        words=found.words.removeprefix("B "),
-        runs_missing=max(0, ENOUGH_RUNS - found.run_count),
-        median_ratio=found.median_ratio,
-        ratio=found.ratio,
-        low=None if found.interval is None else found.interval.low,
-        high=None if found.interval is None else found.interval.high,
-        p_value=found.p_value,
-        is_discovery=False,
-    )
+    words = {"words": found.words.removeprefix("B ")}
+    return SideVerdict(runs_missing=max(0, ENOUGH_RUNS - found.run_count), **judgement(found) | words)
 
 
 def with_discoveries(rows: Sequence[SidesRow]) -> list[SidesRow]:
     """The same, each verdict judged among all of them: of many some differ by chance."""
     verdicts = (verdict for row in rows for metric in row.metrics for verdict in metric.verdicts)
-    found = iter(discoveries([one.p_value for one in verdicts if one is not None and one.p_value is not None]))
+    found = iter(judged_together([verdict for verdict in verdicts if verdict is not None]))
 
-    def judged(verdict: SideVerdict | None) -> SideVerdict | None:
-        if verdict is None or verdict.p_value is None:
-            return verdict
-        return verdict.model_copy(update={"is_discovery": next(found)})
+    def judged(metric: SidesMetric) -> SidesMetric:
+        shown = [None if verdict is None else next(found) for verdict in metric.verdicts]
+        return metric.model_copy(update={"verdicts": shown})
 
-    return [
-        row.model_copy(
-            update={
-                "metrics": [
-                    metric.model_copy(update={"verdicts": [judged(verdict) for verdict in metric.verdicts]})
-                    for metric in row.metrics
-                ]
-            }
-        )
-        for row in rows
-    ]
+    return [row.model_copy(update={"metrics": [judged(metric) for metric in row.metrics]}) for row in rows]

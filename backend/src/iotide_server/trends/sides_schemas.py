@@ -8,8 +8,8 @@ from pydantic import Field
 
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Output
+from iotide_server.results.judging import Judged
 from iotide_server.results.schemas import Better, Labels, Metric
-from iotide_server.statistics.comparison import Verdict
 from iotide_server.trends.comparison_schemas import TwoModes
 from iotide_wire.units import Unit
 
@@ -63,18 +63,11 @@ class SideNumbers(Output):
     modes: Annotated[TwoModes | None, Field(description="Where this side has two; then no one number stands for it")]
 
 
-class SideVerdict(Output):
+class SideVerdict(Judged):
     """A side in terms of the baseline, by the same rules as the comparison of two campaigns."""
 
-    verdict: Verdict
     words: Annotated[str, Field(examples=["8.0 to 15.2 % higher"])]
     runs_missing: Annotated[int, Field(description="Runs that the smaller side needs more for an interval")]
-    median_ratio: float | None
-    ratio: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    is_discovery: bool
 
 
 class SidesMetric(Output):
