@@ -193,7 +193,7 @@ def load_demo_history(
     """Make up clusters with years of campaigns, known changes and events, marked as such, to look at and to try out."""
     # Its analysis needs numpy, a second and 80 MB more, which no other command needs.
     from iotide_server.demo_history.loading import HistoryPlan, load_history  # noqa: PLC0415
-    from iotide_server.demo_history.narrowing import narrowed  # noqa: PLC0415
+    from iotide_server.demo_history.narrowing import narrowed  # noqa: PLC0415 - as above
 
     sites = narrowed(cluster or (), workload or ())
     settings = _settings_of(state)
@@ -234,8 +234,8 @@ def forget_demo_history(
 @app.command()
 def load_published(state: StateOption = None) -> None:
     """Load storage results that others published, as read-only clusters with their sources, to lay one's own beside."""
-    # Its ingest needs numpy, as above.
-    from iotide_server.published.loading import load_published as load  # noqa: PLC0415
+    # Its ingest needs numpy too, see load_demo_history.
+    from iotide_server.published.loading import load_published as load  # noqa: PLC0415 - for that
 
     settings = _settings_of(state)
     database = Database(open_engine(settings.database_url.get_secret_value(), pool_size=1))

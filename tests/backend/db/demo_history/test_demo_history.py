@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 from factories.announced import NOW
 from factories.clock import MovedClock
-from factories.clusters import make_cluster, make_node
+from factories.clusters import make_cluster
 from factories.known_truth import score
-from factories.people import Person, person
+from factories.loaded import Loaded, rows, to_be_loaded
 from factories.rows import count
-from fastapi.testclient import TestClient
-from pydantic import SecretStr
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import Role
 from iotide_server.campaigns.models import CellTarget
 from iotide_server.clusters.enrolment import acl_rows
 from iotide_server.clusters.models import Cluster, Node
@@ -35,11 +32,8 @@ from iotide_server.demo_history.loading import HistoryPlan, load_history
 from iotide_server.demo_history.narrowing import narrowed
 from iotide_server.demo_history.sites import SITES
 from iotide_server.embedded.postgres import PrivatePostgres
-from iotide_server.kit.db import Base, Database, open_engine
-from iotide_server.kit.migrations import migrate
-from iotide_server.main import create_app
+from iotide_server.kit.db import Base, Database
 from iotide_server.runs.models import Run
-from iotide_server.settings import Settings
 from iotide_server.targets.models import Target
 from iotide_wire.measured import FlagCode
 
@@ -47,33 +41,17 @@ ARCHIVE = SITES[2]
 MATRICES = narrowed(["demo-studio"], ["iozone"])
 PLAN = HistoryPlan(seed=1, days=60, sites=(ARCHIVE, *MATRICES))
 GIB = 1024**3
-KEPT = {"audit_entry", "change"}
-"""What was done is never forgotten, and news for browsers are forgotten after an hour anyway."""
 
 
 @dataclass(frozen=True)
-class History:
-    """A database with a history and with a real cluster, and its API.
+class History(Loaded):
+    """With a history.
 
     Attributes:
-        rows_before: of each table before the history came.
+        began_at: its first day.
     """
 
-    database: Database
-    client: TestClient
-    admin: Person
     began_at: datetime
-    rows_before: dict[str, int]
-
-    def get(self, path: str, **query: int | str) -> Any:  # noqa: ANN401 - JSON
-        answer = self.client.get(f"/api/v1{path}", headers=self.admin.headers, params=query)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-    def post(self, path: str, body: object = None) -> tuple[int, str]:
-        """Status and code of the refusal."""
-        answer = self.client.post(f"/api/v1{path}", json=body, headers=self.admin.headers)
-        return answer.status_code, answer.json().get("error", {}).get("code", "")
 
     @property
     def cluster(self) -> dict[str, Any]:
@@ -81,26 +59,10 @@ class History:
         return next(cluster for cluster in clusters if cluster["name"] == ARCHIVE.name)
 
 
-def rows(database: Database) -> dict[str, int]:
-    return {table: count(database, table) for table in Base.metadata.tables if table not in KEPT}
-
-
 @pytest.fixture(scope="module")
 def history(postgres_server: PrivatePostgres) -> Iterator[History]:
-    postgres_server.create_database("demo_history")
-    url = postgres_server.url_of("demo_history")
-    database = Database(open_engine(url))
-    migrate(database.engine)
-    with database.transaction() as session:
-        admin = person(session, "ada", Role.ADMIN, now=NOW)
-        make_node(session, make_cluster(session))
-    before = rows(database)
-    clock = MovedClock()
-    loaded = load_history(database, PLAN, clock)
-    settings = Settings(database_url=SecretStr(url), redis_url=SecretStr("redis://127.0.0.1:1/0"))
-    with TestClient(create_app(settings, clock), raise_server_exceptions=False) as client:
-        yield History(database, client, admin, loaded.began_at, before)
-    database.engine.dispose()
+    with to_be_loaded(postgres_server, "demo_history") as site:
+        yield History(**vars(site), began_at=load_history(site.database, PLAN, site.clock).began_at)
 
 
 def test_a_made_up_cluster_says_so_and_a_real_one_does_not(history: History) -> None:
@@ -180,18 +142,18 @@ def test_nothing_runs_on_a_made_up_cluster(history: History) -> None:
         run_id = session.scalars(select(Run.id).limit(1)).one()
     nightly = {"name": "mine", "plan": plan, "cron": "30 2 * * *", "time_zone": "UTC"}
     refused = (409, "cluster_made_up")
-    assert history.post("/campaigns", plan) == refused
-    assert history.post("/campaigns/preview", plan) == refused
-    assert history.post("/schedules", nightly) == refused
+    assert history.refusal("POST", "/campaigns", plan) == refused
+    assert history.refusal("POST", "/campaigns/preview", plan) == refused
+    assert history.refusal("POST", "/schedules", nightly) == refused
     assert schedule["state"] == "paused"
-    assert history.post(f"/schedules/{schedule['id']}/resume") == refused
-    assert history.post(f"/schedules/{schedule['id']}/run") == refused
-    assert history.post(f"/runs/{run_id}/retry") == refused
+    assert history.refusal("POST", f"/schedules/{schedule['id']}/resume") == refused
+    assert history.refusal("POST", f"/schedules/{schedule['id']}/run") == refused
+    assert history.refusal("POST", f"/runs/{run_id}/retry") == refused
 
 
 def test_no_agent_gets_into_a_made_up_cluster_or_speaks_for_a_node_of_it(history: History) -> None:
     tokens = f"/clusters/{history.cluster['id']}/join-tokens"
-    assert history.post(tokens, {"uses": 1}) == (409, "cluster_made_up")
+    assert history.refusal("POST", tokens, {"uses": 1}) == (409, "cluster_made_up")
     with history.database.transaction() as session:
         made_up = session.scalars(select(Node).join(Cluster).where(Cluster.origin == Origin.MADE_UP)).all()
         assert not {node.id for node in made_up} & {access.node_id for access in acl_rows(session)}

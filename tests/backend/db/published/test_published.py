@@ -1,81 +1,44 @@
 """Published results, loaded once for all of these tests, beside a cluster of somebody's own."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from factories.announced import NOW
 from factories.clock import MovedClock
-from factories.clusters import make_cluster, make_node
+from factories.clusters import make_cluster
 from factories.invariants import violations
-from factories.people import Person, person
+from factories.loaded import Loaded, rows, to_be_loaded
+from factories.people import person
 from factories.rows import count
-from fastapi.testclient import TestClient
-from pydantic import SecretStr
 from sqlalchemy import select
 
 from iotide_server.accounts.models import Role
 from iotide_server.clusters.enrolment import acl_rows
 from iotide_server.embedded.postgres import PrivatePostgres
-from iotide_server.kit.db import Base, Database, open_engine
-from iotide_server.kit.migrations import migrate
-from iotide_server.main import create_app
+from iotide_server.kit.db import Database
 from iotide_server.published.errors import NothingPublishedError, PublishedNameTakenError
 from iotide_server.published.loading import forget_published, load_published
 from iotide_server.published.sources import read_edition
-from iotide_server.settings import Settings
 from iotide_server.targets.models import Target
 
 EDITION, DIGEST = read_edition()
-KEPT = {"audit_entry", "change"}
-"""What was done is never forgotten, and news for browsers are forgotten after an hour anyway."""
 REFUSED = (409, "cluster_published")
 
 
-@dataclass(frozen=True)
-class Library:
-    """A database with all published results, and its API as an administrator calls it."""
-
-    database: Database
-    client: TestClient
-    admin: Person
-    rows_before: dict[str, int]
-
-    def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - JSON
-        answer = self.client.get(f"/api/v1{path}", headers=self.admin.headers, params=query)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+class Library(Loaded):
+    """With all published results."""
 
     def source(self, key: str) -> Any:  # noqa: ANN401 - JSON
         return next(one for one in self.get("/published-sources")["items"] if one["key"] == key)
 
-    def refusal(self, method: str, path: str, body: object = None) -> tuple[int, str]:
-        answer = self.client.request(method, f"/api/v1{path}", json=body, headers=self.admin.headers)
-        return answer.status_code, answer.json().get("error", {}).get("code", "")
-
-
-def rows(database: Database) -> dict[str, int]:
-    return {table: count(database, table) for table in Base.metadata.tables if table not in KEPT}
-
 
 @pytest.fixture(scope="module")
 def library(postgres_server: PrivatePostgres) -> Iterator[Library]:
-    postgres_server.create_database("published")
-    url = postgres_server.url_of("published")
-    database = Database(open_engine(url))
-    migrate(database.engine)
-    with database.transaction() as session:
-        admin = person(session, "ada", Role.ADMIN, now=NOW)
-        make_node(session, make_cluster(session))
-    before = rows(database)
-    clock = MovedClock()
-    loaded = load_published(database, EDITION, DIGEST, clock)
-    assert (loaded.sources, loaded.clusters, loaded.runs, loaded.is_new) == (6, 5, 30, True)
-    settings = Settings(database_url=SecretStr(url), redis_url=SecretStr("redis://127.0.0.1:1/0"))
-    with TestClient(create_app(settings, clock), raise_server_exceptions=False) as client:
-        yield Library(database, client, admin, before)
-    database.engine.dispose()
+    with to_be_loaded(postgres_server, "published") as site:
+        loaded = load_published(site.database, EDITION, DIGEST, site.clock)
+        assert (loaded.sources, loaded.clusters, loaded.runs, loaded.is_new) == (6, 5, 30, True)
+        yield Library(**vars(site))
 
 
 def test_a_published_cluster_says_so(library: Library) -> None:

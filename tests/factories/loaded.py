@@ -1,0 +1,73 @@
+"""A database of its own, with a cluster of somebody's own in it, into which something large is loaded once."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from factories.announced import NOW
+from factories.clock import MovedClock
+from factories.clusters import make_cluster, make_node
+from factories.people import Person, person
+from factories.rows import count
+from fastapi.testclient import TestClient
+from pydantic import SecretStr
+
+from iotide_server.accounts.models import Role
+from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.kit.db import Base, Database, open_engine
+from iotide_server.kit.migrations import migrate
+from iotide_server.main import create_app
+from iotide_server.settings import Settings
+
+_KEPT = {"audit_entry", "change"}
+"""What was done is never forgotten, and news for browsers are forgotten after an hour anyway."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The database, and its API as an administrator calls it.
+
+    Attributes:
+        clock: by which what is loaded ends.
+        rows_before: of each table before that came.
+    """
+
+    database: Database
+    client: TestClient
+    admin: Person
+    clock: MovedClock
+    rows_before: dict[str, int]
+
+    def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - JSON
+        answer = self.client.get(f"/api/v1{path}", headers=self.admin.headers, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def refusal(self, method: str, path: str, body: object = None) -> tuple[int, str]:
+        """Status and code of what is not done."""
+        answer = self.client.request(method, f"/api/v1{path}", json=body, headers=self.admin.headers)
+        return answer.status_code, answer.json().get("error", {}).get("code", "")
+
+
+def rows(database: Database) -> dict[str, int]:
+    """Of each table, but those that only grow."""
+    return {table: count(database, table) for table in Base.metadata.tables if table not in _KEPT}
+
+
+@contextmanager
+def to_be_loaded(postgres_server: PrivatePostgres, name: str) -> Iterator[Loaded]:
+    """Before it is loaded; its server runs."""
+    postgres_server.create_database(name)
+    url = postgres_server.url_of(name)
+    database = Database(open_engine(url))
+    migrate(database.engine)
+    with database.transaction() as session:
+        admin = person(session, "ada", Role.ADMIN, now=NOW)
+        make_node(session, make_cluster(session))
+    before = rows(database)
+    clock = MovedClock()
+    settings = Settings(database_url=SecretStr(url), redis_url=SecretStr("redis://127.0.0.1:1/0"))
+    with TestClient(create_app(settings, clock), raise_server_exceptions=False) as client:
+        yield Loaded(database, client, admin, clock, before)
+    database.engine.dispose()
