@@ -33,9 +33,13 @@ def plan_file(directory: Path, plan: dict[str, Any]) -> Path:
 
 
 def test_submit_and_watch_ends_with_0_when_every_run_finished(rig: Rig, tmp_path: Path) -> None:
-    done = iotide(rig, "campaign", "submit", plan_file(tmp_path, rig.plan("dd", SMALL, repeats=2)), "--watch")
+    done = iotide(rig, "campaign", "submit", plan_file(tmp_path, rig.plan("dd", SMALL, repeats=3)), "--watch")
     assert done.returncode == 0, done.stderr
-    assert "2 runs finished, 0 failed" in done.stdout
+    assert "3 runs finished, 0 failed" in done.stdout
+    # What is computed some seconds after the last run is waited for: no number is of fewer runs.
+    numbers = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("  throughput")]
+    assert numbers == ["3", "3"]
+    assert "not all runs" not in done.stderr
 
 
 def test_submit_and_watch_ends_with_1_when_a_run_failed(rig: Rig, tmp_path: Path) -> None:

@@ -144,7 +144,11 @@ class Result(Answer):
 
 
 class Cell(Answer):
-    """One combination of the matrix; `variant` is empty outside stages."""
+    """One combination of the matrix; `variant` is empty outside stages.
+
+    Attributes:
+        counted_runs: those that finished and are valid; a server before them does not tell.
+    """
 
     ordinal: int
     variant: str
@@ -152,7 +156,13 @@ class Cell(Answer):
     target_names: list[str]
     workload: str
     options: dict[str, Any]
+    counted_runs: list[int] = []
     results: list[Result]
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether its results are of all runs that count; they follow some seconds behind the runs."""
+        return max((result.n for result in self.results), default=0) >= len(self.counted_runs)
 
 
 class Warned(Answer):

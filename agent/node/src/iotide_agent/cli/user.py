@@ -24,7 +24,7 @@ from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
 from iotide_agent.cli.server import AsJson, Limit, Server, console, is_confirmed, opened, print_json
-from iotide_agent.cli.watch import look, watch
+from iotide_agent.cli.watch import ended_cells, look, watch
 
 DONE: Final = 0
 SOME_RUN_FAILED: Final = 1
@@ -315,8 +315,10 @@ def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
     if as_json:
         print_json(api.get(f"/campaigns/{campaign_id}"))
     else:
-        cells = api.items(f"/campaigns/{campaign_id}/cells", {})
-        display.show_results(console(), map(Cell.of, cells))
+        cells = ended_cells(api, campaign_id, time.sleep)
+        display.show_results(console(), cells)
+        if not all(cell.is_computed for cell in cells):
+            typer.echo(f"not all runs are in these numbers yet: iotide campaign show {campaign_id}", err=True)
         counts = campaign.counts
         ended = f"{counts.finished} runs finished, {counts.failed} failed, {counts.cancelled} cancelled"
         typer.echo(f"campaign {campaign.id} ({campaign.name}): {ended}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from iotide_agent.cli.answers import Campaign, Pause
+from iotide_agent.cli.answers import Campaign, Cell, Pause
 from iotide_agent.cli.api import Api, UnreachableError
 from iotide_agent.cli.problems import Problem, RefusedError
 
@@ -12,6 +12,8 @@ PATIENCE_SECONDS: Final = 300.0
 """A server that is away for longer than this has the watcher give up; the campaign goes on without it."""
 LOOK_SECONDS: Final = 120.0
 """Nodes that other runs keep busy answer when they are idle again."""
+RESULTS_SECONDS: Final = 30.0
+"""Results that are not computed by then are shown as they are."""
 ENDED: Final = frozenset({"finished", "failed", "cancelled"})
 
 
@@ -36,6 +38,17 @@ def watch(api: Api, campaign_id: int, show: Callable[[Campaign], None], sleep: C
             if campaign.state in ENDED:
                 return campaign
         sleep(PERIOD_SECONDS)
+
+
+def ended_cells(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> list[Cell]:
+    """The cells of a campaign that ended, once their results are of all its runs, or as far as they are."""
+    waited_seconds = 0.0
+    while True:
+        cells = [Cell.of(item) for item in api.items(f"/campaigns/{campaign_id}/cells", {})]
+        if all(cell.is_computed for cell in cells) or waited_seconds >= RESULTS_SECONDS:
+            return cells
+        sleep(PERIOD_SECONDS)
+        waited_seconds += PERIOD_SECONDS
 
 
 def look(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> Pause:
