@@ -7,7 +7,15 @@ bjobs", "bkill" and "blaunch" of the LSF command reference and administration gu
 import re
 from typing import Final
 
-from iotide_agent.batch.system import BatchClient, BatchProblemError, JobCommand, JobKey, is_node_name, key_of
+from iotide_agent.batch.system import (
+    BatchClient,
+    BatchProblemError,
+    JobCommand,
+    JobKey,
+    is_job_id,
+    is_node_name,
+    key_of,
+)
 from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 
 _FIELDS: Final = "jobid stat job_name exit_reason pend_reason delimiter='^'"
@@ -79,7 +87,7 @@ def parse_jobs(printed: str) -> list[SeenJob]:
         key = key_of(name)
         if key is None:
             continue
-        if not job_id.isdecimal():
+        if not is_job_id(job_id):
             raise BatchProblemError(f"bjobs calls the job {name} {job_id!r}, which is no job's number")
         state, end = _state(stat, exit_reason)
         words = _words(stat, state, exit_reason, pend_reason)[:MOST_WORDS]

@@ -4,7 +4,15 @@ import os
 import re
 from typing import Final
 
-from iotide_agent.batch.system import BatchClient, BatchProblemError, JobCommand, JobKey, is_node_name, key_of
+from iotide_agent.batch.system import (
+    BatchClient,
+    BatchProblemError,
+    JobCommand,
+    JobKey,
+    is_job_id,
+    is_node_name,
+    key_of,
+)
 from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 
 _ENDS: Final = {
@@ -83,7 +91,7 @@ def parse_jobs(printed: str) -> list[SeenJob]:
 
 
 def _seen(key: JobKey, job_id: str, state: str, reason: str) -> SeenJob:
-    if not job_id.isdecimal():
+    if not is_job_id(job_id):
         raise BatchProblemError(f"squeue calls the job {key.job_name} {job_id!r}, which is no job's number")
     reason = "" if reason in _NO_REASON else reason
     end = _ENDS.get(state)

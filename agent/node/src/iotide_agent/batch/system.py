@@ -15,6 +15,7 @@ from iotide_agent.config import BatchConfig
 from iotide_wire.batch import BatchSystem, SeenHost, SeenJob, WantedJob
 
 _ANSWER_SECONDS: Final = 60.0
+_JOB_ID: Final = re.compile(r"[0-9]{1,19}")
 _OUR_NAME: Final = re.compile(r"iotide-(?P<run>[1-9][0-9]{0,18})-(?P<fence>[1-9][0-9]{0,18})")
 _NODE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _MOST_WORDS: Final = 1000
@@ -140,6 +141,11 @@ class BatchClient(ABC):
         if answer.status != 0:
             raise BatchProblemError(f"{argv[0]}: {answer.words}")
         return answer.stdout
+
+
+def is_job_id(text: str) -> bool:
+    """Whether it is the number of a job."""
+    return _JOB_ID.fullmatch(text) is not None
 
 
 def is_node_name(name: str) -> bool:

@@ -145,7 +145,7 @@ def _layout_facts(layout: str) -> Facts:
 def _object(text: str) -> Mapping[str, Any]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

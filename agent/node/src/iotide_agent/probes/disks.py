@@ -127,7 +127,7 @@ def _drives(answer: str) -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
     try:
         controllers = json.loads(answer)["Controllers"]
         data = [controller.get("Response Data", {}) for controller in controllers]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return
     for response in data:
         for key, properties in response.items() if isinstance(response, dict) else ():

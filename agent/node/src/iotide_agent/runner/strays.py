@@ -174,13 +174,21 @@ class _Look:
             if os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_uid != os.geteuid():
                 return None
             text = read_marker(name, descriptor)
-            values = json.loads(text or b"null")
-            order_id, fence = int(values["order_id"]), int(values["fence"])
-        except (OSError, ValueError, LookupError, TypeError):
+        except OSError:
             return None
-        if text != mark(order_id, fence, self._agent, parent):
+        named = read_mark(text or b"")
+        if named is None or text != mark(*named, self._agent, parent):
             return None
-        return Stray(parent, name, order_id, fence, self._mount.fstype, self._mount.source, is_used=False)
+        return Stray(parent, name, *named, self._mount.fstype, self._mount.source, is_used=False)
+
+
+def read_mark(text: bytes) -> tuple[int, int] | None:
+    """Order and fence that a mark names; None where it is none."""
+    try:
+        values = json.loads(text)
+        return int(values["order_id"]), int(values["fence"])
+    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
+        return None
 
 
 def _use(strays: Sequence[Stray], orders: str) -> list[bool]:

@@ -301,9 +301,11 @@ def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) 
         raise OutputRefusedError(name, f"{large_mib} MiB and {count} x 1024 files were planned", text[-500:])
     wanted = set(_phases(tests))
     for phase in PHASES:
-        if (phase in wanted) is not bool(report.rates[phase]):
+        if (phase in wanted) is not bool(report.rates[phase] and report.cpu_percents[phase]):
             problem = "has no figure" if phase in wanted else "has a figure though it was not asked for"
             raise OutputRefusedError(name, f"{phase.title!r} {problem}", text[-500:])
+        if phase in wanted and report.rates[phase] != TOO_FAST and not float(report.rates[phase]):
+            raise OutputRefusedError(name, f"{phase.title!r} moved nothing", text[-500:])
     return report
 
 

@@ -23,11 +23,11 @@ FIELDS: Final = (
 )
 
 _FORMAT: Final = "1.98"
-_SIZE: Final = re.compile(r"(\d+)([MG])")
+_SIZE: Final = re.compile(r"(\d{1,15})([MG])")
 _MEBIBYTES: Final = {"M": 1, "G": 1024}
-_LATENCY: Final = re.compile(r"(\d+)(us|ms|s)")
+_LATENCY: Final = re.compile(r"(\d{1,15})(us|ms|s)")
 _SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-_FIGURE: Final = re.compile(r"\d+(?:\.\d+)?|\++")
+_FIGURE: Final = re.compile(r"\d{1,15}(?:\.\d{1,15})?|\++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def read_report(step: str, text: str) -> Report:
     values = dict(zip(FIELDS, fields, strict=True))
     return Report(
         file_mib=_mebibytes(step, values["file_size"]),
-        file_thousands=int(_checked(step, values["num_files"], re.compile(r"\d*")) or 0),
+        file_thousands=int(_checked(step, values["num_files"], re.compile(r"\d{0,15}")) or 0),
         rates={phase: _figure(step, values[phase.field]) for phase in PHASES},
         cpu_percents={phase: _figure(step, values[f"{phase.field}_cpu"]) for phase in PHASES},
         latencies={phase: _seconds(step, values[f"{phase.field}_latency"]) for phase in PHASES},

@@ -187,7 +187,7 @@ class CommandWorkload(Workload[CommandOptions]):
         """Every number of the program, in its base unit."""
         labels = {"command": options.command}
         samples = [
-            Sample(name, _number(metric, outcome) * metric.factor, labels, place.target_id)
+            Sample(name, _number(metric, outcome), labels, place.target_id)
             for name, metric in self._commands[options.command].metrics.items()
         ]
         flags = quality.judge_duration(options.command, outcome.wall_seconds, CLOCK_SECONDS)
@@ -219,10 +219,11 @@ def _filled(argument: str, values: Mapping[str, str]) -> str:
 
 
 def _number(metric: CommandMetric, outcome: StepOutcome) -> float:
+    """What it printed, in the metric's base unit."""
     printed = _by_path(metric.json_path, outcome) if metric.json_path else _by_pattern(str(metric.pattern), outcome)
     try:
-        value = float(printed)
-    except (TypeError, ValueError):
+        value = float(printed) * metric.factor
+    except (TypeError, ValueError, OverflowError):
         value = float("nan")
     if isinstance(printed, bool) or not isfinite(value):
         raise OutputRefusedError(outcome.step.name, f"{metric.title}: {printed!r} is no number", outcome.stdout)
@@ -232,7 +233,7 @@ def _number(metric: CommandMetric, outcome: StepOutcome) -> float:
 def _by_path(path: str, outcome: StepOutcome) -> Any:  # noqa: ANN401 - JSON
     try:
         found = json.loads(outcome.stdout)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # numbers that are too long, nested too deep
         raise OutputRefusedError(outcome.step.name, f"stdout is no JSON ({error})", outcome.stdout) from error
     if not isinstance(found, dict):
         raise OutputRefusedError(outcome.step.name, "stdout is no JSON object", outcome.stdout)

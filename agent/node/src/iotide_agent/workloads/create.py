@@ -44,7 +44,7 @@ _PHASES: Final = (
     ("stat", "looking up", Before.DROP),
     ("delete", "removing", Before.SYNC),
 )
-_DONE: Final = re.compile(r"^done (?P<files>\d+) (?P<seconds>\d+\.\d{6})$", re.MULTILINE)
+_DONE: Final = re.compile(r"^done (?P<files>\d{1,15}) (?P<seconds>\d{1,15}\.\d{6})$", re.MULTILINE)
 
 
 class CreateOptions(Options):

@@ -225,9 +225,10 @@ _BULK_BLOCK_BYTES: Final = 64 * 1024
 """Past the cache each block may become an extent of its own, with some hundred bytes about it."""
 _COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
 _REPORT: Final = re.compile(
-    r"^(?P<whole_in>\d+)\+(?P<partial_in>\d+) records in\n"
-    r"(?P<whole_out>\d+)\+(?P<partial_out>\d+) records out\n"
-    r"(?P<bytes>\d+) bytes?(?: \([^()\n]*\))? copied, (?P<seconds>\d+(?:\.\d+)?(?:e-\d+)?) s, [\d.]+ [kMGTPE]?B/s\n\Z",
+    r"^(?P<whole_in>\d{1,18})\+(?P<partial_in>\d{1,18}) records in\n"
+    r"(?P<whole_out>\d{1,18})\+(?P<partial_out>\d{1,18}) records out\n"
+    r"(?P<bytes>\d{1,18}) bytes?(?: \([^()\n]*\))? copied, "
+    r"(?P<seconds>\d{1,15}(?:\.\d{1,15})?(?:e-\d{1,2})?) s, [\d.]+ [kMGTPE]?B/s\n\Z",
     re.MULTILINE,
 )
 

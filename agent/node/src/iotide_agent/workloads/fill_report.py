@@ -10,8 +10,8 @@ from iotide_agent.workloads.base import OutputRefusedError
 class _Line(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    used_bytes: Annotated[int, Field(ge=0)]
-    total_bytes: Annotated[int, Field(gt=0)]
+    used_bytes: Annotated[int, Field(ge=0, le=2**63 - 1)]
+    total_bytes: Annotated[int, Field(gt=0, le=2**63 - 1)]
 
 
 class File(_Line):

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from iotide_agent.workloads.base import OutputRefusedError
 
 NANOSECONDS: Final = 1e-9
 MILLISECONDS: Final = 1e-3
 
-_Count = Annotated[int, Field(ge=0)]
+_Count = Annotated[int, Field(ge=0, le=2**64 - 1)]
 _REMARK: Final = re.compile(r"^fio: .*\n", re.MULTILINE)
 """What may stand before, between and after the documents."""
 
@@ -30,7 +30,7 @@ class Latencies(_Part):
     """
 
     operation_count: _Count = Field(alias="N")
-    bins: dict[Annotated[int, Field(ge=0)], _Count] = {}
+    bins: dict[_Count, _Count] = {}
 
 
 class Direction(_Part):
@@ -96,7 +96,7 @@ def read_report(step: str, text: str) -> Report:
             document, end = decoder.raw_decode(documents)
             documents = documents[end:].strip()
         return Report.model_validate(document)
-    except (json.JSONDecodeError, ValidationError) as error:
+    except (ValueError, RecursionError) as error:  # also numbers that are too long, nested too deep
         raise OutputRefusedError(step, "fio's JSON is cut off or not as its manual says", text[-500:]) from error
 
 

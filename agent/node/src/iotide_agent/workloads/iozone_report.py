@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from math import isclose
 from typing import Final
 
@@ -59,16 +59,19 @@ _GROUPS: Final = {
 }
 """What throughput mode calls the processes of an operation, in the order in which it does them."""
 GROUP_OPERATIONS: Final = tuple(_GROUPS.values())
-_EACH: Final = re.compile(r"^\tEach process writes a (\d+) kByte file in (\d+) kByte records\n", re.MULTILINE)
+_EACH: Final = re.compile(r"^\tEach process writes a (\d{1,15}) kByte file in (\d{1,15}) kByte records\n", re.MULTILINE)
 _BLOCK: Final = re.compile(
-    r"^\tChildren see throughput for +(?P<count>\d+) (?P<name>[a-z -]+?)\s+=\s+(?P<children>\d+\.\d+) kB/sec *\n"
-    r"\tParent sees throughput for +(?P=count) (?P=name)\s+=\s+(?P<parent>\d+\.\d+) kB/sec *\n"
+    r"^\tChildren see throughput for +(?P<count>\d{1,9}) (?P<name>[a-z -]+?)\s+=\s+"
+    r"(?P<children>\d{1,15}\.\d{1,15}) kB/sec *\n"
+    r"\tParent sees throughput for +(?P=count) (?P=name)\s+=\s+(?P<parent>\d{1,15}\.\d{1,15}) kB/sec *\n"
     r"(?:\t(?:Min|Max|Avg) .*\n){4}"
     r"(?P<list>(?:\tChild\[.*\n)+)\n",
     re.MULTILINE,
 )
 _CHILD: Final = re.compile(
-    r"^\tChild\[\d+\] xfer count = +(?P<moved>\d+\.\d+) kB, Throughput = +(?P<rate>\d+\.\d+) kB/sec$", re.MULTILINE
+    r"^\tChild\[\d+\] xfer count = +(?P<moved>\d{1,15}\.\d{1,15}) kB, "
+    r"Throughput = +(?P<rate>\d{1,15}\.\d{1,15}) kB/sec$",
+    re.MULTILINE,
 )
 _SUM_TOLERANCE: Final = 1e-3
 
@@ -182,9 +185,19 @@ def process_file(step: str, text: str) -> tuple[int, int]:
 def _split(text: str) -> tuple[list[Row], str]:
     """The rows below the heading, and what follows them."""
     _, _, below = text.partition(_HEADING)
-    lines = list(takewhile(_ROW.fullmatch, below.split("\n")))
+    lines = list(takewhile(_is_row, below.split("\n")))
     rest = below[len("\n".join(lines)) :]
     return [_row(line) for line in lines if len(line) >= _RECORD_END], rest
+
+
+def _is_row(line: str) -> bool:
+    """Whether it is one, and no figure of it stands over the border of two columns."""
+    if not _ROW.fullmatch(line):
+        return False
+    ends = [0, _FILE_END, _RECORD_END, *_COLUMN_ENDS.values()]
+    size, record, *rates = [line[begin:end].strip() for begin, end in pairwise(ends)]
+    is_whole = bool(size and record) and not any(" " in cell for cell in (size, record, *rates))
+    return is_whole or len(line) < _RECORD_END
 
 
 def _row(line: str) -> Row:

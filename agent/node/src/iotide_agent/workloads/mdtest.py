@@ -57,12 +57,14 @@ _PHASES: Final[Mapping[Operation, _Phase]] = {
 _SWITCHES: Final = {"files": ("-F",), "directories": ("-D",), "both": ()}
 _ITEMS: Final = {"files": ("file",), "directories": ("directory",), "both": ("file", "directory")}
 _TITLES: Final = {"file": "File", "directory": "Directory"}
-_ROW: Final = re.compile(r"^   (\w+ \w+) +(\d+\.\d{3}) +(\d+\.\d{3}) +(\d+\.\d{3}) +\d+\.\d{3}$", re.MULTILINE)
-_LAUNCHED: Final = re.compile(r"was launched with (\d+) total task")
-_COUNT: Final = re.compile(r"^(\d+) tasks, (\d+) ", re.MULTILINE)
-_STONEWALL: Final = re.compile(r"^Continue stonewall hit min: \d+ max: (\d+) ", re.MULTILINE)
+_ROW: Final = re.compile(
+    r"^   (\w+ \w+) +(\d{1,15}\.\d{3}) +(\d{1,15}\.\d{3}) +(\d{1,15}\.\d{3}) +\d+\.\d{3}$", re.MULTILINE
+)
+_LAUNCHED: Final = re.compile(r"was launched with (\d{1,15}) total task")
+_COUNT: Final = re.compile(r"^(\d{1,15}) tasks, (\d{1,15}) ", re.MULTILINE)
+_STONEWALL: Final = re.compile(r"^Continue stonewall hit min: \d+ max: (\d{1,15}) ", re.MULTILINE)
 _FINISHED: Final = re.compile(r"^-- finished at .* --$\n", re.MULTILINE)
-_ITERATIONS: Final = re.compile(r"^SUMMARY rate .*\(of (\d+) iterations\)$", re.MULTILINE)
+_ITERATIONS: Final = re.compile(r"^SUMMARY rate .*\(of (\d{1,15}) iterations\)$", re.MULTILINE)
 
 
 class MdtestOptions(Options):

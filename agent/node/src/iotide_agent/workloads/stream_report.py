@@ -20,8 +20,10 @@ LAG_SECONDS: Final = 0.1
 """A sender that was ever so far behind sent what was due then in one burst."""
 
 Labels = dict[str, str | int | float | bool]
-Count = Annotated[int, Field(ge=0)]
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Some = Annotated[int, Field(gt=0, le=2**53)]
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+SomeSeconds = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False)]
 
 
 class _Printed(BaseModel):
@@ -39,17 +41,17 @@ class SentBySecond(_Printed):
     """Columns of the sender, a value for each second."""
 
     sent: list[Count]
-    largest_lag_seconds: list[float]
+    largest_lag_seconds: list[Seconds]
 
 
 class Sent(_Printed):
     """Report of loads/stream_send.py; see there what the fields are."""
 
     role: Literal["sender"]
-    datagram_bytes: Annotated[int, Field(gt=0)]
-    planned: Annotated[int, Field(gt=0)]
+    datagram_bytes: Some
+    planned: Some
     sent: Count
-    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    seconds: SomeSeconds
     largest_lag_seconds: Seconds
     by_second: SentBySecond
 
@@ -64,7 +66,7 @@ class ReceivedBySecond(_Printed):
     """Columns of the receiver, a value for each second."""
 
     received: list[Count]
-    missing: list[int]
+    missing: list[Annotated[int, Field(ge=-(2**53), le=2**53)]]
     duplicates: list[Count]
     reordered: list[Count]
     late: list[Count]
@@ -78,11 +80,11 @@ class Received(_Printed):
     role: Literal["receiver"]
     ended: Literal["complete", "stragglers", "silence", "signal", "write_error"]
     error: str | None
-    datagram_bytes: Annotated[int, Field(gt=0)]
-    chunk_bytes: Annotated[int, Field(gt=0)]
+    datagram_bytes: Some
+    chunk_bytes: Some
     total: Count | None
     sent_seconds: Seconds | None = None  # reports of revision 2 before streams between nodes lack it
-    received: Annotated[int, Field(gt=0)]
+    received: Some
     duplicates: Count
     reordered: Count
     late: Count
@@ -94,7 +96,7 @@ class Received(_Printed):
     ring_high_water: Count
     longest_write_seconds: Seconds
     receive_seconds: Seconds
-    record_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    record_seconds: SomeSeconds
     written_bytes: list[Count]
     kept_bytes: list[Count]
     by_second: ReceivedBySecond
@@ -115,11 +117,11 @@ class Verified(_Printed):
     """Report of loads/stream_verify.py; see there what the fields are."""
 
     role: Literal["verifier"]
-    datagrams: Annotated[int, Field(gt=0)]
+    datagrams: Some
     unique: Count
     foreign: Count
-    read_bytes: Annotated[int, Field(gt=0)]
-    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    read_bytes: Some
+    seconds: SomeSeconds
 
 
 _ReportT = TypeVar("_ReportT", Sent, Received, Verified)

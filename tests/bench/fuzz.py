@@ -1,0 +1,155 @@
+"""Feeds every parser of texts that others wrote with made-up ones, guided by what they reach (atheris, libFuzzer).
+
+Each parser gets a process of its own, since libFuzzer ends it. What a parser raises and does not promise is printed,
+made short, and kept below tests/data/fuzz/findings; inputs that reach new code are kept below tests/data/fuzz/corpus.
+Both are read again by `./dev test`.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from fuzzing.harness import DATA, Finding, keep, kept, limit_memory, shrink, try_input
+from fuzzing.hostile import hostile
+
+MOST_KEPT: Final = 40
+LARGEST_KEPT_BYTES: Final = 4096
+LARGEST_SEED_BYTES: Final = 65_536
+_SPARE_SECONDS: Final = 120.0
+"""For a process to begin and, at the end of its time, to make what it found short."""
+_EXECUTED: Final = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
+_BLIND: Final = "Is the code instrumented"
+"""What libFuzzer asks when no input reached anything new."""
+_FOUND: Final = re.compile(r"^finding: (.*)$", re.MULTILINE)
+
+
+def main() -> int:
+    """Runs the bench; 1 where a parser did not keep its promise."""
+    asked = _asked()
+    if asked.child:
+        _feed(asked.child, asked.seconds, asked.seed, Path(asked.work))
+        return 0
+    if asked.reduce:
+        _reduce(asked.reduce, Path(asked.work))
+        return 0
+    names = _names()
+    if unknown := set(asked.parser) - set(names):
+        print(f"no parser {', '.join(sorted(unknown))}; there are: {' '.join(names)}", file=sys.stderr)
+        return 2
+    chosen = asked.parser or names
+    seconds = asked.minutes * 60 if asked.minutes else asked.seconds
+    inputs = uncaught = 0
+    for name in chosen:
+        fed, found = _fuzz(name, seconds, asked.seed, keeps=asked.keep)
+        inputs += fed
+        uncaught += len(found)
+        print(f"{name}: inputs={fed} uncaught={len(found)}" + "".join(f"\n  {line}" for line in found), flush=True)
+    print(f"fuzz: parsers={len(chosen)} inputs={inputs} uncaught={uncaught}")
+    return 1 if uncaught else 0
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev bench fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60, help="for each parser")
+    parser.add_argument("--minutes", type=int, help="for each parser, instead of --seconds")
+    parser.add_argument("--parser", action="append", default=[], metavar="NAME", help="this one alone; may be repeated")
+    parser.add_argument("--seed", type=int, default=0, help="of libFuzzer; 0: another one each time")
+    parser.add_argument("--keep", action=argparse.BooleanOptionalAction, default=True, help="renew the kept corpus")
+    for hidden in ("--child", "--reduce", "--work"):
+        parser.add_argument(hidden, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _names() -> list[str]:
+    from fuzzing.targets import all_targets  # noqa: PLC0415 - in a child these are imported under instrumentation
+
+    return list(all_targets())
+
+
+def _fuzz(name: str, seconds: int, seed: int, *, keeps: bool) -> tuple[int, list[str]]:
+    """How many inputs were fed, and each finding in a line."""
+    with tempfile.TemporaryDirectory(prefix="iotide-fuzz-") as work:
+        arguments = ("--child", name, "--seconds", str(seconds), "--seed", str(seed), "--work", work)
+        status, said = _run(arguments, seconds + _SPARE_SECONDS)
+        executed = _EXECUTED.search(said)
+        found = _FOUND.findall(said)
+        if status != 0 or executed is None or _BLIND in said:
+            found.append(f"{name}: its process ended with {status}; it said last: {said[-2000:]}")
+        if keeps:
+            # A process of its own as well: an input that ends one must not end the bench.
+            status, said = _run(("--reduce", name, "--work", work), _SPARE_SECONDS * 5)
+            found += [] if status == 0 else [f"{name}: its corpus could not be reduced: {said[-2000:]}"]
+        return int(executed[1]) if executed else 0, found
+
+
+def _run(arguments: tuple[str, ...], limit_seconds: float) -> tuple[int | str, str]:
+    command = [sys.executable, __file__, *arguments]
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=limit_seconds,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except subprocess.TimeoutExpired as error:
+        return "no end in time", (error.stdout or b"").decode(errors="replace")
+    return done.returncode, done.stdout
+
+
+def _feed(name: str, seconds: int, seed: int, work: Path) -> None:
+    """Lets libFuzzer feed one parser; it ends the process."""
+    import atheris  # noqa: PLC0415 - only the bench's children need it
+
+    with atheris.instrument_imports(include=["iotide_agent", "iotide_wire", "iotide_server.schedules", "cronsim"]):
+        from fuzzing.targets import FileParser, all_targets  # noqa: PLC0415 - instrumented
+
+    FileParser.directory = work
+    target = all_targets()[name]
+    corpus = work / "corpus"
+    seeds = list(target.seeds())
+    seeds += (path.read_bytes() for kind in ("corpus", "findings") for path in kept(kind, name))
+    for data in (*seeds, *hostile(seeds, target.choices)):
+        if len(data) <= LARGEST_SEED_BYTES:
+            keep(corpus, data)
+    known: dict[str, Finding] = {}
+
+    def feed(data: bytes) -> None:
+        finding = try_input(target, data)
+        if finding is not None and finding.signature not in known:
+            known[finding.signature] = finding
+            file = keep(DATA / "findings" / name, shrink(target, data, finding))
+            print(f"finding: {finding.signature}, {file}\n{finding.words}", flush=True)
+
+    limit_memory()
+    limits = [f"-max_total_time={seconds}", f"-seed={seed}", f"-max_len={LARGEST_SEED_BYTES}", "-timeout=60"]
+    atheris.Setup(
+        [name, *limits, "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={work}/", str(corpus)], feed
+    )
+    atheris.Fuzz()
+
+
+def _reduce(name: str, work: Path) -> None:
+    """Keeps the inputs that reach what the recorded ones do not, and drops those that no longer do."""
+    from fuzzing.coverage import telling  # noqa: PLC0415 - see _names
+    from fuzzing.targets import FileParser, all_targets  # noqa: PLC0415 - see _names
+
+    FileParser.directory = work
+    target = all_targets()[name]
+    files = [path for path in (*kept("corpus", name), *(work / "corpus").glob("*")) if path.is_file()]
+    small = {path.read_bytes() for path in files if path.stat().st_size <= LARGEST_KEPT_BYTES}
+    found = telling(target, target.seeds(), small, MOST_KEPT)
+    for path in kept("corpus", name):
+        path.unlink()
+    for data in found:
+        keep(DATA / "corpus" / name, data)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
