@@ -40,6 +40,7 @@ def cut_network(ports: Sequence[int]) -> Iterator[CutNetwork]:
     """A namespace with these loopback ports of this machine."""
     network = CutNetwork("iotide-storm")
     relays: list[subprocess.Popen[bytes]] = []
+    _remove_leftover(network.name)
     _ip("netns", "add", network.name)
     try:
         _ip("link", "add", _LINK, "type", "veth", "peer", "name", "eth0", "netns", network.name)
@@ -71,6 +72,13 @@ def _wait_listening(network: CutNetwork, ports: Sequence[int]) -> None:
         if time.monotonic() > deadline:
             raise RuntimeError(f"the relays into {network.name} do not answer within {_READY_SECONDS:g} s")
         time.sleep(0.1)
+
+
+def _remove_leftover(name: str) -> None:
+    """Of a storm that was killed; one in which something still runs is another storm's, and the name then refused."""
+    inside = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False)
+    if inside.returncode == 0 and not inside.stdout.split():
+        _ip("netns", "delete", name)
 
 
 def _ip(*arguments: str) -> None:

@@ -89,10 +89,11 @@ def _clock(identity: Identity) -> Iterator[Finding]:
     yield Finding("server", State.READY, f"{identity.server_url} answers with {response.status_code}")
     # The header is cut to whole seconds, so the server's clock stands half a second later on average.
     offset_seconds = server_time + 0.5 - (asked_at + time.time()) / 2
-    sentence = f"{offset_seconds:+.1f} s from the server's"
     if abs(offset_seconds) < CLOCK_SECONDS:
-        yield Finding("clock", State.READY, sentence)
+        # No more can be known by it: the header itself is good to a second.
+        yield Finding("clock", State.READY, f"within {CLOCK_SECONDS:g} s of the server's")
     else:
+        sentence = f"{offset_seconds:+.0f} s from the server's"
         yield Finding("clock", State.MISSING, sentence, "synchronise both clocks, for instance with chrony")
 
 
@@ -112,7 +113,12 @@ def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]
             sentence, _, remedy = reason.rpartition("; ")
             yield Finding(directory, State.MISSING, sentence, remedy)
             continue
-        mount = next(mount for mount in inventory.mounts if mount.path == directory)
+        mount = next((mount for mount in inventory.mounts if mount.path == directory), None)
+        if mount is None:
+            # In a chroot, whose root is no mount of its own, the kernel lists none that it stands on.
+            remedy = "approve a directory on a file system that is mounted where this agent runs"
+            yield Finding(directory, State.MISSING, "stands on no mount that the kernel lists", remedy)
+            continue
         free = "unknown" if mount.free_bytes is None else format_bytes(mount.free_bytes)
         yield Finding(directory, State.READY, f"{mount.fstype} from {mount.source}, {free} free")
 

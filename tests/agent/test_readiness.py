@@ -1,0 +1,22 @@
+"""What `iotide-agent check` finds, where it is not as it should be."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iotide_agent import readiness
+from iotide_agent.config import AgentConfig
+from iotide_agent.inventory import take_inventory
+
+
+def test_a_directory_on_no_mount_that_the_kernel_lists_is_named_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As in a chroot whose root is no mount of its own.
+    monkeypatch.setattr(readiness, "take_inventory", lambda config: replace(take_inventory(config), mounts=()))
+    config = AgentConfig(approved_directories=(str(tmp_path),), state_directory=tmp_path / "state")
+    found = {finding.name: finding for finding in readiness.examine(config)}[str(tmp_path)]
+    assert found.state is readiness.State.MISSING
+    assert found.remedy is not None
+    assert "mounted where this agent runs" in found.remedy

@@ -1,0 +1,201 @@
+"""Two clean Debian hosts on this machine: a root directory and a network namespace each, joined by a bridge."""
+
+import os
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+SUITE: Final = "trixie"
+"""Debian 13: its own Python and Node are new enough for the README's commands."""
+_PACKAGES: Final = "ca-certificates,iproute2,procps"
+"""What every installed host has; the rest is installed by the README's commands, and counted."""
+_PASSED_ON: Final = re.compile(r"^(PIP_|UV_|NPM_|NODE_EXTRA_|SSL_|REQUESTS_CA|.*_proxy$)", re.IGNORECASE)
+_SETTINGS: Final = (
+    "/etc/pip.conf",
+    "/etc/npmrc",
+    "/root/.npmrc",
+    "/etc/uv/uv.toml",
+    "/usr/local/share/ca-certificates",
+)
+"""How this machine reaches package sources; a host of the same site has them too."""
+_PATH: Final = "/root/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_BRIDGE: Final = "fh-bridge"
+_NETWORK: Final = "10.77.3"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One line that was typed.
+
+    Attributes:
+        seconds: until its prompt came back; of what stays in the foreground, until what was waited for.
+    """
+
+    host: str
+    line: str
+    seconds: float
+
+
+class Outside:
+    """The network in which this program was started: package sources are reached by it and by nothing else."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @property
+    def enter(self) -> tuple[str, ...]:
+        """What runs a program there."""
+        return ("nsenter", f"--net=/proc/self/fd/{self._descriptor}")
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """What such a program inherits."""
+        return (self._descriptor,)
+
+
+class Host:
+    """One of the two; its commands are typed by `type`, and what stays in the foreground by `leave_running`."""
+
+    def __init__(self, name: str, number: int, root: Path, outside: Outside, typed: list[Command]) -> None:
+        self.name = name
+        self.address = f"{_NETWORK}.{number}"
+        self.root = root
+        self._outside = outside
+        self.typed = typed
+        self._join(number)
+        # A mount of its own, as every host's root is.
+        run("mount", "--bind", root, root)
+        for source in ("/proc", "/dev", "/sys"):
+            run("mount", "--rbind", source, root / source[1:])
+        # Of its own: what other programs of this machine keep there is none of a clean host's business.
+        for own in ("tmp", "run", "dev/shm"):
+            run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", root / own)
+        (root / "etc/hostname").write_text(f"{name}\n")
+        (root / "etc/resolv.conf").write_bytes(Path("/etc/resolv.conf").read_bytes())
+
+    def type(self, line: str, *, seconds: float = 900) -> str:
+        """Run one line as root would in a shell, and return what it prints.
+
+        Raises:
+            SystemExit: it failed, or took longer than `seconds`.
+        """
+        began = time.monotonic()
+        done = subprocess.run(
+            self._argv(line), capture_output=True, text=True, check=False, timeout=seconds, env=_environment(),
+            pass_fds=self._outside.kept,
+        )  # fmt: skip
+        self.typed.append(Command(self.name, line, time.monotonic() - began))
+        if done.returncode != 0:
+            raise SystemExit(f"{self.name}: {line}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def leave_running(self, line: str, until: str, *, seconds: float = 180) -> str:
+        """Run one line in a terminal of its own, until it has printed something that `until` matches.
+
+        Raises:
+            SystemExit: it ended first, or did not print that within `seconds`.
+        """
+        began = time.monotonic()
+        log = self.root / "root" / f"{line.split(maxsplit=1)[0]}.log"
+        with log.open("w") as file:
+            process = self._start(line, file)
+        while not (found := re.search(until, log.read_text())):
+            if process.poll() is not None or time.monotonic() - began > seconds:
+                raise SystemExit(f"{self.name}: {line}: never printed {until!r}\n{log.read_text()}")
+            time.sleep(0.1)
+        self.typed.append(Command(self.name, line, time.monotonic() - began))
+        return found[0]
+
+    def _start(self, line: str, output: IO[str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self._argv(line), stdout=output, stderr=subprocess.STDOUT, env=_environment(), pass_fds=self._outside.kept
+        )
+
+    def _argv(self, line: str) -> Sequence[str | Path]:
+        """iotide's own commands in the host's network, all else, which installs, in that of package sources."""
+        program = shlex.split(line)[0]
+        network = ("ip", "netns", "exec", self.name) if program.startswith("iotide") else self._outside.enter
+        # Without a terminal, and beside nothing that this program's own environment holds.
+        within = ("unshare", "--uts", "chroot", self.root, "bash", "-c")
+        return (*network, *within, f"hostname {self.name}; cd /root/iotide 2>/dev/null || cd; {line}")
+
+    def _join(self, number: int) -> None:
+        """A network of its own with an address on the bridge."""
+        run("ip", "netns", "add", self.name)
+        run("ip", "link", "add", f"fh{number}", "type", "veth", "peer", "name", "eth0", "netns", self.name)
+        run("ip", "link", "set", f"fh{number}", "master", _BRIDGE, "up")
+        for words in (
+            ("address", "add", f"{self.address}/24", "dev", "eth0"),
+            ("link", "set", "eth0", "up"),
+            ("link", "set", "lo", "up"),
+        ):
+            run("ip", "-n", self.name, *words)
+
+
+def make_bridge() -> None:
+    """Joins the hosts with this program, which is the administrator's own desk."""
+    run("mount", "--make-rprivate", "/")
+    run("mount", "-t", "tmpfs", "tmpfs", "/run")
+    run("ip", "link", "set", "lo", "up")
+    run("ip", "link", "add", _BRIDGE, "type", "bridge")
+    run("ip", "address", "add", f"{_NETWORK}.254/24", "dev", _BRIDGE)
+    run("ip", "link", "set", _BRIDGE, "up")
+
+
+def clean_debian(archive: Path, outside: Outside) -> None:
+    """Makes the archive from which both hosts are unpacked, unless it is there."""
+    if archive.exists():
+        return
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    sources = archive.with_name("debian.sources")
+    here = Path("/etc/apt/sources.list.d/debian.sources")
+    own = here.read_text() if here.exists() else ""
+    sources.write_text(re.sub(r"\bbookworm\b", SUITE, own))
+    draft = archive.with_name("draft.tar")
+    argv: list[str | Path] = [
+        "mmdebstrap",
+        "--quiet",
+        "--mode=root",
+        "--variant=minbase",
+        f"--include={_PACKAGES}",
+        SUITE,
+        draft,
+    ]
+    if own:
+        argv.append(sources)
+    subprocess.run([*outside.enter, *argv], check=True, pass_fds=outside.kept)
+    draft.rename(archive)
+
+
+def unpack(archive: Path, root: Path) -> None:
+    """A clean root directory, with this site's way to package sources."""
+    root.mkdir(parents=True)
+    run("tar", "--extract", "--file", archive, "--directory", root)
+    for setting in filter(os.path.exists, _SETTINGS):
+        copy = root / setting[1:]
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        run("cp", "-aT", setting, copy)
+    for settings in Path("/etc/apt/apt.conf.d").glob("99*"):
+        (root / "etc/apt/apt.conf.d" / settings.name).write_bytes(settings.read_bytes())
+    run("chroot", root, "update-ca-certificates")
+
+
+def run(*argv: str | Path) -> None:
+    """A program of this machine.
+
+    Raises:
+        SystemExit: it failed; its words are printed.
+    """
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, argv))}: {done.stdout}{done.stderr}")
+
+
+def _environment() -> dict[str, str]:
+    passed_on = {name: value for name, value in os.environ.items() if _PASSED_ON.match(name)}
+    return {**passed_on, "HOME": "/root", "PATH": _PATH, "LANG": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
