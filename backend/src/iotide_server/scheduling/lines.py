@@ -1,11 +1,13 @@
 """The first half of a pass: the heads of the lines of nodes that have room, and how what they need is taken."""
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import compress
 from math import ceil, inf
-from typing import Final, TypeAlias
+from operator import not_
+from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -41,7 +43,7 @@ _UNTIL: Final = """
             + (run.time_limit_seconds + run.cool_down_seconds) * interval '1 s')
     END AS until
 """
-_HEADS = text(
+_HEADS: Final = (
     # A node's line is read up to its first few runs that could start, so that a pass mostly costs what is free and not
     # what waits. It is one line for each owner, since how far an owner stands back changes and the index stays. What
     # cannot start for a while hides none behind it: it is skipped in the index alone, whose columns say all of it.
@@ -101,19 +103,19 @@ _HEADS = text(
         SELECT node_id, array_agg(target_id) FROM target_mount WHERE problem IS NOT NULL GROUP BY node_id
     )
     -- As lists, since so many rows cost more to read than to find.
-    SELECT (SELECT count(*) FROM node_now WHERE is_usable AND has_room),
-           array_agg(node_now.id), array_agg(node_now.slots = 1), array_agg(first.run_id), array_agg(first.place_key)
-    FROM node_now CROSS JOIN LATERAL (
+    SELECT array_agg(line.id), array_agg(line.slots = 1), array_agg(first.run_id), array_agg(first.place_key)
+           {{besides}}
+    FROM {{lines}} AS line CROSS JOIN LATERAL (
         SELECT own.run_id, own.sort_key + share.stands_back_seconds AS place_key
         FROM share CROSS JOIN LATERAL (
             SELECT place.run_id, place.sort_key FROM line_place AS place
-            WHERE place.node_id = node_now.id AND place.owner_id = share.owner_id
+            WHERE place.node_id = line.id AND place.owner_id = share.owner_id
               AND place.sort_key <= :horizon - share.stands_back_seconds
               AND (place.not_before IS NULL OR place.not_before <= :now)
               -- Most runs load one target, and that is looked up by its hash; to compare arrays costs far more.
               AND coalesce(place.target_ids[1], 0) NOT IN (SELECT id FROM blocked_target)
               AND (cardinality(place.target_ids) < 2 OR NOT place.target_ids && ARRAY(SELECT id FROM blocked_target))
-              AND (NOT EXISTS (SELECT FROM unfit) OR NOT EXISTS (
+              AND (CAST(:all_fit AS boolean) OR NOT EXISTS (SELECT FROM unfit) OR NOT EXISTS (
                   SELECT FROM unfit JOIN line_place AS other ON other.node_id = unfit.node_id
                   WHERE other.run_id = place.run_id
                     AND (unfit.target_ids IS NULL OR (other.target_ids && unfit.target_ids AND NOT EXISTS (
@@ -124,12 +126,17 @@ _HEADS = text(
                   AND :now + (run.time_limit_seconds + :start_seconds) * interval '1 s' < share.blackout_at))
             ORDER BY place.sort_key, place.run_id LIMIT (SELECT heads FROM each_owner)
         ) AS own
-        WHERE share.cluster_id = node_now.cluster_id ORDER BY place_key, own.run_id LIMIT :heads
+        WHERE share.cluster_id = line.cluster_id ORDER BY place_key, own.run_id LIMIT :heads
     ) AS first
-    WHERE node_now.is_usable AND node_now.has_room
-      AND node_now.id NOT IN (SELECT unnest(CAST(:read_node_ids AS bigint[])))
     """  # noqa: S608 - made of the constants above
 )
+_ALL_HEADS = text(
+    _HEADS.format(
+        lines="(SELECT * FROM node_now WHERE is_usable AND has_room)",
+        besides=", (SELECT array_agg(id) FROM node_now WHERE is_usable AND has_room), NOT EXISTS (SELECT FROM unfit)",
+    )
+)
+_HEADS_OF_SOME = text(_HEADS.format(lines="(SELECT * FROM node WHERE id = ANY(:node_ids))", besides=""))
 _DEMANDS = text(
     """
     SELECT run.id, run.exclusive, run.cluster_id, run.time_limit_seconds, run.cool_down_seconds,
@@ -197,9 +204,34 @@ class Candidates:
     counted_node_ids: Collection[int]
 
 
-_Head: TypeAlias = tuple[int, bool, int, float]
-"""A place near the head of the line of a node that has room: the node, whether it takes one run at a time and so is
-idle, the run, and the key by which it is served."""
+class _Heads(NamedTuple):
+    """Places near the heads of the lines of nodes that have room, as columns: those of one line follow each other.
+
+    Attributes:
+        is_idle: the node takes one run at a time and so is idle.
+        keys: by which the runs are served.
+    """
+
+    node_ids: Sequence[int]
+    is_idle: Sequence[bool]
+    run_ids: Sequence[int]
+    keys: Sequence[float]
+
+    @classmethod
+    def of(cls, columns: Iterable[Sequence[Any] | None]) -> Self:
+        """What a statement found; a column of no rows is None."""
+        node_ids, is_idle, run_ids, keys = (column or () for column in columns)
+        return cls(node_ids, is_idle, run_ids, keys)
+
+    def with_again(self, full: Collection[int], again: Self) -> Self:
+        """The lines of these nodes alone, and those that were read again."""
+        chosen = [node_id in full for node_id in self.node_ids]
+        return self.of([*compress(before, chosen), *after] for before, after in zip(self, again, strict=True))
+
+    def ends_of_full(self) -> dict[int, float]:
+        """By node the key of the last head of each line that has all of them."""
+        last = dict(zip(self.node_ids, self.keys, strict=True))
+        return {node_id: last[node_id] for node_id, heads in Counter(self.node_ids).items() if heads == HEADS_OF_A_LINE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +239,13 @@ class _Known:
     """What never changes of a run while it waits.
 
     Attributes:
+        is_gang: it wants several nodes.
         windowed_campaign_id: its campaign, where that has windows.
     """
 
     demand: Demand
     node_ids: frozenset[int]
+    is_gang: bool
     cluster_id: int
     windowed_campaign_id: int | None
 
@@ -232,14 +266,14 @@ class Lines:
         """The runs at the heads of the lines of nodes that have room."""
         session.execute(_MEMORY)
         heads = self._heads(session, now)
-        self._learn(session, {run_id for _, _, run_id, _ in heads})
+        self._learn(session, set(heads.run_ids))
         known = self._known
         keys = _served(heads, known)
         start_by = _start_by(session, {run_id: known[run_id] for run_id in keys}, now)
         waiting = [Waiting(key, run_id, known[run_id].demand, start_by.get(run_id)) for run_id, key in keys.items()]
-        idle = {node_id for node_id, is_idle, _, _ in heads if is_idle}
-        wanted = set[int]().union(*(known[run_id].node_ids for run_id in keys))
-        return Candidates(waiting, wanted - idle)
+        counted = set(compress(heads.node_ids, map(not_, heads.is_idle)))
+        counted.update(*(known[run_id].node_ids for run_id in keys if known[run_id].is_gang))
+        return Candidates(waiting, counted.difference(compress(heads.node_ids, heads.is_idle)))
 
     def confirmed(self, session: Session, runs: Sequence[Waiting]) -> list[Waiting]:
         """Those of the runs that still need what they were remembered to; none of them is remembered any more.
@@ -252,7 +286,7 @@ class Lines:
         now = _read(session, [run.run_id for run in runs])
         return [run for run in runs if run.run_id in now and now[run.run_id].demand == run.demand]
 
-    def _heads(self, session: Session, now: datetime) -> list[_Head]:
+    def _heads(self, session: Session, now: datetime) -> _Heads:
         values = {
             "now": now,
             "heard_after": now - SILENT_AFTER,
@@ -260,12 +294,17 @@ class Lines:
             "heads": HEADS_OF_A_LINE,
             "heads_of_owner": HEADS_OF_AN_OWNER,
         }
-        node_count, heads = _read_heads(session, values, self._horizon, ())
-        full = _ends_of_full(heads)
+        asked = {**values, "horizon": self._horizon, "all_fit": False}
+        *columns, node_ids, all_fit = session.execute(_ALL_HEADS, asked).one()
+        heads = _Heads.of(columns)
+        full = heads.ends_of_full()
+        node_count = len(node_ids or ())
         if self._horizon < inf and len(full) < node_count:
-            rest = _read_heads(session, values, inf, full)[1]
-            heads = [head for head in heads if head[0] in full] + rest
-            full |= _ends_of_full(rest)
+            short = [node_id for node_id in node_ids if node_id not in full]
+            asked = {**values, "horizon": inf, "all_fit": all_fit, "node_ids": short}
+            again = _Heads.of(session.execute(_HEADS_OF_SOME, asked).one())
+            heads = heads.with_again(full, again)
+            full |= again.ends_of_full()
         bounded = ceil(BOUNDED_LINES * node_count)
         self._horizon = sorted(full.values())[bounded - 1] if 0 < bounded <= len(full) else inf
         return heads
@@ -275,48 +314,33 @@ class Lines:
         self._known |= _read(session, run_ids - self._known.keys())
 
 
-def _read_heads(
-    session: Session, values: Mapping[str, object], horizon: float, read_node_ids: Collection[int]
-) -> tuple[int, list[_Head]]:
-    """How many nodes have room, and the heads up to a key of the lines of those that were not read yet."""
-    asked = {**values, "horizon": horizon, "read_node_ids": list(read_node_ids)}
-    node_count, *columns = session.execute(_HEADS, asked).one()
-    return node_count, list(zip(*(column or () for column in columns), strict=True))
-
-
-def _ends_of_full(heads: Sequence[_Head]) -> dict[int, float]:
-    """By node the key of the last head of each line that has all of them."""
-    keys: dict[int, list[float]] = defaultdict(list)
-    for node_id, _, _, key in heads:
-        keys[node_id].append(key)
-    return {node_id: max(found) for node_id, found in keys.items() if len(found) == HEADS_OF_A_LINE}
-
-
 def _read(session: Session, run_ids: Collection[int]) -> dict[int, _Known]:
     found: dict[int, _Known] = {}
     rows = session.execute(_DEMANDS, {"run_ids": list(run_ids)}) if run_ids else ()
     for run_id, exclusive, cluster_id, limit, cool_down, campaign_id, nodes, targets in rows:
         taken = needs(_EXCLUSIVITIES[exclusive], nodes, targets, cluster_id)
-        found[run_id] = _Known(Demand.of(taken, limit, cool_down), frozenset(nodes), cluster_id, campaign_id)
+        found[run_id] = _Known(
+            Demand.of(taken, limit, cool_down), frozenset(nodes), len(nodes) > 1, cluster_id, campaign_id
+        )
     return found
 
 
-def _served(heads: Sequence[_Head], known: Mapping[int, _Known]) -> dict[int, float]:
+def _served(heads: _Heads, known: Mapping[int, _Known]) -> dict[int, float]:
     """Which runs are looked at, and the keys of their places.
 
     A gang that waits for a node is of no account in a line in which an earlier one does, and keeps the line's node
     already from no later moment. A node has room if it has a head at all: what cannot start in one of its lines can
     start in none.
     """
-    has_room = {node_id for node_id, _, _, _ in heads}
-    keys = {run_id: key for _, _, run_id, key in heads if run_id in known}
-    lacking = {run_id for run_id in keys if not known[run_id].node_ids <= has_room}
+    keys = {run_id: key for run_id, key in zip(heads.run_ids, heads.keys, strict=True) if run_id in known}
+    has_room = set(heads.node_ids)
+    lacking = {run_id for run_id in keys if known[run_id].is_gang and not known[run_id].node_ids <= has_room}
     kept: dict[int, tuple[float, int]] = {}
-    for node_id, _, run_id, key in heads:
+    for node_id, run_id, key in zip(heads.node_ids, heads.run_ids, heads.keys, strict=True):
         if run_id in lacking and (node_id not in kept or (key, run_id) < kept[node_id]):
             kept[node_id] = (key, run_id)
-    first = {run_id for _, run_id in kept.values()}
-    return {run_id: key for run_id, key in keys.items() if run_id not in lacking or run_id in first}
+    lacking.difference_update([run_id for _, run_id in kept.values()])
+    return {run_id: key for run_id, key in keys.items() if run_id not in lacking}
 
 
 def _start_by(session: Session, runs: Mapping[int, _Known], now: datetime) -> dict[int, datetime]:
