@@ -68,3 +68,8 @@ def attacked_card(approved: Path, target: TargetCard | None = None) -> Card:
         output_limit_bytes=1024,
         patience_seconds=5.0,
     )
+
+
+def names(directory: Path) -> list[str]:
+    """What lies in a directory."""
+    return sorted(path.name for path in directory.iterdir())
