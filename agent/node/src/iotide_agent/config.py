@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from iotide_agent.own_files import why_changeable
 from iotide_wire.base import Name
 from iotide_wire.batch import BatchSystem
 from iotide_wire.catalogue import WorkloadName
@@ -171,15 +172,20 @@ def load_config(path: Path | None) -> AgentConfig:
     """The configuration in `path`, or in the default file; defaults alone where no default file exists.
 
     Raises:
-        ConfigError: the file is missing though named, is no TOML, or holds a value that cannot be used.
+        ConfigError: the file is missing though named, could be changed by others, is no TOML, or holds a value that
+            cannot be used.
     """
     file = path or default_config()
     if path is None and not file.exists():
         return parse_config({})
     try:
+        reason = why_changeable(file)
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("config", str(file), f"the file cannot be read: {error}") from error
+    if reason is not None:
+        # It says which commands this agent starts.
+        raise ConfigError("config", str(file), reason)
     try:
         return parse_config(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
