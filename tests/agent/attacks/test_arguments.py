@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories.mpi import mpi_settings
 from factories.outcomes import make_place, run_groups, steps_of
 from factories.tiny_runs import MADE_BEFORE, SETTINGS, TINY, real_workloads
 from pydantic import ValidationError
@@ -109,7 +108,7 @@ def named_canary(top: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("name", ["ior", "mdtest"])
 def test_directory_that_the_tool_would_take_for_a_list_of_several_is_refused(name: str, place: Place) -> None:
-    workload: Any = workload_of(name, {name: mpi_settings(name)})
+    workload: Any = workload_of(name, SETTINGS)
     listed = replace(place, directory=place.directory / "x@" / "etc")
     with pytest.raises(PlanRefusedError, match="as a list because of its @"):
         workload.plan(workload.options_type(), [listed])

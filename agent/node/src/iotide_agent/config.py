@@ -131,6 +131,7 @@ class AgentConfig(BaseModel):
             for it. Where it fails, only the run's own files are dropped.
         remount_command: by directory, the argument list that unmounts the file system there and mounts it again, for
             campaigns with the cache policy `remount`; the server never names one.
+        budget: by directory, how many bytes runs may write below it in any 24 hours, since flash wears.
         data_address: where the node listens, while a run lasts, for what another node of the run sends: an address of
             one of its interfaces, or `auto` for that by which it reaches its server. By default no other machine can
             reach it.
@@ -156,6 +157,9 @@ class AgentConfig(BaseModel):
         Annotated[str, AfterValidator(_check_directory)],
         Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)],
     ] = Field(default_factory=dict)
+    budget: dict[Annotated[str, AfterValidator(_check_directory)], Annotated[int, Field(ge=1)]] = Field(
+        default_factory=dict
+    )
     data_address: Annotated[str, AfterValidator(_check_data_address)] = LOOPBACK
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)

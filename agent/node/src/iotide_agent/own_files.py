@@ -64,5 +64,5 @@ def _require_secret(file: Path) -> None:
         permissions = f"{stat.S_IMODE(found.st_mode):04o}"
         raise StateOpenError(
             f"{file} holds the node's token, belongs to user {found.st_uid} and has mode {permissions}; "
-            f"chown {os.geteuid()} and chmod 600 it, and if somebody may have read it, retire the node and enrol it again"
+            f"chown {os.geteuid()} and chmod 600 it; if somebody may have read it, retire the node and enrol it again"
         )

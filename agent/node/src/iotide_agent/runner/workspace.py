@@ -18,6 +18,8 @@ from iotide_agent.runner.mounts import MountLine, mount_id_of, mount_of
 MARKER: Final = ".iotide-marker"
 SPARE_RATIO: Final = 0.1
 """Space that must remain above the need, as a share of the need, where the target's reserve asks for less."""
+SPARE_FILES_RATIO: Final = 0.05
+"""Of all files that a file system can hold, so many may still be made by others whatever a run makes."""
 
 _PARENT: Final = b', "parent": '
 _MARKER_BYTES: Final = 32_768
@@ -111,6 +113,7 @@ def make_place(card: Card, target: TargetCard) -> MadePlace:
     try:
         mount = check_mount(parent, target)
         total_bytes, free_bytes = _check_space(parent, target)
+        _check_files(parent, target)
         if not target.writes:
             return MadePlace(target.target_id, path, mount, total_bytes, free_bytes, direct_works=True)
         _make_marked(parent, path, card)
@@ -311,6 +314,18 @@ def _check_space(parent: int, target: TargetCard) -> tuple[int, int]:
             "must remain; free some space or ask for less",
         )
     return space.f_blocks * space.f_frsize, free_bytes
+
+
+def _check_files(parent: int, target: TargetCard) -> None:
+    """A file system that makes room for files as they come says that it has none at all, and is left out."""
+    space = os.statvfs(parent)
+    spare_files = max(int(target.files_needed * SPARE_RATIO), int(space.f_files * SPARE_FILES_RATIO))
+    if target.writes and target.files_needed and space.f_files and space.f_favail < target.files_needed + spare_files:
+        raise TargetRefusedError(
+            "no_files",
+            f"{target.path} has room for {space.f_favail} more files; the run makes {target.files_needed} and room for "
+            f"{spare_files} must remain; remove some files or ask for less",
+        )
 
 
 def _make_marked(parent: int, path: str, card: Card) -> None:
