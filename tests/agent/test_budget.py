@@ -43,7 +43,7 @@ def test_what_was_written_counts_for_a_day_and_the_next_run_waits_for_the_moment
     # The oldest alone gives back enough.
     assert spent.suffices_at == datetime.fromtimestamp(NOON, UTC) + timedelta(days=1)
     assert spent.sentence == (
-        "runs may write 10.0 GiB a day below /fast; 9.00 GiB were written, this one needs 4.00 GiB, for which there is "
+        "runs may write 10 GiB a day below /fast; 9 GiB were written, this one needs 4 GiB, for which there is "
         "room from 2026-11-26 12:00 UTC on"
     )
     two = ledger.reserve(4, {"/fast/a": 5 * GIB})
@@ -58,6 +58,7 @@ def test_what_was_really_written_takes_the_place_of_what_was_foreseen(ledger: Le
     assert ledger.reserve(1, {"/fast/a": GIB, "/fast/b": GIB}) is None
     ledger.settle(1, 9 * GIB)
     assert isinstance(ledger.reserve(2, {"/fast/a": 2 * GIB}), Spent)
+    assert ledger.spent_bytes("/fast") == 9 * GIB
     ledger.settle(1, 0)
     assert ledger.reserve(2, {"/fast/a": 10 * GIB}) is None
 
@@ -87,7 +88,7 @@ def test_each_directory_has_a_budget_of_its_own_and_the_stricter_one_holds(tmp_p
 def test_run_that_needs_more_than_the_whole_budget_never_has_room(ledger: Ledger) -> None:
     spent = ledger.reserve(1, {"/fast": 11 * GIB})
     assert spent == Spent(
-        "runs may write 10.0 GiB a day below /fast, and this one needs 11.0 GiB; ask for less, or raise it in [budget]",
+        "runs may write 10 GiB a day below /fast, and this one needs 11 GiB; ask for less, or raise it in [budget]",
         None,
     )
 

@@ -34,7 +34,7 @@ def test_order_beyond_the_day_is_declined_until_there_is_room_whatever_name_its_
     for path in (target, tmp_path / "fast"):
         refused = node.measure("dd", OPTIONS, path)
         assert (refused.outcome, refused.reason_code) == (Outcome.DECLINED, "budget_spent")
-        assert f"runs may write 20.0 MiB a day below {target}; 16.0 MiB were written" in str(refused.reason)
+        assert f"runs may write 20 MiB a day below {target}; 16 MiB were written" in str(refused.reason)
         assert refused.not_before is not None
         assert refused.steps == ()
     assert list(target.iterdir()) == []

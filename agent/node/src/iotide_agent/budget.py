@@ -94,6 +94,16 @@ class Ledger:
                 [_settled(one, written_bytes) if one.order_id == order_id else one for one in known], self._now()
             )
 
+    def spent_bytes(self, directory: str) -> int:
+        """What was written below a directory in the last day, or will at least be by what runs.
+
+        Raises:
+            BudgetUnknownError: nobody knows.
+        """
+        with self._lock:
+            since = self._now() - DAY_SECONDS
+            return sum(written.below(directory) for written in self._read() if written.at > since)
+
     def _read(self) -> list[Written]:
         try:
             return [Written(*row) for row in read_json(self._file) or []]
