@@ -123,6 +123,6 @@ def test_file_that_fio_would_take_for_another_is_not_read(path: str, place: Plac
 
 @pytest.mark.parametrize("path", ["/etc/shadow", "/dev/sda", "/dev/iotide-test/../sda", "../x", "x/../../y", ".hidden"])
 def test_file_or_device_that_the_administrator_did_not_list_is_not_read(path: str, place: Place) -> None:
-    workload: Any = workload_of("rawread", {"readable": ["/dev/iotide-test"]})
+    workload: Any = workload_of("rawread", {"rawread": {"readable": ["/dev/iotide-test"]}})
     with pytest.raises((PlanRefusedError, ValidationError)):
         workload.plan(workload.options_type(path=path), [place])

@@ -40,12 +40,11 @@ def test_the_kernel_asks_for_root_and_for_no_capability(user: int, capabilities:
 
 def test_the_unit_that_empties_it_is_root_without_any_capability_and_takes_nothing_from_who_starts_it() -> None:
     unit = configparser.ConfigParser(strict=True, interpolation=None)
-    unit.optionxform = str  # type: ignore[assignment,method-assign] - names of systemd have capitals
     unit.read(DEPLOY / "iotide-drop-caches.service")
     service = unit["Service"]
     assert (service["User"], service["CapabilityBoundingSet"], service["NoNewPrivileges"]) == ("root", "", "yes")
     assert service["ExecStart"] == "/usr/sbin/sysctl -q vm.drop_caches=3"
-    assert not {"EnvironmentFile", "PassEnvironment"} & set(service)
+    assert not {"environmentfile", "passenvironment"} & set(service)
     assert "%" not in service["ExecStart"]
 
 
