@@ -98,7 +98,7 @@ def test_run_on_a_target_that_becomes_full_fails_in_words(
 @pytest.mark.parametrize(
     ("workload", "options", "files"),
     [
-        ("create", {"file_count": 1000, "processes": 2}, 2001),
+        ("create", {"file_count": 1000, "processes": 2}, 2002),
         ("bonnie", {"tests": ["files"], "file_count": 2048}, 2048),
     ],
 )
