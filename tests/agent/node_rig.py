@@ -31,9 +31,9 @@ _numbers = count(1)
 class NodeRig:
     """A node with these targets as its approved directories."""
 
-    def __init__(self, state: Path, targets: Sequence[Path]) -> None:
+    def __init__(self, state: Path, targets: Sequence[Path], **settings: object) -> None:
         values = {"state_directory": str(state), "approved_directories": list(map(str, targets)), "workloads": SETTINGS}
-        self._config = parse_config(values)
+        self._config = parse_config(values | settings)
         self.spool = Spool(self._config.state_directory)
         self.spool.prepare()
         self._bell = Doorbell(self.spool.wake_bell)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from agent.runs_node import Node
 
-from iotide_agent.executor import RunnerProcess
 from iotide_agent.leftovers import shown
 from iotide_agent.protocol import RunnerEnded
 from iotide_agent.reading import Verdict
+from iotide_agent.runner_process import RunnerProcess
 from iotide_wire.messages import Outcome
 
 

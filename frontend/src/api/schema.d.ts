@@ -4590,6 +4590,7 @@ export interface components {
          *
          *     Attributes:
          *         foreign: what others used of the node; None where it only observed, and from agents that did not say.
+         *         not_before: of a declined order, when the node could take it; None where it does not know.
          */
         FinishRequest: {
             /** Fence */
@@ -4625,6 +4626,8 @@ export interface components {
             /** Curves */
             curves: components["schemas"]["CurvePiece"][];
             foreign?: components["schemas"]["ForeignLoad"] | null;
+            /** Not Before */
+            not_before?: string | null;
         };
         /**
          * Firing
@@ -38390,7 +38393,8 @@ export interface operations {
                  *           "psi_cpu_ratio": 1,
                  *           "psi_io_ratio": 1
                  *         }
-                 *       }
+                 *       },
+                 *       "not_before": "2026-11-21T10:00:00Z"
                  *     }
                  */
                 "application/json": components["schemas"]["FinishRequest"];

@@ -19,7 +19,7 @@ LEFT_BYTES = 4 * MIB
 IOZONE: dict[str, Any] = {"tests": ["write"], "file_size_bytes": 8 * MIB, "max_record_size_bytes": MIB}
 TOO_MUCH: dict[str, list[dict[str, Any]]] = {
     "dd": [{"file_size_bytes": 16 * MIB, "block_size_bytes": MIB, "writers": writers} for writers in (1, 2)],
-    "create": [{"file_count": 5000}, {"file_count": 2000, "processes": 2}],
+    "create": [{"file_count": 1000}, {"file_count": 500, "processes": 2}],
     "fill": [{"file_size_bytes": 4 * MIB, "block_size_bytes": 65536, "fill_percent": 95, "reserve_bytes": 0}],
     "bonnie": [{"tests": ["block"], "file_size_bytes": 16 * MIB}],
     "iozone": [IOZONE | {"min_record_size_bytes": MIB}, IOZONE | {"mode": "throughput", "processes": 4}],
@@ -27,10 +27,11 @@ TOO_MUCH: dict[str, list[dict[str, Any]]] = {
     "stream": [{"duration_seconds": 1, "rate_bytes_per_second": 8_000_000, "files": "single"}],
     "command": [{"command": "json", "space_bytes": 8 * MIB}],
     "ior": [{"tasks": 2, "transfers_per_block": 8}],
-    "mdtest": [{"tasks": 2, "item_count": 2000}],
+    "mdtest": [{"tasks": 2, "item_count": 500}],
 }
-"""Each asks for more than is left when it starts: bytes, or files, of which this file system has 2048. `fill` looks at
-the free bytes before each file, but not at the free inodes."""
+"""Each asks for more than is left when it starts: bytes, or files, of which this file system has 2048."""
+LEFT_FILES = {"create": 300, "mdtest": 300, "fill": 2}
+"""For those that come to the end of the files; `fill` looks at the free bytes before each file, but not at these."""
 KEPT = {
     "dd": {"throughput"},
     "fill": {"throughput"},
@@ -79,9 +80,9 @@ def test_run_on_a_target_that_becomes_full_fails_in_words(
     order = node.order(workload, options, mount.point)
     node.begin(order)
     node.until_ready(order)
-    if workload == "fill":
-        take_files_but(2, ballast)
-    elif workload not in {"create", "mdtest"}:
+    if workload in LEFT_FILES:
+        take_files_but(LEFT_FILES[workload], ballast)
+    else:
         take_bytes_but(LEFT_BYTES, ballast)
     node.release(order)
     result = node.finish(order)
@@ -92,6 +93,23 @@ def test_run_on_a_target_that_becomes_full_fails_in_words(
     assert not result.samples or FlagCode.ERRORS in rejected
     assert {path.name for path in mount.point.iterdir()} == {ballast.name, "lost+found"}
     assert node.spool.leftovers() == []
+
+
+@pytest.mark.parametrize(
+    ("workload", "options", "files"),
+    [
+        ("create", {"file_count": 1000, "processes": 2}, 2002),
+        ("bonnie", {"tests": ["files"], "file_count": 2048}, 2048),
+    ],
+)
+def test_run_that_would_use_up_the_files_that_a_target_can_hold_is_declined_before_it_makes_any(
+    mount: MadeMount, node: NodeRig, workload: str, options: dict[str, Any], files: int
+) -> None:
+    free_files = os.statvfs(mount.point).f_favail
+    result = node.measure(workload, options, mount.point)
+    assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "no_files")
+    assert f"has room for {free_files} more files; the run makes {files} and room for" in str(result.reason)
+    assert os.statvfs(mount.point).f_favail == free_files
 
 
 def take_bytes_but(left_bytes: int, ballast: Path) -> None:

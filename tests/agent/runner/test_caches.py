@@ -1,12 +1,13 @@
 """Emptying the page cache as an ordinary user: by the command of agent.toml, and what is done where that fails."""
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from agent.order_rig import Rig, step
 
-from iotide_agent.config import load_config
+from iotide_agent.config import parse_config
 from iotide_agent.runner import caches
 
 DEPLOY = Path(__file__).parents[3] / "deploy/agent"
@@ -42,7 +43,7 @@ def test_where_the_command_fails_the_files_of_the_step_alone_are_dropped_and_the
 
 
 def test_the_sudo_rule_allows_exactly_the_command_of_the_sample() -> None:
-    sudo, never_ask, *command = load_config(DEPLOY / "agent.toml").cache_drop_command
+    sudo, never_ask, *command = parse_config(tomllib.loads((DEPLOY / "agent.toml").read_text())).cache_drop_command
     assert (sudo, never_ask) == ("sudo", "-n")
     rules = [line for line in (DEPLOY / "iotide-agent.sudoers").read_text().splitlines() if not line.startswith("#")]
     assert rules == [f"iotide-agent ALL=(root) NOPASSWD: {' '.join(command)}"]

@@ -259,11 +259,13 @@ def test_what_a_dead_runner_left_on_an_unmounted_target_is_not_taken_for_removed
 
 
 def test_only_a_file_system_that_is_read_only_refuses_files(tmpfs: Path, tmp_path: Path) -> None:
-    assert not refuses_files(str(tmpfs))
+    made = tmpfs.stat()
+    assert not refuses_files(str(tmpfs), made)
     assert names(tmpfs) == []
-    assert not refuses_files(str(tmp_path / "absent"))
+    assert not refuses_files(str(tmp_path / "absent"), made)
     mount("-o", "remount,ro", tmpfs)
-    assert refuses_files(str(tmpfs))
+    assert refuses_files(str(tmpfs), made)
+    assert not refuses_files(str(tmpfs), tmp_path.stat()), "another directory than the one that was made"
 
 
 def test_a_run_that_only_reads_makes_nothing_on_its_target_when_it_fails(

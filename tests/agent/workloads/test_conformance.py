@@ -157,6 +157,17 @@ def test_space_and_time_can_be_foreseen_for_every_choice(name: str) -> None:
         values = {"memory.total_bytes": MEMORY_BYTES} | space | options.model_dump(mode="json")
         assert (evaluate(announcement_.bytes_needed, values) > 0) is workload.writes
         assert evaluate(announcement_.bytes_moved, values) >= evaluate(announcement_.bytes_needed, values)
+        assert evaluate(workload.files_needed, values) == files_of(workload.name, options)
+
+
+def files_of(name: str, options: Any) -> int:  # noqa: ANN401 - of each workload its own
+    """How many files and directories a run makes, of workloads that make many."""
+    if name == "create":
+        directories = options.directories * (1 if options.shared else options.processes)
+        return int(options.file_count * options.processes + directories)
+    if name == "mdtest":
+        return int(options.tasks * options.item_count * (2 if options.items == "both" else 1))
+    return int(options.file_count) if name == "bonnie" and "files" in options.tests else 0
 
 
 def test_commands_are_argument_lists_that_stay_in_their_place(name: str, place: Place) -> None:

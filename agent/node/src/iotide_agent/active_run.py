@@ -6,7 +6,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from iotide_agent.executor import RunnerProcess
 from iotide_agent.plan import Plan
 from iotide_agent.progress import RunWatch
 from iotide_agent.protocol import Stage, first_stage
@@ -16,6 +15,7 @@ from iotide_agent.runner.card import read_card
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.places import Places
 from iotide_agent.runner.record import Ending, Measured, Settled, read_phase, write_exit
+from iotide_agent.runner_process import RunnerProcess
 from iotide_agent.spool import OrderFiles
 from iotide_wire.foreign import ForeignBefore
 from iotide_wire.measured import StepRole

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from iotide_agent.own_files import why_changeable
 from iotide_wire.base import Name
 from iotide_wire.batch import BatchSystem
 from iotide_wire.catalogue import WorkloadName
@@ -130,6 +131,7 @@ class AgentConfig(BaseModel):
             for it. Where it fails, only the run's own files are dropped.
         remount_command: by directory, the argument list that unmounts the file system there and mounts it again, for
             campaigns with the cache policy `remount`; the server never names one.
+        budget: by directory, how many bytes runs may write below it in any 24 hours, since flash wears.
         data_address: where the node listens, while a run lasts, for what another node of the run sends: an address of
             one of its interfaces, or `auto` for that by which it reaches its server. By default no other machine can
             reach it.
@@ -155,6 +157,9 @@ class AgentConfig(BaseModel):
         Annotated[str, AfterValidator(_check_directory)],
         Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)],
     ] = Field(default_factory=dict)
+    budget: dict[Annotated[str, AfterValidator(_check_directory)], Annotated[int, Field(ge=1)]] = Field(
+        default_factory=dict
+    )
     data_address: Annotated[str, AfterValidator(_check_data_address)] = LOOPBACK
     spool_limit_bytes: Annotated[int, Field(ge=1024**2)] = 1024**3
     workloads: dict[WorkloadName, dict[str, Any]] = Field(default_factory=dict)
@@ -171,15 +176,20 @@ def load_config(path: Path | None) -> AgentConfig:
     """The configuration in `path`, or in the default file; defaults alone where no default file exists.
 
     Raises:
-        ConfigError: the file is missing though named, is no TOML, or holds a value that cannot be used.
+        ConfigError: the file is missing though named, could be changed by others, is no TOML, or holds a value that
+            cannot be used.
     """
     file = path or default_config()
     if path is None and not file.exists():
         return parse_config({})
     try:
+        reason = why_changeable(file)
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("config", str(file), f"the file cannot be read: {error}") from error
+    if reason is not None:
+        # It says which commands this agent starts.
+        raise ConfigError("config", str(file), reason)
     try:
         return parse_config(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -2,26 +2,26 @@
 
 import logging
 import os
-import subprocess
-import sys
+import time
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
+from iotide_agent.budget import BudgetUnknownError, Ledger, written_bytes
 from iotide_agent.config import AgentConfig
 from iotide_agent.inventory import Inventory, load_environment, renewed
 from iotide_agent.plan import Plan, Work, make_plan
 from iotide_agent.reading import Verdict
-from iotide_agent.runner import __file__ as runner_package
 from iotide_agent.runner import processes
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
+from iotide_agent.runner.files import read_json
 from iotide_agent.runner.record import read_phase, write_places
 from iotide_agent.runner.strays import Stray, Wanted, write_wanted
+from iotide_agent.runner_process import RUNNER, RunnerProcess, adopted_runner, start_runner
 from iotide_agent.spool import NodeBusyError, OrderFiles, Spool
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
@@ -36,36 +36,17 @@ PATIENCE_SECONDS: Final = 10.0
 GATHERING_SECONDS: Final = 180.0
 """So long may the leave to start take beside all that is asked for: two minutes until the nodes of a gang agree, after
 which the server gives it up, and one in which a node that lost the server meanwhile may still start late."""
-_RUNNER: Final = Path(runner_package).parent / "__main__.py"
 _logger = logging.getLogger(__name__)
 
 
 class DeclinedError(Exception):
     """The order cannot be begun on this node."""
 
-    def __init__(self, code: str, reason: str, outcome: Outcome = Outcome.DECLINED) -> None:
+    def __init__(
+        self, code: str, reason: str, outcome: Outcome = Outcome.DECLINED, not_before: datetime | None = None
+    ) -> None:
         super().__init__(reason)
-        self.verdict = Verdict(outcome, code, reason)
-
-
-@dataclass(frozen=True, slots=True)
-class RunnerProcess:
-    """A runner, or what cleans up after one.
-
-    Attributes:
-        pidfd: readable once it has ended.
-        child: for reaping, where this agent process started it.
-    """
-
-    pid: int
-    pidfd: int
-    child: subprocess.Popen[bytes] | None
-
-    def close(self) -> None:
-        """Gives back what was held of it, once it has ended."""
-        os.close(self.pidfd)
-        if self.child is not None:
-            self.child.wait()
+        self.verdict = Verdict(outcome, code, reason, not_before=not_before)
 
 
 class Executor:
@@ -80,6 +61,7 @@ class Executor:
         self._config = config
         self._agent = agent
         self._spool = spool
+        self._ledger = Ledger(config.state_directory, inventory.budget, time.time)
         self.inventory = inventory
 
     def look_at_targets(self, order: Order) -> None:
@@ -106,10 +88,12 @@ class Executor:
         except NodeBusyError as error:
             raise DeclinedError("node_busy_locally", str(error)) from error
         try:
+            self._reserve(card)
             directory = self._spool.files(order.order_id).directory
             write_card(directory, card)
-            return _start(directory, (str(lock),), (lock,))
+            return start_runner(directory, (str(lock),), (lock,))
         except OSError as error:
+            self._ledger.settle(order.order_id, 0)
             raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
         finally:
             # The runner and its load hold the lock from here on, so that it outlives this agent.
@@ -121,9 +105,35 @@ class Executor:
         directory = self._spool.files(order.order_id).directory
         try:
             write_card(directory, self._observer_card(order))
-            return _start(directory, (), ())
+            return start_runner(directory, (), ())
         except OSError as error:
             raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
+
+    def note_written(self, order_id: int) -> None:
+        """Takes what an order that has ended really wrote from the budgets of its directories."""
+        files = self._spool.files(order_id)
+        began = bool((read_json(files.exit) or {}).get("steps"))
+        try:
+            self._ledger.settle(order_id, written_bytes(files.curve) if began else 0)
+        except (BudgetUnknownError, OSError):
+            _logger.exception("written_not_noted order_id=%d", order_id)
+
+    def _reserve(self, card: Card) -> None:
+        """Takes what a run writes at least from the budgets of its directories.
+
+        Raises:
+            DeclinedError: a budget has no room for it today, or never.
+        """
+        needed = {self.inventory.real(target.path): target.bytes_needed for target in card.targets if target.writes}
+        try:
+            spent = self._ledger.reserve(card.order_id, needed)
+        except BudgetUnknownError as error:
+            raise DeclinedError("budget_unknown", str(error)) from error
+        if spent is None:
+            return
+        if spent.suffices_at is None:
+            raise DeclinedError("budget_too_small", spent.sentence, Outcome.FAILED)
+        raise DeclinedError("budget_spent", spent.sentence, not_before=spent.suffices_at)
 
     def plan(self, order: Order) -> Plan:
         """The steps for the places that the runner made.
@@ -181,16 +191,16 @@ class Executor:
         """The runner that an earlier agent process started, if it still lives."""
         phase = read_phase(files.directory)
         if phase.get("boot_id") == processes.boot_id() and processes.is_alive(phase["pid"], phase["start_ticks"]):
-            return _adopted(phase["pid"])
+            return adopted_runner(phase["pid"])
         if not phase:
             # It was started so lately that it has not noted itself yet, and perhaps has not taken its lock either.
-            started = processes.started_with(str(_RUNNER), str(files.directory))
-            return _adopted(started[0]) if started else None
+            started = processes.started_with(str(RUNNER), str(files.directory))
+            return adopted_runner(started[0]) if started else None
         return None
 
     def clean_up_after(self, directory: Path) -> RunnerProcess:
         """Starts the process that ends, removes and reports what a dead runner left."""
-        return _start(directory, ("--aftermath",), ())
+        return start_runner(directory, ("--aftermath",), ())
 
     def remove_leftovers(self, directory: Path) -> RunnerProcess:
         """The same for an order that was set aside: it can wait, so it shares the node with no measurement.
@@ -200,7 +210,7 @@ class Executor:
         """
         lock = self._spool.lock_node("shared")
         try:
-            return _start(directory, ("--aftermath", str(lock)), (lock,))
+            return start_runner(directory, ("--aftermath", str(lock)), (lock,))
         finally:
             os.close(lock)
 
@@ -214,7 +224,7 @@ class Executor:
         os.close(self._spool.lock_node("shared"))
         approved, orders = self.inventory.approved_directories, str(self._spool.held)
         write_wanted(self._spool.strays, Wanted(self._agent, approved, orders, PATIENCE_SECONDS))
-        return _start(self._spool.strays, ("--strays",), ())
+        return start_runner(self._spool.strays, ("--strays",), ())
 
     def set_aside(self, strays: Sequence[Stray]) -> None:
         """Keeps what is needed to remove the directories of one order that only their marks told of."""
@@ -277,8 +287,9 @@ class Executor:
         values = self.inventory.facts | space | given | work.options.model_dump(mode="json")
         try:
             bytes_needed = int(evaluate(work.workload.bytes_needed, values))
+            files_needed = int(evaluate(work.workload.files_needed, values))
         except ExpressionError as error:
-            raise DeclinedError("plan_fault", f"bytes needed: {error}", Outcome.FAILED) from error
+            raise DeclinedError("plan_fault", f"space needed: {error}", Outcome.FAILED) from error
         remount_command = self._config.remount_command_at(target.path)
         if work.cache is CachePolicy.REMOUNT and work.workload.writes and not remount_command:
             reason = (
@@ -297,6 +308,7 @@ class Executor:
             remount_command,
             target.mount_point,
             target.root,
+            files_needed,
         )
 
     def _check_identity(self, target: OrderTarget) -> None:
@@ -360,23 +372,3 @@ class Executor:
             )
             raise DeclinedError("no_data_address", reason)
         return self.inventory.data_address
-
-
-def _start(directory: Path, arguments: tuple[str, ...], inherited: tuple[int, ...]) -> RunnerProcess:
-    with (directory / "runner.log").open("ab") as log:
-        child = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_RUNNER), str(directory), *arguments],
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            pass_fds=inherited,
-        )
-    return RunnerProcess(child.pid, os.pidfd_open(child.pid), child)
-
-
-def _adopted(pid: int) -> RunnerProcess | None:
-    with suppress(ProcessLookupError):
-        return RunnerProcess(pid, os.pidfd_open(pid), None)
-    return None

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from itertools import count
 from pathlib import PurePosixPath
@@ -32,6 +32,8 @@ class Inventory:
         workloads: by name.
         data_address: where other nodes of a run may send to; None where agent.toml names no address of this node. Told
             with the facts, but no part of them: only runs that receive depend on it.
+        budget: of the configuration, by directories without symbolic links.
+        resolved: the approved directories as they are configured, and as they are without symbolic links.
     """
 
     facts: Facts
@@ -39,6 +41,15 @@ class Inventory:
     approved_directories: tuple[str, ...]
     workloads: Mapping[str, WorkloadAnnouncement]
     data_address: str | None = None
+    budget: Mapping[str, int] = field(default_factory=dict)
+    resolved: Mapping[str, str] = field(default_factory=dict)
+
+    def real(self, path: str) -> str:
+        """A path below an approved directory, without the symbolic links by which agent.toml names that."""
+        for directory, real in self.resolved.items():
+            if PurePosixPath(path).is_relative_to(directory):
+                return str(PurePosixPath(real, PurePosixPath(path).relative_to(directory)))
+        return path
 
     @property
     def told_facts(self) -> Facts:
@@ -69,7 +80,8 @@ class Inventory:
 def take_inventory(config: AgentConfig) -> Inventory:
     """Looks at the node; takes about a tenth of a second, and seconds where a mount is dead."""
     reader = SystemReader()
-    approved = tuple(dict.fromkeys(_resolve(directory, reader) for directory in config.approved_directories))
+    resolved = {directory: _resolve(directory, reader) for directory in config.approved_directories}
+    approved = tuple(dict.fromkeys(resolved.values()))
     facts, mounts = collect_facts(approved, reader)
     return Inventory(
         facts=facts,
@@ -77,6 +89,8 @@ def take_inventory(config: AgentConfig) -> Inventory:
         approved_directories=approved,
         workloads={workload.name: workload for workload in announcements(reader, config.workloads)},
         data_address=data_address(config),
+        budget={_resolve(directory, reader): limit_bytes for directory, limit_bytes in config.budget.items()},
+        resolved=resolved,
     )
 
 

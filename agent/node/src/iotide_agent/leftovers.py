@@ -9,10 +9,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from iotide_agent.executor import Executor, RunnerProcess
+from iotide_agent.executor import Executor
 from iotide_agent.runner.files import read_json
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.strays import Stray, read_found
+from iotide_agent.runner_process import RunnerProcess
 from iotide_agent.spool import NodeBusyError, Spool
 
 _MAX_LOGGED: Final = 4000

@@ -1,5 +1,6 @@
 """What this node has and lacks, for the person who sets it up: each lack with its remedy."""
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Final
 
 import httpx
 
+from iotide_agent.budget import BudgetUnknownError, Ledger
 from iotide_agent.config import AgentConfig
 from iotide_agent.identity import Identity, NotEnrolledError, load_identity
 from iotide_agent.inventory import Inventory, take_inventory
@@ -56,7 +58,11 @@ def examine(config: AgentConfig) -> list[Finding]:
         *_directories(config, inventory),
         _state_directory(config.state_directory, inventory),
         _memory(inventory),
+        _user(),
         _caches(config),
+        *_remounts(config),
+        *_devices(config),
+        *_budgets(config, inventory),
         _receiving(config),
         *_tools(inventory),
     ]
@@ -178,6 +184,42 @@ def _caches(config: AgentConfig) -> Finding:
         remedy = "run the agent as root, or name a cache_drop_command in agent.toml, as the sample in deploy/agent does"
         return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
     return Finding("page cache", State.READY, "can be emptied before reads")
+
+
+def _user() -> Finding:
+    user = os.geteuid()
+    if user == 0:
+        return Finding("user", State.READY, "root; an ordinary user suffices, with what deploy/agent has for the rest")
+    return Finding("user", State.READY, f"{user}, no root; what that keeps from working here stands below")
+
+
+def _remounts(config: AgentConfig) -> Iterator[Finding]:
+    for directory in config.approved_directories:
+        if not config.remount_command_at(directory):
+            sentence = f"campaigns with the cache policy remount are declined at {directory}"
+            yield Finding("remount", State.LIMITED, sentence, "name what may do it in [remount_command] of agent.toml")
+
+
+def _devices(config: AgentConfig) -> Iterator[Finding]:
+    """Only who may open a block device can read it with rawread."""
+    readable = config.workloads.get("rawread", {}).get("readable", ())
+    for path in filter(lambda path: isinstance(path, str), readable):
+        if isinstance(SystemReader().read(CommandWant(("test", "-r", path), "coreutils")), Unavailable):
+            remedy = "let the agent's user read it, for instance by the group disk, or take it out of readable"
+            yield Finding("rawread", State.LIMITED, f"{path} is not there or cannot be opened by this user", remedy)
+
+
+def _budgets(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
+    written = Ledger(config.state_directory, inventory.budget, time.time)
+    for directory, limit_bytes in inventory.budget.items():
+        try:
+            spent_bytes = written.spent_bytes(directory)
+        except BudgetUnknownError as error:
+            sentence, _, remedy = str(error).rpartition("; ")
+            yield Finding("budget", State.MISSING, sentence, remedy)
+            continue
+        told = f"{format_bytes(spent_bytes)} of {format_bytes(limit_bytes)} a day were written below {directory}"
+        yield Finding("budget", State.READY, told)
 
 
 def _receiving(config: AgentConfig) -> Finding:

@@ -27,6 +27,7 @@ class Verdict:
 
     Attributes:
         code, reason: None where it finished.
+        not_before: of one that was declined, when it may be tried again; None where that is the server's to say.
         of_steps: the samples of each step, by ordinal; `samples` has those of all steps together as well.
     """
 
@@ -37,6 +38,7 @@ class Verdict:
     flags: tuple[Flag, ...] = ()
     curves: tuple[Curve, ...] = ()
     of_steps: tuple[tuple[SampleMessage, ...], ...] = ()
+    not_before: datetime | None = None
 
 
 class RawOutput(ABC):

@@ -68,6 +68,7 @@ def refusal(
             artefacts=artefacts,
             curves=(),
             foreign=foreign,
+            not_before=verdict.not_before,
         )
     )
 

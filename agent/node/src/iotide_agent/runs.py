@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from iotide_agent.active_run import ActiveRun, HeldOrder, give_up, keep_before, raw_output, read_before, stage_of
-from iotide_agent.executor import DeclinedError, Executor, RunnerProcess
+from iotide_agent.executor import DeclinedError, Executor
 from iotide_agent.leftovers import Leftovers, log_removed, shown
 from iotide_agent.plan import read_endpoint, read_plan, write_endpoint
 from iotide_agent.progress import RunWatch, read_started_at
@@ -31,6 +31,7 @@ from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import read_json
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.record import read_phase
+from iotide_agent.runner_process import RunnerProcess
 from iotide_agent.spool import Spool
 from iotide_agent.witness import begin_witness, end_witness
 from iotide_agent.workloads.base import Workload
@@ -225,6 +226,7 @@ class Runs:
             verdict = Verdict(Outcome.FAILED, "agent_fault", f"the agent could not read the run's output: {error!r}")
             result = refusal(run.order, self._instance, verdict, raw_output(run))
         self._spool.keep_result(order_id, result)
+        self._executor.note_written(order_id)
         _logger.info("collected order_id=%d run_id=%d outcome=%s", order_id, run.order.run_id, result.outcome)
         return ResultReady(order_id)
 

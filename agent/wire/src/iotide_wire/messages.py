@@ -297,6 +297,7 @@ class FinishRequest(Message):
 
     Attributes:
         foreign: what others used of the node; None where it only observed, and from agents that did not say.
+        not_before: of a declined order, when the node could take it; None where it does not know.
     """
 
     fence: Fence
@@ -314,6 +315,7 @@ class FinishRequest(Message):
     artefacts: Annotated[tuple[ArtefactFact, ...], Field(max_length=1000)]
     curves: Annotated[tuple[CurvePiece, ...], Field(max_length=20_000)]
     foreign: ForeignLoad | None = None
+    not_before: UtcTime | None = None
 
 
 class FinishReply(Message):

@@ -20,7 +20,7 @@ from iotide_server.gateway.errors import (
     SchemaChangedError,
     StaleFenceError,
 )
-from iotide_server.gateway.times import with_plausible_times
+from iotide_server.gateway.times import put_off, with_plausible_times
 from iotide_server.kit.errors import ConflictError, InvalidInputError
 from iotide_server.live import service as live
 from iotide_server.results import service as results
@@ -212,4 +212,5 @@ def _store(session: Session, locked: LockedOrder, request: FinishRequest, now: d
         refusal = "the result was refused: it holds NUL characters or numbers beyond 64 bits"
         return Ending(OrderEnd.FAILED, now, InvalidInputError.code, refusal, request.ended_at)
     words = request.reason and request.reason.replace("\0", "")
-    return Ending(OrderEnd(request.outcome), now, request.reason_code, words, request.ended_at)
+    not_before = None if request.not_before is None else put_off(request.not_before, now)
+    return Ending(OrderEnd(request.outcome), now, request.reason_code, words, request.ended_at, not_before)

@@ -21,6 +21,7 @@ class Ending:
         at: by the server's clock.
         code, words: why, for programs and for people; None where there is nothing to explain.
         ended_at: by the clock of the node, which also says when the load started; None where it says nothing.
+        not_before: of a declined order, when its node could take it; None where it says nothing.
     """
 
     end: OrderEnd
@@ -28,6 +29,7 @@ class Ending:
     code: str | None = None
     words: str | None = None
     ended_at: datetime | None = None
+    not_before: datetime | None = None
 
 
 def loads_of(orders: Sequence[Order]) -> list[Order]:

@@ -152,13 +152,19 @@ class NextOfRun:
     delay: timedelta = timedelta(0)
 
 
-def after_attempt(ended: AttemptState, tries: Tries) -> NextOfRun:
-    """The run's state after an attempt that ended so; `tries` counts the attempt as made."""
+def after_attempt(ended: AttemptState, tries: Tries, put_off: timedelta | None = None) -> NextOfRun:
+    """The run's state after an attempt that ended so; `tries` counts the attempt as made.
+
+    Args:
+        put_off: for so long, as a node said that declined; then this is no try that came to nothing.
+    """
     match ended:
         case AttemptState.FINISHED:
             return NextOfRun(RunState.FINISHED, tries)
         case AttemptState.CANCELLED:
             return NextOfRun(RunState.CANCELLED, tries)
+        case AttemptState.DECLINED if put_off is not None:
+            return NextOfRun(RunState.WAITING, Tries(tries.made - 1, tries.allowed, tries.declines), put_off)
         case AttemptState.DECLINED:
             return _after_decline(Tries(tries.made - 1, tries.allowed, tries.declines + 1))
         case AttemptState.LOST if tries.made < tries.allowed:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
@@ -92,6 +92,9 @@ def _end_order(session: Session, run: Run, order: Order, ending: Ending) -> None
     attempt = repository.open_attempt(session, run.id)
     orders = repository.lock_orders(session, attempt.id)
     close(session, run, order, ending)
+    if ending.end is OrderEnd.DECLINED and ending.not_before is not None:
+        # An active run has none but this, which counts once the last of its orders has ended.
+        run.not_before = max(run.not_before or ending.not_before, ending.not_before)
     if ending.end is not OrderEnd.FINISHED:
         if attempt.reason_code is None or ending.end is OrderEnd.FAILED:
             attempt.reason_code, attempt.reason = ending.code, ending.words
@@ -116,7 +119,8 @@ def _settle(session: Session, run: Run, attempt: Attempt, orders: Sequence[Order
     if ended is AttemptState.FINISHED:
         attempt.reason_code = attempt.reason = None
     attempt.state, attempt.ended_at = ended, now
-    following = after_attempt(ended, Tries(run.attempts_made, run.attempts_allowed, run.declines))
+    put_off = None if run.not_before is None else max(timedelta(0), run.not_before - now)
+    following = after_attempt(ended, Tries(run.attempts_made, run.attempts_allowed, run.declines), put_off)
     run.reason_code, run.reason = attempt.reason_code, _explained(attempt, following)
     run.started_at = min((order.started_at for order in loads if order.started_at), default=None)
     _move(session, run, following, now)
@@ -144,7 +148,7 @@ def _move(session: Session, run: Run, following: NextOfRun, now: datetime) -> No
         session.flush()
         repository.join_lines(session, [run.id])
     else:
-        run.ended_at = now
+        run.ended_at, run.not_before = now, None
     live.publish(session, "run", run.id, run.cluster_id)
     live.publish(session, "campaign", run.campaign_id, run.cluster_id)
 

@@ -151,6 +151,51 @@ def test_a_declined_run_waits_a_while_and_is_tried_again_without_counting(site: 
     assert site.run(offer.run_id).reason is None
 
 
+def test_a_run_that_its_node_puts_off_waits_until_then_however_often_and_says_why(
+    site: Site, clock: MovedClock
+) -> None:
+    agent, offer = running(site)
+    for _ in range(DECLINES_FORGIVEN + 1):
+        put_off = agent.result(
+            offer, Outcome.DECLINED, reason="the budget is spent", not_before=clock() + timedelta(hours=3)
+        )
+        agent.hand_in(offer, put_off)
+        run = site.run(offer.run_id)
+        assert (run.state, run.attempts_made, run.declines) == ("waiting", 0, 0)
+        assert (run.not_before, run.reason) == (clock() + timedelta(hours=3), "the budget is spent")
+        clock.move(3 * 3600 - 1)
+        site.hear_of_all()
+        assert site.start() == []
+        clock.move(1)
+        offer = run_next(site)
+    agent.finish(offer)
+    run = site.run(offer.run_id)
+    assert (run.state, run.not_before) == ("finished", None)
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"),
+    [
+        (timedelta(days=-9), timedelta(minutes=1)),
+        (timedelta(0), timedelta(minutes=1)),
+        (timedelta(days=900), timedelta(days=1)),
+    ],
+)
+def test_a_node_can_put_off_a_run_neither_for_no_time_nor_for_ever(
+    site: Site, clock: MovedClock, said: timedelta, counts: timedelta
+) -> None:
+    agent, offer = running(site)
+    agent.hand_in(offer, agent.result(offer, Outcome.DECLINED, reason="later", not_before=clock() + said))
+    assert site.run(offer.run_id).not_before == clock() + counts
+
+
+def test_when_a_node_could_take_it_counts_for_nothing_where_it_did_not_decline(site: Site, clock: MovedClock) -> None:
+    agent, offer = running(site, attempts=1)
+    agent.hand_in(offer, agent.result(offer, Outcome.FAILED, reason="no", not_before=clock() + timedelta(hours=3)))
+    run = site.run(offer.run_id)
+    assert (run.state, run.not_before) == ("failed", None)
+
+
 def test_a_storm_of_declines_ends_failed_with_the_last_reason(site: Site, clock: MovedClock) -> None:
     agent, offer = running(site)
     for _ in range(DECLINES_FORGIVEN):

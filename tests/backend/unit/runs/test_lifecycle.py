@@ -126,3 +126,13 @@ def test_a_retry_allows_exactly_one_more_attempt() -> None:
     tries = retried(Tries(made=2, allowed=2, declines=6))
     assert tries == Tries(made=2, allowed=3, declines=0)
     assert after_attempt(AttemptState.LOST, Tries(tries.made + 1, tries.allowed, 0)).state is RunState.FAILED
+
+
+def test_a_run_that_a_node_puts_off_waits_so_long_and_no_try_is_used_up() -> None:
+    for tries in (Tries(1, 1, 0), Tries(2, 2, DECLINES_FORGIVEN)):
+        put_off = after_attempt(AttemptState.DECLINED, tries, timedelta(hours=7))
+        assert put_off == NextOfRun(
+            RunState.WAITING, Tries(tries.made - 1, tries.allowed, tries.declines), timedelta(hours=7)
+        )
+    for end in (AttemptState.FINISHED, AttemptState.FAILED, AttemptState.CANCELLED):
+        assert after_attempt(end, Tries(1, 1, 0), timedelta(hours=7)) == after_attempt(end, Tries(1, 1, 0))

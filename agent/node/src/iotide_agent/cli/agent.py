@@ -18,6 +18,7 @@ from iotide_agent.config import AgentConfig, ConfigError, load_config
 from iotide_agent.driver import AgentEnding, Driver
 from iotide_agent.enrolment import enroll
 from iotide_agent.identity import NotEnrolledError, load_identity
+from iotide_agent.own_files import StateOpenError, close_state
 from iotide_agent.pinning import PinError
 from iotide_agent.readiness import State, examine
 from iotide_agent.runner.processes import boot_id
@@ -124,6 +125,7 @@ def _exit_if_refused(ending: AgentEnding) -> None:
 
 
 def _run(config: AgentConfig) -> AgentEnding:
+    close_state(config.state_directory)
     identity = load_identity(config.state_directory)
     spool = Spool(config.state_directory)
     spool.prepare()
@@ -140,7 +142,7 @@ def _explained() -> Iterator[None]:
     """Turns what a person can mend into one sentence and an exit status."""
     try:
         yield
-    except (ConfigError, NotEnrolledError, PinError, Refusal) as error:
+    except (ConfigError, NotEnrolledError, PinError, Refusal, StateOpenError) as error:
         raise _exit(str(error), BAD_INPUT_STATUS) from error
     except AgentRunsError as error:
         raise _exit(str(error), OTHER_AGENT_STATUS) from error

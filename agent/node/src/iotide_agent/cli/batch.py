@@ -19,6 +19,7 @@ from iotide_agent.config import AgentConfig, ConfigError, load_config
 from iotide_agent.driver import AgentEnding
 from iotide_agent.host import node_name
 from iotide_agent.identity import load_identity
+from iotide_agent.own_files import close_state
 from iotide_agent.runner.processes import boot_id
 from iotide_agent.spool import Offer, Spool
 from iotide_agent.transport import transport_of
@@ -36,6 +37,7 @@ def work_as_gateway(config: AgentConfig) -> AgentEnding:
     """
     if config.batch is None:
         raise ConfigError("batch", None, 'say which batch system: [batch] with system = "slurm" or "lsf"')
+    close_state(config.state_directory)
     identity = load_identity(config.state_directory)
     spool = Spool(config.state_directory)
     spool.prepare()
@@ -50,6 +52,7 @@ def work_as_gateway(config: AgentConfig) -> AgentEnding:
 
 def work_as_job(config: AgentConfig, offer: Offer | None) -> AgentEnding:
     """Run one order, or none, and end."""
+    close_state(config.state_directory)
     identity = load_identity(config.state_directory)
     spool = Spool(config.state_directory)
     spool.prepare()

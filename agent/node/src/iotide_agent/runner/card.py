@@ -19,6 +19,7 @@ class TargetCard(NamedTuple):
         writes: whether a directory is made there; a run that only reads works in the target's own.
         remount_command: unmounts it and mounts it again, or nothing where that is not allowed.
         mount_point, root: where the file system is mounted, and which of its directories; None where nobody said.
+        files_needed: how many files and directories it makes at most; 0 for few.
     """
 
     target_id: int
@@ -31,6 +32,7 @@ class TargetCard(NamedTuple):
     remount_command: tuple[str, ...] = ()
     mount_point: str | None = None
     root: str | None = None
+    files_needed: int = 0
 
 
 class Card(NamedTuple):

@@ -72,9 +72,12 @@ class Places:
         for target, place in zip(self._card.targets, places, strict=True):
             self._made_on.add(target.target_id)
             parent, _ = open_beneath(self._card.approved, target.path)
-            made = Path(place.directory).stat(follow_symlinks=False)
+            made = self._made_below(parent) if target.writes else os.fstat(parent)
             self._held[target.target_id] = _Held(parent, place.mount, place.directory, made)
             _require_same(check_mount(parent, target), place.mount)
+
+    def _made_below(self, parent: int) -> os.stat_result:
+        return os.stat(self._card.directory_name, dir_fd=parent, follow_symlinks=False)
 
     def directories(self) -> list[str]:
         """The directories that were made."""
@@ -123,7 +126,9 @@ class Places:
         self.verify()
         for target in self._card.targets:
             held = self._held.get(target.target_id)
-            if held is not None and target.writes and not held.mount.is_read_only and refuses_files(held.directory):
+            if held is None or not target.writes or held.mount.is_read_only:
+                continue
+            if refuses_files(held.directory, held.made):
                 raise _became_read_only(target.path, held.mount)
 
     def let_go(self) -> None:

@@ -5,25 +5,29 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.direct import try_direct
+from iotide_agent.runner.emptying import OPEN_DIRECTORY, empty_directory, opened_below
 from iotide_agent.runner.files import closing
 from iotide_agent.runner.mounts import MountLine, mount_id_of, mount_of
 
 MARKER: Final = ".iotide-marker"
 SPARE_RATIO: Final = 0.1
 """Space that must remain above the need, as a share of the need, where the target's reserve asks for less."""
+SPARE_FILES_RATIO: Final = 0.05
+"""Of all files that a file system can hold, so many may still be made by others whatever a run makes."""
 
 _PARENT: Final = b', "parent": '
 _MARKER_BYTES: Final = 32_768
 """More than any mark has: JSON writes a byte of a path in up to six."""
 _WALK: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_MARKER: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NO_MARKER: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENXIO})
+"""There is none, it is a symbolic link, or a socket."""
 
 
 class TargetRefusedError(Exception):
@@ -67,8 +71,9 @@ def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
     Raises:
         TargetRefusedError: outside, behind a symbolic link, open to others, or absent.
     """
-    if ".." in PurePosixPath(path).parts:
-        raise TargetRefusedError("directory_not_approved", f"{path} holds '..'; name the directory itself")
+    if ".." in PurePosixPath(path).parts or "\0" in path:
+        reason = f"{path!r} holds '..' or a zero byte; name the directory itself"
+        raise TargetRefusedError("directory_not_approved", reason)
     for root in approved:
         real = os.path.realpath(root)
         for base in (root, real):
@@ -108,11 +113,12 @@ def make_place(card: Card, target: TargetCard) -> MadePlace:
     try:
         mount = check_mount(parent, target)
         total_bytes, free_bytes = _check_space(parent, target)
+        _check_files(parent, target)
         if not target.writes:
             return MadePlace(target.target_id, path, mount, total_bytes, free_bytes, direct_works=True)
         _make_marked(parent, path, card)
         directory = f"{path}/{card.directory_name}"
-        with _opened(card.directory_name, parent) as made:
+        with opened_below(card.directory_name, parent) as made:
             direct_works = try_direct(made)
         return MadePlace(target.target_id, directory, mount, total_bytes, free_bytes, direct_works)
     finally:
@@ -158,14 +164,19 @@ def verify(path: str, expected: os.stat_result) -> None:
         raise TargetRefusedError("wrong_mount", f"{path} leads to another directory than when the run began")
 
 
-def refuses_files(path: str) -> bool:
-    """Whether the file system says, of a trial in this directory of ours, that it is read-only."""
+def refuses_files(path: str, expected: os.stat_result) -> bool:
+    """Whether the file system says, of a trial in this directory of ours, that it is read-only.
+
+    Nothing is tried where the path leads elsewhere than to the directory that was made.
+    """
     name = ".iotide-write-trial"
     try:
-        directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        directory = os.open(path, OPEN_DIRECTORY)
     except OSError:
         return False
     with closing(directory):
+        if not os.path.samestat(os.fstat(directory), expected):
+            return False
         try:
             os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory))
             os.unlink(name, dir_fd=directory)
@@ -185,14 +196,20 @@ def _of_order(order_id: int, fence: int, agent: str) -> bytes:
 
 
 def read_marker(name: str, parent: int) -> bytes | None:
-    """The mark of the directory `name` below the open directory `parent`, or None where it bears none."""
-    with _opened(name, parent) as directory:
+    """The mark of the directory `name` below the open directory `parent`, or None where it bears none.
+
+    What is no plain file of that name is no mark; to open a FIFO as one would wait for who writes to it.
+    """
+    with opened_below(name, parent) as directory:
         try:
-            marker = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
-        except FileNotFoundError:
-            return None
+            marker = os.open(MARKER, _READ_MARKER, dir_fd=directory)
+        except OSError as error:
+            if error.errno in _NO_MARKER:
+                return None
+            raise
         with closing(marker):
-            return os.read(marker, _MARKER_BYTES)
+            is_plain = stat.S_ISREG(os.fstat(marker).st_mode)
+            return os.read(marker, _MARKER_BYTES) if is_plain else None
 
 
 def has_marked(parent: int, path: str, card: Card) -> bool:
@@ -218,8 +235,8 @@ def remove_marked(parent: int, card: Card) -> bool:
     if marker is None or not _is_of(card, marker):
         _remove_unmarked(name, parent)
         return True
-    with _opened(name, parent) as directory:
-        foreign = _empty(directory, mount_id_of(parent), name, keep=MARKER)
+    with opened_below(name, parent) as directory:
+        foreign = empty_directory(directory, mount_id_of(parent), name, keep=MARKER)
         if foreign:
             reason = f"{', '.join(foreign)}: another mount lies there, which was left alone; unmount it"
             raise TargetRefusedError("foreign_mount", reason)
@@ -246,28 +263,34 @@ def _is_of(card: Card, marker: bytes) -> bool:
 
 
 def _walk(root: str, parts: Sequence[str]) -> int:
-    descriptor = _open_private(root, None, root)
-    for depth, part in enumerate(parts):
-        above = descriptor
+    """Opens `parts` below the approved directory `root`, which has no symbolic link in its path, each on its own.
+
+    What lies above `root` is not the agent's to judge, but a link that was put there meanwhile is not followed either.
+    """
+    path = PurePosixPath("/")
+    descriptor = os.open(path, _WALK)
+    above_root = PurePosixPath(root).parts[1:]
+    for depth, part in enumerate((*above_root, *parts), start=1):
+        above, path = descriptor, path / part
         try:
-            descriptor = _open_private(part, above, "/".join((root, *parts[: depth + 1])))
+            descriptor = _open_part(part, above, str(path))
         finally:
             os.close(above)
+        if depth >= len(above_root):
+            _require_private(descriptor, str(path))
     with closing(descriptor):
-        return os.open(".", _OPEN, dir_fd=descriptor)
+        return os.open(".", OPEN_DIRECTORY, dir_fd=descriptor)
 
 
-def _open_private(name: str, above: int | None, path: str) -> int:
-    descriptor = _open_part(name, above, path)
+def _require_private(descriptor: int, path: str) -> None:
     found = os.fstat(descriptor)
     reason = why_open_to_others(path, found.st_uid, found.st_mode)
     if reason is not None:
         os.close(descriptor)
         raise TargetRefusedError("directory_open_to_others", reason)
-    return descriptor
 
 
-def _open_part(name: str, above: int | None, path: str) -> int:
+def _open_part(name: str, above: int, path: str) -> int:
     try:
         return os.open(name, _WALK, dir_fd=above)
     except FileNotFoundError as error:
@@ -293,13 +316,25 @@ def _check_space(parent: int, target: TargetCard) -> tuple[int, int]:
     return space.f_blocks * space.f_frsize, free_bytes
 
 
+def _check_files(parent: int, target: TargetCard) -> None:
+    """A file system that makes room for files as they come says that it has none at all, and is left out."""
+    space = os.statvfs(parent)
+    spare_files = max(int(target.files_needed * SPARE_RATIO), int(space.f_files * SPARE_FILES_RATIO))
+    if target.writes and target.files_needed and space.f_files and space.f_favail < target.files_needed + spare_files:
+        raise TargetRefusedError(
+            "no_files",
+            f"{target.path} has room for {space.f_favail} more files; the run makes {target.files_needed} and room for "
+            f"{spare_files} must remain; remove some files or ask for less",
+        )
+
+
 def _make_marked(parent: int, path: str, card: Card) -> None:
     name = card.directory_name
     if remove_marked(parent, card):  # left by a runner of this same order that was killed before its load began
         sys.stderr.write(f"removed order_id={card.order_id} path={path}/{name}\n")
     try:
         os.mkdir(name, mode=0o700, dir_fd=parent)
-        with _opened(name, parent) as directory:
+        with opened_below(name, parent) as directory:
             _write_marker(directory, _mark(card, path))
     except OSError as error:
         raise TargetRefusedError("not_writable", f"{path}/{name} cannot be made: {error.strerror}") from error
@@ -319,35 +354,3 @@ def _remove_unmarked(name: str, parent: int) -> None:
         raise TargetRefusedError(
             "directory_not_marked", f"{name} bears no mark of this order and is not empty; it was left alone"
         ) from error
-
-
-def _empty(directory: int, mount_id: int, path: str, keep: str | None = None) -> list[str]:
-    """Removes all below an open directory, never through a symbolic link and never on another mount.
-
-    A bind mount of the same file system has its device number too, so only the mount's own id tells.
-
-    Returns:
-        the directories on other mounts, which stay, and with them those above.
-    """
-    if mount_id_of(directory) != mount_id:
-        return [path]
-    foreign: list[str] = []
-    for name in os.listdir(directory):
-        if name == keep:
-            continue
-        if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
-            with _opened(name, directory) as below:
-                left = _empty(below, mount_id, f"{path}/{name}")
-            if not left:
-                os.rmdir(name, dir_fd=directory)
-            foreign += left
-        else:
-            os.unlink(name, dir_fd=directory)
-    return foreign
-
-
-@contextmanager
-def _opened(name: str, parent: int) -> Iterator[int]:
-    descriptor = os.open(name, _OPEN, dir_fd=parent)
-    with closing(descriptor):
-        yield descriptor

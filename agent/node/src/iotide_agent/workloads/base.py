@@ -273,6 +273,7 @@ class Workload(ABC, Generic[OptionsT]):
         writes: whether it makes anything on its target. One that only reads gets the target's own directory as its
             place, and nothing is made there.
         bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
+        files_needed: how many files and directories it makes on one target at most, over options; 0 for few.
     """
 
     name: ClassVar[str]
@@ -289,6 +290,7 @@ class Workload(ABC, Generic[OptionsT]):
     writes: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]]
     bytes_needed: ClassVar[Expression]
+    files_needed: ClassVar[Expression] = NO_NUMBER
     bytes_moved: ClassVar[Expression]
     run_seconds: ClassVar[Expression] = NO_NUMBER
     options_type: type[OptionsT]

@@ -190,6 +190,7 @@ class BonnieWorkload(Workload[BonnieOptions]):
         *(metric.model_copy(update={"labels": ("operation",)}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = _LARGE * Option.of("file_size_bytes") + _FILES_BYTES
+    files_needed: ClassVar[Expression] = Holds.of("tests", "files") * Option.of("file_count")
     # Written, rewritten (read and written) and read by blocks.
     bytes_moved: ClassVar[Expression] = _LARGE * Option.of("file_size_bytes") * 4 + _FILES_BYTES * 4
     options_type = BonnieOptions

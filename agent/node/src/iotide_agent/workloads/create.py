@@ -128,6 +128,7 @@ class CreateWorkload(Workload[CreateOptions]):
         *(metric.model_copy(update={"labels": ("operation",)}) for metric in RACE_METRICS),
     )
     bytes_needed: ClassVar[Expression] = _ROOM
+    files_needed: ClassVar[Expression] = Option.of("file_count") * Option.of("processes") + _DIRECTORIES
     bytes_moved: ClassVar[Expression] = _ROOM
     options_type = CreateOptions
 

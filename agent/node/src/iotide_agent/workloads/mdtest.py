@@ -183,6 +183,9 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
         * (Option.of("file_size_bytes") + BYTES_PER_ITEM)
         * (Number.of(1) + Holds.of("items", "both"))
     )
+    files_needed: ClassVar[Expression] = (
+        Option.of("tasks") * Option.of("item_count") * (Number.of(1) + Holds.of("items", "both"))
+    )
     bytes_moved: ClassVar[Expression] = bytes_needed * Option.of("operations")
     options_type = MdtestOptions
 

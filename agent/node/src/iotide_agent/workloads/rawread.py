@@ -41,6 +41,8 @@ _TOOL: Final = "fio"
 _LABELS: Final = ("operation", "pattern", "direct")
 _SIZE_OF: Final = Path(__file__).parent.parent / "loads" / "size_of.py"
 _SIZE: Final = re.compile(r"\d+\n")
+_CUT_AT: Final = re.compile("[;#]|\\s$")
+"""fio takes what begins there for a comment, also in a file name on its command line, and reads another file."""
 
 
 def _check_readable(text: str) -> str:
@@ -156,6 +158,9 @@ class RawreadWorkload(Workload[RawreadOptions]):
             PlanRefusedError: what is to be read is not for runs to read.
         """
         path = self._readable_path(options, place)
+        cut = _CUT_AT.search(path)
+        if cut is not None:
+            raise PlanRefusedError(f"path: fio would not read {path!r} on from its {cut[0]!r}; give it another name")
         return in_turn(*(_step(pattern, path, options, place) for pattern in options.patterns))
 
     def read(self, options: RawreadOptions, place: Place, outcome: StepOutcome) -> Parsed:

@@ -1,0 +1,63 @@
+"""The processes that runners are: started in a session of their own, or found again by their number."""
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from iotide_agent.runner import __file__ as runner_package
+
+RUNNER: Final = Path(runner_package).parent / "__main__.py"
+"""The program."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerProcess:
+    """A runner, or what cleans up after one.
+
+    Attributes:
+        pidfd: readable once it has ended.
+        child: for reaping, where this agent process started it.
+    """
+
+    pid: int
+    pidfd: int
+    child: subprocess.Popen[bytes] | None
+
+    def close(self) -> None:
+        """Gives back what was held of it, once it has ended."""
+        os.close(self.pidfd)
+        if self.child is not None:
+            self.child.wait()
+
+
+def start_runner(directory: Path, arguments: tuple[str, ...], inherited: tuple[int, ...]) -> RunnerProcess:
+    """A runner for the order in a directory.
+
+    Args:
+        inherited: descriptors that it keeps open, as of locks.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with (directory / "runner.log").open("ab") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(RUNNER), str(directory), *arguments],
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            pass_fds=inherited,
+        )
+    return RunnerProcess(child.pid, os.pidfd_open(child.pid), child)
+
+
+def adopted_runner(pid: int) -> RunnerProcess | None:
+    """The runner of that number, started by an earlier agent process; None where it has ended."""
+    with suppress(ProcessLookupError):
+        return RunnerProcess(pid, os.pidfd_open(pid), None)
+    return None
