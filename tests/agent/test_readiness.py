@@ -32,7 +32,7 @@ def test_what_an_ordinary_user_or_a_bare_configuration_keeps_from_working_is_nam
     found = {finding.name: finding for finding in readiness.examine(config)}
     assert found["user"].state is readiness.State.READY
     assert found["remount"].state is readiness.State.LIMITED
-    assert found["rawread"].state is readiness.State.LIMITED
+    assert found["raw device"].state is readiness.State.LIMITED
     assert found["budget"].sentence == f"0 B of 1 TiB a day were written below {tmp_path}"
     config = config.model_copy(update={"remount_command": {str(tmp_path): ("remount",)}})
     assert "remount" not in {finding.name for finding in readiness.examine(config)}

@@ -206,7 +206,7 @@ def _devices(config: AgentConfig) -> Iterator[Finding]:
     for path in filter(lambda path: isinstance(path, str), readable):
         if isinstance(SystemReader().read(CommandWant(("test", "-r", path), "coreutils")), Unavailable):
             remedy = "let the agent's user read it, for instance by the group disk, or take it out of readable"
-            yield Finding("rawread", State.LIMITED, f"{path} is not there or cannot be opened by this user", remedy)
+            yield Finding("raw device", State.LIMITED, f"{path} is not there or cannot be opened by this user", remedy)
 
 
 def _budgets(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
