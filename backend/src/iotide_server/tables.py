@@ -5,7 +5,7 @@ from iotide_server.alerts import models as alerts
 from iotide_server.campaigns import models as campaigns
 from iotide_server.clusters import models as clusters
 from iotide_server.explorer import models as explorer
-from iotide_server.kit import work
+from iotide_server.kit import migrations, work
 from iotide_server.kit.db import Base
 from iotide_server.live import models as live
 from iotide_server.notifications import models as notifications
@@ -29,6 +29,7 @@ __all__ = [
     "explorer",
     "live",
     "metadata",
+    "migrations",
     "notifications",
     "published",
     "results",
