@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 from local_stack import BIN, LocalStack, wait_for
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 SMALL = {"file_size_bytes": 1024**2, "block_size_bytes": 64 * 1024}
 LOAD = {**FIO_SMALL, "rw": "write"}
@@ -29,7 +28,7 @@ def lasting(seconds: float) -> dict[str, Any]:
 def iotide_server(*arguments: str | Path) -> str:
     """What the command says."""
     command = [str(BIN / "iotide-server"), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
