@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
+import psycopg
 import structlog
 import typer
 import uvicorn
@@ -35,6 +36,7 @@ from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.kit.migrations import require_schema
 from iotide_server.main import agent_access, create_app, openapi_document
 from iotide_server.published.sources import read_edition
+from iotide_server.retention.commands import add_commands as add_retention
 from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import API_PORT, Settings
 
@@ -301,6 +303,8 @@ def main() -> None:
         _refuse("\n".join(filter(None, (error.message, error.remedy))))
     except OperationalError as error:
         _refuse(f"The database cannot be reached: {error.orig}")
+    except psycopg.OperationalError as error:
+        _refuse(f"The database cannot be reached: {error}")
 
 
 def _settings() -> Settings:
@@ -369,6 +373,7 @@ def _refuse(text: str) -> None:
 
 
 add_commands(app, _settings_of)
+add_retention(app, lambda state: _transaction(_settings_of(state).database_url.get_secret_value()))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from iotide_server.live import models as live
 from iotide_server.notifications import models as notifications
 from iotide_server.published import models as published
 from iotide_server.results import models as results
+from iotide_server.retention import models as retention
 from iotide_server.runs import models as runs
 from iotide_server.schedules import models as schedules
 from iotide_server.targets import models as targets
@@ -33,6 +34,7 @@ __all__ = [
     "notifications",
     "published",
     "results",
+    "retention",
     "runs",
     "schedules",
     "targets",

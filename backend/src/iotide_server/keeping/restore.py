@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
+from sqlalchemy import text
 from sqlalchemy.engine import Engine
 
 from iotide_server.accounts import audit, sessions
@@ -29,7 +30,11 @@ from iotide_server.keeping.manifest import DATABASE, Manifest, vault_fingerprint
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import knows_revision, migrate
 
-_ASIDE: Final = "iotide_replaced"
+_ASIDE: Final = "iotide_set_aside"
+"""What the database held before, for as long as the restore is not complete."""
+
+_FORMER: Final = "iotide_former"
+"""The same from then on, until it is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +109,12 @@ def check(manifest: Manifest, wanted: Wanted) -> None:
 def _room(database_url: str, *, replace: bool) -> Iterator[int]:
     """An empty schema for the time of the block; the former one is back when the block raises, else gone.
 
-    Gives the server's major version.
+    Gives the server's major version. The block itself says, in the transaction that completes it, that it is complete.
     """
     with psycopg.connect(database_url, autocommit=True) as connection:
         _require_alone(connection)
         _take_back_interrupted(connection)
+        _drop_former(connection)
         tables = _table_count(connection)
         if tables and not replace:
             raise DatabaseNotEmptyError(tables)
@@ -120,20 +126,20 @@ def _room(database_url: str, *, replace: bool) -> Iterator[int]:
         except BaseException:
             _take_back_interrupted(connection)
             raise
-        if tables:
-            connection.execute(f"DROP SCHEMA {_ASIDE} CASCADE")
-        else:
-            # What may lie in it besides tables, such as an extension of the administrator's, goes on to live there.
-            connection.execute(f"DROP SCHEMA {_ASIDE} RESTRICT")
+        _drop_former(connection)
 
 
 def _take_back_interrupted(connection: psycopg.Connection) -> None:
-    """Of a restore that failed, or was killed, the former content is put back."""
+    """Of a restore that failed, or was killed before it was complete, the former content is put back."""
     if connection.execute("SELECT FROM pg_namespace WHERE nspname = %s", [_ASIDE]).fetchone() is None:
         return
     with connection.transaction():
         connection.execute("DROP SCHEMA public CASCADE")
         connection.execute(f"ALTER SCHEMA {_ASIDE} RENAME TO public")
+
+
+def _drop_former(connection: psycopg.Connection) -> None:
+    connection.execute(f"DROP SCHEMA IF EXISTS {_FORMER} CASCADE")
 
 
 def _require_alone(connection: psycopg.Connection) -> None:
@@ -172,4 +178,6 @@ def _settle(engine: Engine, manifest: Manifest, wanted: Wanted, now: datetime) -
             "drained_clusters": list(settled.drained_clusters),
         }
         audit.record(session, console, Action("database_restored", "database", 0, None, after=after))
+        # With all of it in one transaction: from here on nothing takes the former content for the present one.
+        session.execute(text(f"ALTER SCHEMA {_ASIDE} RENAME TO {_FORMER}"))
     return settled
