@@ -48,13 +48,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
         raise NodeNotFoundError(node_id)
     heard_at = repository.last_seen(session, [node_id]).get(node_id)
     is_heard = heard_at is not None and now - heard_at < SILENT_AFTER
-    is_spoken_for = node.agent_instance is not None  # by nobody for all we know, once a backup came back
-    if (
-        heard_at is not None
-        and is_heard
-        and is_spoken_for
-        and not (_succeeds(node, request) or _was_only_vouched_for(session, node))
-    ):
+    if heard_at is not None and is_heard and not (_succeeds(node, request) or _was_only_vouched_for(session, node)):
         raise AgentAlreadyRunningError(node.name, now - heard_at)
     node.agent_instance = request.agent_instance
     node.boot_id = request.boot_id
