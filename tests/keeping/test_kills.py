@@ -103,7 +103,7 @@ def test_no_acknowledged_sample_is_lost_or_doubled_when_postgres_is_killed() -> 
         url = mortal.postgres.url
         engine = open_engine(url)
         migrate(engine)
-        deliveries = make_deliveries(Database(engine), 60 * KILLS, random)
+        deliveries = make_deliveries(Database(engine), 200 * KILLS, random)
         app = create_app(Settings(database_url=SecretStr(url), redis_url=SecretStr("redis://127.0.0.1:1/0")))
         with TestClient(app, raise_server_exceptions=False) as client, ThreadPoolExecutor(NODES) as pool:
             nodes = Nodes(client, deliveries)

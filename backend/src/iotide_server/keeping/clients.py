@@ -49,9 +49,10 @@ class Clients:
         ]
         chosen = file.with_suffix(".list")
         chosen.write_text("\n".join(wanted))
-        arguments = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", "--dbname=")
+        arguments = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
         try:
-            self._run("pg_restore", *arguments, f"--use-list={chosen}", str(file), database_url=database_url)
+            into = f"--dbname={libpq_environment(database_url)['PGDATABASE']}"
+            self._run("pg_restore", *arguments, into, f"--use-list={chosen}", str(file), database_url=database_url)
         finally:
             chosen.unlink()
 
@@ -90,15 +91,15 @@ def choose_clients(*, at_least: int) -> Clients:
 
 
 def _find() -> Iterator[Clients]:
-    on_path = shutil.which("pg_dump")
-    places = [Path(on_path).resolve().parent, Path(on_path).parent] if on_path else []
-    places += sorted(_DEBIAN_DIRECTORY.glob("*/bin"))
+    places = sorted(_DEBIAN_DIRECTORY.glob("*/bin"))
+    if on_path := shutil.which("pg_dump"):
+        places.append(Path(on_path).parent)
     spec = find_spec(_WHEEL)
     for package in spec.submodule_search_locations or () if spec else ():
         places += sorted(Path(package).glob("pginstall*/bin"))
     for place in dict.fromkeys(places):
         if os.access(place / "pg_dump", os.X_OK) and os.access(place / "pg_restore", os.X_OK):
-            # Debian's pg_dump on PATH is a wrapper that chooses a version by itself, and says which.
+            # Debian's on PATH is a wrapper that chooses a version by itself, so it comes after the real ones.
             told = subprocess.run([place / "pg_dump", "--version"], capture_output=True, text=True, check=False).stdout
             if major := re.search(r"\) (\d+)", told):
                 yield Clients(place, int(major[1]))

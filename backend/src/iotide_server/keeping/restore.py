@@ -121,6 +121,7 @@ def _room(database_url: str, *, replace: bool) -> Iterator[int]:
         with connection.transaction():
             connection.execute(f"ALTER SCHEMA public RENAME TO {_ASIDE}")
             connection.execute("CREATE SCHEMA public")
+            connection.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")  # as a new database has it
         try:
             yield connection.info.server_version // 10_000
         except BaseException:

@@ -89,7 +89,7 @@ def waiting(session: Session, of_rule: Rule, now: datetime) -> Waiting:
     """What the rule would give up, without giving it up."""
     raw_before, curves_before = _before(of_rule.raw_output_days, now), _before(of_rule.curve_days, now)
     raw, curves = repository.raw_waiting(session, raw_before), repository.curves_waiting(session, curves_before)
-    return Waiting(raw.runs, raw.size_bytes, curves.runs, curves.size_bytes)
+    return Waiting(raw.runs, int(raw.size_bytes), curves.runs, int(curves.size_bytes))
 
 
 def set_rule(session: Session, principal: Principal, wanted: Rule, now: datetime) -> None:
@@ -136,6 +136,7 @@ def keep_campaign(session: Session, principal: Principal, campaign_id: int) -> N
     campaign = _changeable(session, principal, campaign_id)
     if session.get(KeptCampaign, campaign_id) is None:
         session.add(KeptCampaign(campaign_id=campaign_id))
+        session.flush()
         audit.record(session, principal, Action("campaign_kept", "campaign", campaign_id, campaign.cluster_id))
 
 
@@ -149,6 +150,7 @@ def release_campaign(session: Session, principal: Principal, campaign_id: int) -
     kept = session.get(KeptCampaign, campaign_id)
     if kept is not None:
         session.delete(kept)
+        session.flush()
         audit.record(session, principal, Action("campaign_released", "campaign", campaign_id, campaign.cluster_id))
 
 

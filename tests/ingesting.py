@@ -24,6 +24,7 @@ TOKEN: Final = "a node's token"
 FENCE: Final = 7
 _STARTED_AT: Final = datetime(2026, 11, 21, 10, tzinfo=UTC)
 _AGAIN_SECONDS: Final = 0.05
+_BETWEEN_SECONDS: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,8 @@ def make_deliveries(database: Database, count: int, random: Random) -> list[Deli
         measured = Measured(session, _STARTED_AT)
         measured.node.token_sha256 = hashlib.sha256(TOKEN.encode()).hexdigest()
         cell = measured.cell()
-        order_ids = []
-        for repeat in range(count):
-            run = Run(
+        runs = [
+            Run(
                 campaign_id=cell.campaign_id,
                 cell_id=cell.id,
                 cluster_id=measured.cluster.id,
@@ -87,16 +87,27 @@ def make_deliveries(database: Database, count: int, random: Random) -> list[Deli
                 attempts_allowed=1,
                 started_at=_STARTED_AT,
             )
-            session.add(run)
-            session.flush()
-            attempt = Attempt(run_id=run.id, ordinal=1, fence=FENCE)
-            session.add(attempt)
-            session.flush()
-            order = Order(attempt_id=attempt.id, run_id=run.id, node_id=measured.node.id, role="load", state="running")
-            order.offered_at = _STARTED_AT
-            session.add(order)
-            session.flush()
-            order_ids.append(order.id)
+            for repeat in range(count)
+        ]
+        session.add_all(runs)
+        session.flush()
+        attempts = [Attempt(run_id=run.id, ordinal=1, fence=FENCE) for run in runs]
+        session.add_all(attempts)
+        session.flush()
+        orders = [
+            Order(
+                attempt_id=attempt.id,
+                run_id=attempt.run_id,
+                node_id=measured.node.id,
+                role="load",
+                state="running",
+                offered_at=_STARTED_AT,
+            )
+            for attempt in attempts
+        ]
+        session.add_all(orders)
+        session.flush()
+        order_ids = [order.id for order in orders]
     return [
         Delivery(
             order_id, tuple(random.lognormvariate(15, 1) for _ in range(random.randint(1, 20))), random.randbytes(2000)
@@ -133,6 +144,7 @@ class Nodes:
                     return
             with self._lock:
                 self.acknowledged.append(delivery)
+            self.is_over.wait(_BETWEEN_SECONDS)
 
     def _deliver(self, delivery: Delivery) -> bool:
         headers = {"Authorization": f"Bearer {TOKEN}"}
