@@ -6,6 +6,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from factories.announced import hello as announced_hello
 from factories.measured import Measured
 from sqlalchemy import select
 
@@ -77,11 +78,9 @@ def restored(place: Path, url: str, **wanted: bool | str | None) -> Manifest:
 
 
 def hello(**holds: int) -> HelloRequest:
-    return HelloRequest.model_construct(
-        agent_instance="after",
-        boot_id="boot",
-        holds=tuple(HeldOrder(order_id=int(key[1:]), fence=fence) for key, fence in holds.items()),
-    )
+    """As a new process of the node's agent says it, with the order that is named `o7` and its fence."""
+    held = tuple(HeldOrder(order_id=int(key[1:]), fence=fence) for key, fence in holds.items())
+    return announced_hello("after").model_copy(update={"holds": held})
 
 
 @pytest.mark.parametrize("name", ["all.tar", "all"])
