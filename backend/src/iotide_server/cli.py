@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
+import psycopg
 import structlog
 import typer
 import uvicorn
@@ -27,12 +28,15 @@ from iotide_server.demo_history.forgetting import forget_history, made_up_cluste
 from iotide_server.embedded.problems import StartError
 from iotide_server.embedded.state import default_state_directory
 from iotide_server.embedded.up import UpOptions, read_environment, run_services
+from iotide_server.keeping.commands import add_commands
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.migrations import migrate as migrate_database
+from iotide_server.kit.migrations import require_schema
 from iotide_server.main import agent_access, create_app, openapi_document
 from iotide_server.published.sources import read_edition
+from iotide_server.retention.commands import add_commands as add_retention
 from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import API_PORT, Settings
 
@@ -108,8 +112,10 @@ def api(
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's private key, PEM.")] = None,
 ) -> None:
     """Serve the API and the browser pages."""
+    settings = _settings()
+    _require_schema(settings)
     uvicorn.run(
-        create_app(_settings()),
+        create_app(settings),
         host=host,
         port=port,
         ssl_certfile=tls_chain,
@@ -123,7 +129,9 @@ def api(
 @app.command()
 def scheduler() -> None:
     """Run the scheduler; of several, one works and the others wait."""
-    run_scheduler(_settings())
+    settings = _settings()
+    _require_schema(settings)
+    run_scheduler(settings)
 
 
 @app.command()
@@ -132,7 +140,9 @@ def worker() -> None:
     # What it computes with is a second and 80 MB more, which no other command needs.
     from iotide_server.worker import run as run_worker  # noqa: PLC0415
 
-    run_worker(_settings())
+    settings = _settings()
+    _require_schema(settings)
+    run_worker(settings)
 
 
 @app.command()
@@ -293,6 +303,8 @@ def main() -> None:
         _refuse("\n".join(filter(None, (error.message, error.remedy))))
     except OperationalError as error:
         _refuse(f"The database cannot be reached: {error.orig}")
+    except psycopg.OperationalError as error:
+        _refuse(f"The database cannot be reached: {error}")
 
 
 def _settings() -> Settings:
@@ -317,6 +329,14 @@ def _settings_of(state: Path | None) -> Settings:
             return _settings()
     os.environ.update(read_environment(state or default_state_directory()))
     return _settings()
+
+
+def _require_schema(settings: Settings) -> None:
+    """Start on no schema that this release cannot serve; a database that is away now is waited for as ever."""
+    engine = open_engine(settings.database_url.get_secret_value(), pool_size=1)
+    with contextlib.suppress(OperationalError):
+        require_schema(engine)
+    engine.dispose()
 
 
 @contextlib.contextmanager
@@ -350,6 +370,10 @@ def _say(line: str) -> None:
 def _refuse(text: str) -> None:
     typer.echo(text, err=True)
     sys.exit(_BAD_INPUT)
+
+
+add_commands(app, _settings_of)
+add_retention(app, lambda state: _transaction(_settings_of(state).database_url.get_secret_value()))
 
 
 if __name__ == "__main__":

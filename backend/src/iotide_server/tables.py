@@ -5,12 +5,13 @@ from iotide_server.alerts import models as alerts
 from iotide_server.campaigns import models as campaigns
 from iotide_server.clusters import models as clusters
 from iotide_server.explorer import models as explorer
-from iotide_server.kit import work
+from iotide_server.kit import migrations, work
 from iotide_server.kit.db import Base
 from iotide_server.live import models as live
 from iotide_server.notifications import models as notifications
 from iotide_server.published import models as published
 from iotide_server.results import models as results
+from iotide_server.retention import models as retention
 from iotide_server.runs import models as runs
 from iotide_server.schedules import models as schedules
 from iotide_server.targets import models as targets
@@ -29,9 +30,11 @@ __all__ = [
     "explorer",
     "live",
     "metadata",
+    "migrations",
     "notifications",
     "published",
     "results",
+    "retention",
     "runs",
     "schedules",
     "targets",

@@ -23,6 +23,7 @@ from iotide_server.notifications.digests import DIGEST
 from iotide_server.notifications.sending import Courier
 from iotide_server.notifications.service import DELIVERY
 from iotide_server.results.service import POINTS
+from iotide_server.retention.service import RETENTION, give_up_old
 from iotide_server.schedules.firing import OVERSIGHT
 from iotide_server.settings import Settings
 from iotide_server.trends.analysis import analyse_series
@@ -37,6 +38,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     ALERT_GROUP: tell_group,
     OVERSIGHT: watch_cluster,
     DIGEST: tell_channel,
+    RETENTION: give_up_old,
 }
 """What is done for each kind of work."""
 

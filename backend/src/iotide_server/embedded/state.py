@@ -113,6 +113,9 @@ def hold(state: StateDirectory) -> Iterator[int]:
     path = state.root / _LOCK_NAME
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
+        if os.geteuid() == 0:
+            # The next who holds it may have become the account already.
+            os.fchown(descriptor, state.account.uid, state.account.gid)
         _lock(descriptor, path)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _identity(os.getpid()).encode(), 0)

@@ -1,17 +1,112 @@
-"""Brings a database to the schema of this release; two processes that try at once take turns."""
+"""Brings a database to the schema of this release while the service goes on, and says whether a schema can be served.
 
+A migration never makes others wait long: where it does not get a lock soon it gives up, lets all who stand behind it
+pass, and tries again. Two processes that migrate at once take turns.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
+import structlog
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import text
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+from psycopg import errors
+from sqlalchemy import inspect, text
 from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Mapped, mapped_column
 
-_LOCK = 0x696F74696465  # "iotide": advisory locks of other programs in the same database stay apart
-_LOCK_TIMEOUT = (
-    "5s"  # a migration waits no longer than this for a busy table; it is run again rather than block the service
-)
+from iotide_server.kit.db import Base
+from iotide_server.kit.errors import ConflictError
+
+OLDEST_SERVED: Final = "0032"
+"""Last revision of the previous release, 0.1.0: its code works on this schema, so the two may run at once."""
+
+_LOCK: Final = 0x696F74696465  # "iotide": advisory locks of other programs in the same database stay apart
+_RETRIED: Final = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected)
+_log = structlog.get_logger(__name__)
+
+
+class SchemaFloor(Base):
+    """How old code may be that works on this schema: one row, written by whoever migrates.
+
+    Attributes:
+        revision: code that knows this one works, though it does not know all that came after.
+    """
+
+    __tablename__ = "schema_floor"
+
+    revision: Mapped[str] = mapped_column(primary_key=True)
+
+
+class MigrationBlockedError(ConflictError):
+    """Others held what a migration needs for as long as it was tried."""
+
+    code = "migration_blocked"
+
+    def __init__(self, waited: timedelta, error: str) -> None:
+        super().__init__(
+            f"the database was too busy to be migrated for {waited.total_seconds():.0f} s: {error}",
+            field="database",
+            remedy="look in pg_stat_activity for a transaction that is open for long, end it, and run"
+            " `iotide-server migrate` again; what was done stays",
+        )
+
+
+class SchemaBehindError(ConflictError):
+    """The database has not been migrated to what this release needs."""
+
+    code = "schema_behind"
+
+    def __init__(self, revision: str | None, head: str) -> None:
+        super().__init__(
+            f"the database has {f'schema {revision}' if revision else 'no schema'}, and this release needs {head}",
+            field="database",
+            value=revision,
+            remedy="run `iotide-server migrate`",
+        )
+
+
+class SchemaTooNewError(ConflictError):
+    """The database was migrated by a release that this one cannot work beside."""
+
+    code = "schema_too_new"
+
+    def __init__(self, revision: str, head: str) -> None:
+        super().__init__(
+            f"the database has schema {revision}; this release knows {head} and can no longer work on that",
+            field="database",
+            value=revision,
+            remedy="start the release that migrated it, or restore the backup from before with `iotide-server restore`",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How a busy database is treated.
+
+    Attributes:
+        lock_wait: a migration waits no longer for a lock, since everybody else then waits behind it.
+        statement: nor does a statement of it run longer; a migration that has to says so itself, by SET LOCAL.
+        pause: before the second try, and twice as long before each further one, up to `longest_pause`.
+        in_all: then it is given up.
+    """
+
+    lock_wait: timedelta = timedelta(seconds=2)
+    statement: timedelta = timedelta(minutes=15)
+    pause: timedelta = timedelta(milliseconds=500)
+    longest_pause: timedelta = timedelta(seconds=10)
+    in_all: timedelta = timedelta(minutes=15)
+
+
+AS_USUAL: Final = Patience()
 
 
 def migrations_directory() -> Path:
@@ -21,28 +116,106 @@ def migrations_directory() -> Path:
     return bundled if bundled.is_dir() else package.parents[2] / "migrations"
 
 
-def alembic_config(connection: Connection) -> Config:
-    """Alembic's settings over an open connection."""
+def alembic_config(connection: Connection | None = None) -> Config:
+    """Alembic's settings, over an open connection where one is needed."""
     config = Config()
     config.set_main_option("script_location", str(migrations_directory()))
     config.attributes["connection"] = connection
     return config
 
 
-def migrate(engine: Engine) -> None:
-    """Run all pending migrations under an advisory lock."""
+def migrate(engine: Engine, patience: Patience = AS_USUAL, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Run all pending migrations under an advisory lock, each in a transaction of its own.
+
+    Raises:
+        MigrationBlockedError: a lock was not to be had; migrations that were done before it stay.
+    """
     with engine.connect() as connection:
         connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
-        connection.execute(text(f"SET lock_timeout = '{_LOCK_TIMEOUT}'"))
         connection.commit()
         try:
-            command.upgrade(alembic_config(connection), "head")
-            connection.commit()
+            _upgrade(connection, patience, sleep)
         finally:
             connection.rollback()
             connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
             connection.execute(text("RESET lock_timeout"))
+            connection.execute(text("RESET statement_timeout"))
             connection.commit()
+
+
+def _upgrade(connection: Connection, patience: Patience, sleep: Callable[[float], None]) -> None:
+    for name, limit in (("lock_timeout", patience.lock_wait), ("statement_timeout", patience.statement)):
+        milliseconds = round(limit.total_seconds() * 1000)
+        connection.execute(
+            text("SELECT set_config(:name, :value, false)"), {"name": name, "value": f"{milliseconds}ms"}
+        )
+    connection.commit()
+    pause, paused = patience.pause, timedelta(0)
+    while True:
+        try:
+            command.upgrade(alembic_config(connection), "head")
+            _write_floor(connection)
+            connection.commit()
+        except OperationalError as error:
+            connection.rollback()
+            if not isinstance(error.orig, _RETRIED):
+                raise
+            if paused >= patience.in_all:
+                raise MigrationBlockedError(paused, str(error.orig).splitlines()[0]) from error
+            _log.warning("migration_waits", error=str(error.orig).splitlines()[0], pause_seconds=pause.total_seconds())
+            sleep(pause.total_seconds())
+            paused += pause + patience.lock_wait
+            pause = min(pause * 2, patience.longest_pause)
+        else:
+            return
+
+
+def _write_floor(connection: Connection) -> None:
+    if connection.execute(text("SELECT revision FROM schema_floor")).scalars().all() != [OLDEST_SERVED]:
+        connection.execute(text("DELETE FROM schema_floor"))
+        connection.execute(text("INSERT INTO schema_floor (revision) VALUES (:revision)"), {"revision": OLDEST_SERVED})
+
+
+def head_revision() -> str:
+    """The schema of this release."""
+    return str(ScriptDirectory.from_config(alembic_config()).get_current_head())
+
+
+def knows_revision(revision: str) -> bool:
+    """Whether this release has the migrations that lead from there to its own schema."""
+    try:
+        return ScriptDirectory.from_config(alembic_config()).get_revision(revision) is not None
+    except CommandError:
+        return False
+
+
+def require_schema(engine: Engine) -> None:
+    """Let a part of the service start on this database.
+
+    A schema that a newer release made is served as long as that one promises so: while it is deployed, both run.
+
+    Raises:
+        SchemaBehindError: it has to be migrated first.
+        SchemaTooNewError: this release cannot work on it.
+    """
+    head = head_revision()
+    with engine.connect() as connection:
+        tables = inspect(connection).get_table_names()
+        revision = _only(connection, "SELECT version_num FROM alembic_version") if "alembic_version" in tables else None
+        floor = _only(connection, "SELECT revision FROM schema_floor") if "schema_floor" in tables else None
+    if revision == head:
+        return
+    if revision is None or knows_revision(revision):
+        raise SchemaBehindError(revision, head)
+    # Revisions are numbers of four digits, so they are in the order of their texts.
+    if floor is None or floor > head:
+        raise SchemaTooNewError(revision, head)
+    _log.info("schema_is_newer", revision=revision, known=head)
+
+
+def _only(connection: Connection, statement: str) -> str | None:
+    value: str | None = connection.execute(text(statement)).scalar()
+    return value
 
 
 def check_schema(engine: Engine) -> None:

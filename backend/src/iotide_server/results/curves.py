@@ -15,11 +15,17 @@ _ROUNDING_STEPS = 1e-3  # times are kept in microseconds, so a whole number of s
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Values without a gap: `values[i]` covers the step that starts at started_at + i x step_seconds."""
+    """Values without a gap: `values[i]` covers the step that starts at started_at + i x step_seconds.
+
+    Attributes:
+        lows, highs: of one that was thinned when it was old, the smallest and the largest value behind each mean.
+    """
 
     started_at: datetime
     step_seconds: float
     values: tuple[float, ...]
+    lows: tuple[float, ...] | None = None
+    highs: tuple[float, ...] | None = None
 
     @property
     def ended_at(self) -> datetime:
@@ -32,7 +38,13 @@ class Stretch:
 
     def part(self, first: int, end: int | None = None) -> "Stretch":
         """The steps from `first` up to `end`."""
-        return replace(self, started_at=self.start_of(first), values=self.values[first:end])
+        return Stretch(
+            self.start_of(first),
+            self.step_seconds,
+            self.values[first:end],
+            self.lows and self.lows[first:end],
+            self.highs and self.highs[first:end],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,31 +134,65 @@ def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
     span_seconds = (max(stretch.ended_at for stretch in stretches) - started_at).total_seconds()
     step_seconds = min(stretch.step_seconds for stretch in stretches)
     steps = ceil(span_seconds / step_seconds - _ROUNDING_STEPS)
-    width_seconds = step_seconds * ceil(steps / max_points)
-    spans: dict[int, list[float]] = defaultdict(list)
+    return _means(stretches, started_at, step_seconds * ceil(steps / max_points))
+
+
+def _means(stretches: Sequence[Stretch], started_at: datetime, width_seconds: float) -> ThinnedCurve:
+    spans, lows, highs = (defaultdict[int, list[float]](list) for _ in range(3))
     for stretch in stretches:
-        for span, values in _by_width(stretch, started_at, width_seconds):
-            spans[span] += values
-    is_thinned = any(len(values) > 1 for values in spans.values())
+        for span, first, end in _by_width(stretch, started_at, width_seconds):
+            spans[span] += stretch.values[first:end]
+            lows[span] += (stretch.lows or stretch.values)[first:end]
+            highs[span] += (stretch.highs or stretch.values)[first:end]
+    is_thinned = any(len(values) > 1 for values in spans.values()) or any(stretch.lows for stretch in stretches)
     return ThinnedCurve(
         started_at,
         width_seconds,
         values=_by_span(spans, fmean),
-        lows=_by_span(spans, min) if is_thinned else None,
-        highs=_by_span(spans, max) if is_thinned else None,
+        lows=_by_span(lows, min) if is_thinned else None,
+        highs=_by_span(highs, max) if is_thinned else None,
     )
+
+
+def thin_old(stretches: Sequence[Stretch], step_seconds: float) -> list[Stretch]:
+    """One counter's stretches as means over longer steps with their ranges, in rows as long as any.
+
+    A step in which nothing was measured ends a stretch. What is measured so rarely already stays as it is.
+
+    Args:
+        stretches: of one counter, at least one, by start.
+    """
+    shortest = min(stretch.step_seconds for stretch in stretches)
+    if shortest >= step_seconds:
+        return list(stretches)
+    thinned = _means(stretches, stretches[0].started_at, shortest * floor(step_seconds / shortest + _ROUNDING_STEPS))
+    lows, highs = thinned.lows or thinned.values, thinned.highs or thinned.values
+    rows = []
+    for is_measured, indexes in groupby(
+        range(len(thinned.values)), key=lambda index: thinned.values[index] is not None
+    ):
+        first, *rest = indexes
+        end = first + 1 + len(rest)
+        whole = Stretch(
+            thinned.started_at + timedelta(seconds=first * thinned.step_seconds),
+            thinned.step_seconds,
+            *(tuple(value for value in part[first:end] if value is not None) for part in (thinned.values, lows, highs)),
+        )
+        if is_measured:
+            rows += [whole.part(at, at + MAX_CHUNK_VALUES) for at in range(0, len(whole.values), MAX_CHUNK_VALUES)]
+    return rows
 
 
 def _by_span(spans: Mapping[int, list[float]], summary: Callable[[list[float]], float]) -> tuple[float | None, ...]:
     return tuple(summary(spans[index]) if index in spans else None for index in range(max(spans) + 1))
 
 
-def _by_width(stretch: Stretch, origin: datetime, width_seconds: float) -> Iterator[tuple[int, Sequence[float]]]:
-    """The values of each span of time since `origin` in which the middle of their steps lies."""
+def _by_width(stretch: Stretch, origin: datetime, width_seconds: float) -> Iterator[tuple[int, int, int]]:
+    """Each span of time since `origin`, with the first of the steps whose middle lies in it and the end of them."""
     first_seconds = (stretch.started_at - origin).total_seconds() + stretch.step_seconds / 2
     index = 0
     while index < len(stretch.values):
         span = floor((first_seconds + index * stretch.step_seconds) / width_seconds)
         end = max(index + 1, ceil(((span + 1) * width_seconds - first_seconds) / stretch.step_seconds))
-        yield span, stretch.values[index:end]
+        yield span, index, end
         index = end

@@ -1,5 +1,6 @@
 """What can go wrong with results."""
 
+from datetime import datetime
 from typing import ClassVar
 
 from iotide_server.kit.errors import ConflictError, InvalidInputError, IotideError, NotFoundError
@@ -61,6 +62,20 @@ class RunNotReadableError(ConflictError):
             field="run_id",
             value=run_id,
             remedy="read runs again that finished, or failed with output_refused or parser_fault; let others run again",
+        )
+
+
+class RawOutputRemovedError(ConflictError):
+    """A run whose raw output was given up for its age."""
+
+    code = "raw_output_removed"
+
+    def __init__(self, run_id: int, removed_at: datetime) -> None:
+        super().__init__(
+            f"the raw output of run {run_id} was removed on {removed_at:%Y-%m-%d}, as long as such is kept here",
+            field="run_id",
+            value=run_id,
+            remedy="its numbers stay; let it run again to have raw output of it",
         )
 
 

@@ -164,11 +164,29 @@ class Artefact(Identified, Base):
     size_bytes: Mapped[int]
     stored_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
-    __table_args__ = (UniqueConstraint("order_id", "name"), Index("ix_artefact_run_id", "run_id"))
+    __table_args__ = (
+        UniqueConstraint("order_id", "name"),
+        Index("ix_artefact_run_id", "run_id"),
+        Index("ix_artefact_sha256", "sha256"),
+    )
+
+
+class ThinnedRun(Base):
+    """A run of which something was given up for its age; its numbers are kept for ever."""
+
+    __tablename__ = "thinned_run"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), primary_key=True, autoincrement=False)
+    raw_removed_at: Mapped[datetime | None]
+    curves_thinned_at: Mapped[datetime | None]
 
 
 class CurveChunk(Identified, Base):
-    """Up to 600 per-second values of one counter in one order."""
+    """Up to 600 per-second values of one counter in one order.
+
+    Attributes:
+        lows, highs: once it was thinned for its age, what is behind each value, which is a mean then.
+    """
 
     __tablename__ = "curve_chunk"
 
@@ -177,6 +195,8 @@ class CurveChunk(Identified, Base):
     started_at: Mapped[datetime]
     step_seconds: Mapped[float] = mapped_column(Float)
     values: Mapped[list[float]] = mapped_column(ARRAY(REAL))
+    lows: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
+    highs: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
 
     __table_args__ = (
         UniqueConstraint("order_id", "counter", "started_at"),

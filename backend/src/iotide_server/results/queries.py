@@ -218,7 +218,7 @@ def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) ->
     """
     columns = (CurveChunk.order_id, CurveChunk.counter, CurveChunk.started_at, CurveChunk.step_seconds)
     statement = (
-        select(*columns, CurveChunk.values)
+        select(*columns, CurveChunk.values, CurveChunk.lows, CurveChunk.highs)
         .join(Order, Order.id == CurveChunk.order_id)
         .where(Order.run_id == run_id)
         .order_by(CurveChunk.order_id, CurveChunk.counter, CurveChunk.started_at)
@@ -226,7 +226,8 @@ def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) ->
     if counters is not None:
         statement = statement.where(CurveChunk.counter.in_(counters))
     for row in session.execute(statement):
-        yield row.order_id, row.counter, Stretch(row.started_at, row.step_seconds, tuple(row.values))
+        ranges = (row.lows and tuple(row.lows), row.highs and tuple(row.highs))
+        yield row.order_id, row.counter, Stretch(row.started_at, row.step_seconds, tuple(row.values), *ranges)
 
 
 def run_artefacts(session: Session, run_id: int) -> Sequence[Artefact]:

@@ -14,8 +14,13 @@ from iotide_server.kit.work import want_work
 from iotide_server.live import service as live
 from iotide_server.results import readings, repository
 from iotide_server.results.checks import check_samples
-from iotide_server.results.errors import OrdersDifferError, ReadingNotFoundError, RunNotReadableError
-from iotide_server.results.models import Reading
+from iotide_server.results.errors import (
+    OrdersDifferError,
+    RawOutputRemovedError,
+    ReadingNotFoundError,
+    RunNotReadableError,
+)
+from iotide_server.results.models import Reading, ThinnedRun
 from iotide_server.results.schemas import FormerSample, ReadingDetail
 from iotide_server.results.service import POINTS, is_rejected, sample_rows
 from iotide_server.runs import service as runs
@@ -35,11 +40,15 @@ def read_again(session: Session, principal: Principal, run_id: int, said: RunRea
 
     Raises:
         RunNotFoundError: there is none that the caller may see.
+        RawOutputRemovedError: what it would be read from is gone.
         RunNotReadableError: it did not finish for other reasons, or is of before readings were kept.
         OrdersDifferError: not all orders of that attempt are named, or others.
         RevisionUnknownError, InvalidInputError: its workload announced no such revision, metric or label.
     """
     run = runs.lock_changeable(session, principal, run_id)
+    thinned = session.get(ThinnedRun, run_id)
+    if thinned is not None and thinned.raw_removed_at is not None:
+        raise RawOutputRemovedError(run_id, thinned.raw_removed_at)
     orders = {order.id: order for order in runs.last_orders(session, run_id)}
     is_unread = runs.is_unread(session, run)
     former = {order_id: found for order_id in orders if (found := readings.current(session, order_id))}

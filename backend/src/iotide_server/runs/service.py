@@ -39,6 +39,9 @@ from iotide_wire.messages import HelloRequest, OrderRole, OrderState
 CANCELLED_BY_PERSON = "cancelled_by_person"
 """Reason code of an open attempt that a person wants to end."""
 
+ASKED_ANEW = "asked anew"
+"""Claimant of an order that had not ended when the database was backed up, until its node says whether it has it."""
+
 _UNREAD = frozenset({"output_refused", "parser_fault"})
 """Reason codes by which an agent says that only its parser failed."""
 
@@ -172,19 +175,28 @@ def lock_orders_on(session: Session, node_id: int) -> Sequence[Order]:
 def lose_missing(session: Session, node_id: int, hello: HelloRequest, now: datetime) -> None:
     """Count as lost what a new agent process no longer has on its disk: its own word is the evidence.
 
-    A process that says hello again while it runs is not asked: its claim may have been under way with the hello.
+    A process that says hello again while it runs is not asked: its claim may have been under way with the hello. But
+    after a backup came back every agent is, and what it still has is its own again.
     """
     known = {(held.order_id, held.fence) for held in hello.holds}
-    missing = [
-        order
-        for order, fence in repository.held_orders(session, node_id)
-        if (order.id, fence) not in known and order.claimed_by != hello.agent_instance
-    ]
+    missing = []
+    for order, fence in repository.held_orders(session, node_id):
+        if (order.id, fence) not in known and order.claimed_by != hello.agent_instance:
+            missing.append(order)
+        elif order.claimed_by == ASKED_ANEW:
+            order.claimed_by, order.claimed_boot_id = hello.agent_instance, hello.boot_id
+            order.claimed_at = order.claimed_at or now
     end_orders(session, [(order, _lost(order, hello, now)) for order in missing], now)
 
 
 def _lost(order: Order, hello: HelloRequest, now: datetime) -> Ending:
     words = "the agent no longer has the order"
+    if order.claimed_by == ASKED_ANEW:
+        if order.claimed_at is None:
+            return Ending(
+                OrderEnd.WITHDRAWN, now, "unclaimed", "not claimed before the backup, and the agent has no such order"
+            )
+        return Ending(OrderEnd.LOST, now, "lost_by_restore", f"{words}; what came of it after the backup is not known")
     if order.claimed_boot_id == hello.boot_id:
         return Ending(OrderEnd.LOST, now, "lost_by_agent", words)
     return Ending(OrderEnd.LOST, now, "lost_by_reboot", f"the node was rebooted and {words}")

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
+from iotide_server.runs.service import ASKED_ANEW
 from iotide_server.scheduling.repository import Offer
 
 _LARGEST_BATCH: Final = 1000
@@ -100,7 +101,9 @@ _NOT_TOGETHER: Final = text(
       AND coalesce(batch_job.started_at, attempt.opened_at) + CASE campaign.plan ->> 'quiet'
           WHEN 'wait' THEN CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8) ELSE 0 END * interval '1 s'
           < :opened_before
-    GROUP BY attempt.id HAVING count(*) > 1 ORDER BY attempt.run_id
+    -- After the return of a backup its loads may run already, agreed on since: their nodes are asked first.
+    GROUP BY attempt.id HAVING count(*) > 1 AND bool_and(node_order.claimed_by IS DISTINCT FROM :asked_anew)
+    ORDER BY attempt.run_id
     """
 )
 _UNENDED_OBSERVERS: Final = text(
@@ -201,7 +204,8 @@ def runs_not_together(session: Session, opened_before: datetime) -> Sequence[Row
 
     The time that a batch system's job waits to be started does not count.
     """
-    return session.execute(_NOT_TOGETHER, {"opened_before": opened_before}).all()
+    values = {"opened_before": opened_before, "asked_anew": ASKED_ANEW}
+    return session.execute(_NOT_TOGETHER, values).all()
 
 
 def unended_observers(session: Session, told_before: datetime) -> Sequence[int]:

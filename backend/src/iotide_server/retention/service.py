@@ -1,0 +1,209 @@
+"""Decides what is old enough, and has the worker give it up in small batches, a transaction each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts import audit
+from iotide_server.accounts.audit import Action
+from iotide_server.accounts.models import Role
+from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.campaigns.models import Campaign
+from iotide_server.kit.db import Json
+from iotide_server.kit.errors import InvalidInputError, NotFoundError
+from iotide_server.kit.work import want_work
+from iotide_server.results import queries
+from iotide_server.results.curves import thin_old
+from iotide_server.retention import repository
+from iotide_server.retention.models import KeptCampaign, Retention
+from iotide_server.retention.repository import Space
+
+RETENTION: Final = "retention"
+"""Kind of the work that gives up what is old enough; there is one, of key 1."""
+
+THINNED_STEP_SECONDS: Final = 60.0
+RAW_BATCH_RUNS: Final = 200
+CURVE_BATCH_RUNS: Final = 20
+_KEY: Final = 1
+_AGAIN_AFTER: Final = timedelta(days=1)
+_MOST_DAYS: Final = 36_500
+
+
+class DaysOutOfRangeError(InvalidInputError):
+    """Nothing is kept for so long, or for so short a time."""
+
+    code = "days_out_of_range"
+
+    def __init__(self, field: str, days: int) -> None:
+        super().__init__(
+            f"{field}: {days} is not between 1 and {_MOST_DAYS}",
+            field=field,
+            value=days,
+            remedy="say for how many days, or leave it out to keep it for ever",
+        )
+
+
+class KeptCampaignNotFoundError(NotFoundError):
+    """No such campaign."""
+
+    code = "campaign_not_found"
+
+    def __init__(self, campaign_id: int) -> None:
+        super().__init__(f"there is no campaign {campaign_id}", field="campaign_id", value=campaign_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """For how many days something is kept after its run ended; None: for ever. Numbers and points always are."""
+
+    raw_output_days: int | None = None
+    curve_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a rule would give up now."""
+
+    raw_runs: int
+    raw_bytes: int
+    curve_runs: int
+    curve_bytes: int
+
+
+def rule(session: Session) -> Rule:
+    """The rule that holds."""
+    found = session.get(Retention, _KEY)
+    return Rule() if found is None else Rule(found.raw_output_days, found.curve_days)
+
+
+def space(session: Session) -> Sequence[Space]:
+    """What takes how much on the disk."""
+    return repository.space(session)
+
+
+def waiting(session: Session, of_rule: Rule, now: datetime) -> Waiting:
+    """What the rule would give up, without giving it up."""
+    raw_before, curves_before = _before(of_rule.raw_output_days, now), _before(of_rule.curve_days, now)
+    raw, curves = repository.raw_waiting(session, raw_before), repository.curves_waiting(session, curves_before)
+    return Waiting(raw.runs, int(raw.size_bytes), curves.runs, int(curves.size_bytes))
+
+
+def set_rule(session: Session, principal: Principal, wanted: Rule, now: datetime) -> None:
+    """Let the rule hold from now on; what it gives up does not come back when it is changed again.
+
+    Raises:
+        NotAllowedError: the caller is no administrator of all clusters.
+        DaysOutOfRangeError: less than a day, or more than a century.
+    """
+    principal.require(Role.ADMIN, None)
+    checked(wanted)
+    before = rule(session)
+    row = session.get(Retention, _KEY) or Retention(id=_KEY)
+    row.raw_output_days, row.curve_days = wanted.raw_output_days, wanted.curve_days
+    session.add(row)
+    session.flush()
+    audit.record(
+        session,
+        principal,
+        Action("retention_changed", "retention", _KEY, None, before=_shown(before), after=_shown(wanted)),
+    )
+    want_work(session, RETENTION, _KEY, now)
+
+
+def checked(wanted: Rule) -> Rule:
+    """The rule, if there can be such a one.
+
+    Raises:
+        DaysOutOfRangeError: less than a day, or more than a century.
+    """
+    for field, days in (("raw_output_days", wanted.raw_output_days), ("curve_days", wanted.curve_days)):
+        if days is not None and not 1 <= days <= _MOST_DAYS:
+            raise DaysOutOfRangeError(field, days)
+    return wanted
+
+
+def keep_campaign(session: Session, principal: Principal, campaign_id: int) -> None:
+    """Leave everything of a campaign alone, whatever its age.
+
+    Raises:
+        KeptCampaignNotFoundError: there is none that the caller may see.
+        NotAllowedError: the caller is not an operator of its cluster.
+    """
+    campaign = _changeable(session, principal, campaign_id)
+    if session.get(KeptCampaign, campaign_id) is None:
+        session.add(KeptCampaign(campaign_id=campaign_id))
+        session.flush()
+        audit.record(session, principal, Action("campaign_kept", "campaign", campaign_id, campaign.cluster_id))
+
+
+def release_campaign(session: Session, principal: Principal, campaign_id: int) -> None:
+    """Let the rule hold for a campaign again.
+
+    Raises:
+        KeptCampaignNotFoundError, NotAllowedError: as `keep_campaign`.
+    """
+    campaign = _changeable(session, principal, campaign_id)
+    kept = session.get(KeptCampaign, campaign_id)
+    if kept is not None:
+        session.delete(kept)
+        session.flush()
+        audit.record(session, principal, Action("campaign_released", "campaign", campaign_id, campaign.cluster_id))
+
+
+def give_up_old(session: Session, key: int) -> datetime | None:
+    """Give up one batch of what is old enough.
+
+    Returns:
+        When to go on: at once while there is more, else tomorrow; None where everything is kept for ever.
+    """
+    del key
+    now = repository.transaction_time(session)
+    held = rule(session)
+    if held == Rule():
+        return None
+    raw_before, curves_before = _before(held.raw_output_days, now), _before(held.curve_days, now)
+    raw_runs = repository.lock_raw(session, raw_before, RAW_BATCH_RUNS)
+    if raw_runs:
+        repository.remove_raw(session, raw_runs, now)
+    curve_runs = repository.lock_curves(session, curves_before, CURVE_BATCH_RUNS)
+    if curve_runs:
+        _thin(session, curve_runs, now)
+    if raw_runs or curve_runs:
+        after: Json = {"raw_removed_of_runs": list(raw_runs), "curves_thinned_of_runs": list(curve_runs)}
+        server = Principal(PrincipalKind.ANONYMOUS, None, "retention")
+        audit.record(session, server, Action("old_data_given_up", "retention", _KEY, None, after=after))
+    is_more = len(raw_runs) == RAW_BATCH_RUNS or len(curve_runs) == CURVE_BATCH_RUNS
+    return now if is_more else now + _AGAIN_AFTER
+
+
+def _thin(session: Session, run_ids: Sequence[int], now: datetime) -> None:
+    for run_id in run_ids:
+        stored = list(queries.run_curves(session, run_id, None))
+        for (order_id, counter), rows in groupby(stored, key=lambda row: row[:2]):
+            thinned = thin_old([stretch for _, _, stretch in rows], THINNED_STEP_SECONDS)
+            repository.replace_curve(session, order_id, counter, thinned)
+    words = (
+        f"its per-second values were thinned for their age, to means of {THINNED_STEP_SECONDS:.0f} s and their ranges"
+    )
+    repository.note_curves(session, run_ids, words, now)
+
+
+def _before(days: int | None, now: datetime) -> datetime:
+    """Nothing is as old as what is to be kept for ever."""
+    return datetime.min.replace(tzinfo=UTC) if days is None else now - timedelta(days=days)
+
+
+def _changeable(session: Session, principal: Principal, campaign_id: int) -> Campaign:
+    campaign = session.get(Campaign, campaign_id)
+    if campaign is None:
+        raise KeptCampaignNotFoundError(campaign_id)
+    principal.require(Role.OPERATOR, campaign.cluster_id, KeptCampaignNotFoundError(campaign_id))
+    return campaign
+
+
+def _shown(held: Rule) -> Json:
+    return {"raw_output_days": held.raw_output_days, "curve_days": held.curve_days}

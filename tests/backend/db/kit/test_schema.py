@@ -1,0 +1,137 @@
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Event
+
+import psycopg
+import pytest
+from alembic import command
+from psycopg import errors
+from sqlalchemy import Engine, text
+
+from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.kit.db import open_engine
+from iotide_server.kit.migrations import (
+    OLDEST_SERVED,
+    MigrationBlockedError,
+    Patience,
+    SchemaBehindError,
+    SchemaTooNewError,
+    alembic_config,
+    check_schema,
+    head_revision,
+    migrate,
+    require_schema,
+)
+
+QUICK = Patience(lock_wait=timedelta(milliseconds=100), pause=timedelta(milliseconds=50))
+BEFORE_INDEXES_OF_RUNS = "0031"
+
+
+@pytest.fixture
+def url(postgres_server: PrivatePostgres) -> Iterator[str]:
+    """An empty database of this test alone."""
+    postgres_server.create_database("schema")
+    yield postgres_server.url_of("schema")
+    postgres_server.drop_database("schema")
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[Engine]:
+    engine = open_engine(url)
+    yield engine
+    engine.dispose()
+
+
+def migrate_to(engine: Engine, revision: str) -> None:
+    with engine.begin() as connection:
+        command.upgrade(alembic_config(connection), revision)
+
+
+def test_a_migration_that_waits_for_a_long_transaction_lets_the_traffic_pass_and_comes_in_the_end(
+    engine: Engine, url: str
+) -> None:
+    migrate_to(engine, BEFORE_INDEXES_OF_RUNS)
+    gave_way, passed, may_end = Event(), 0, Event()
+
+    def between_tries(_: float) -> None:
+        gave_way.set()
+        may_end.wait(0.05)
+
+    with psycopg.connect(url) as long_one, ThreadPoolExecutor(1) as pool:
+        long_one.execute("UPDATE run SET overdue = overdue")  # as an ingest that takes for ever would
+        done = pool.submit(migrate, engine, QUICK, between_tries)
+        assert gave_way.wait(20)
+        with psycopg.connect(url, autocommit=True, options="-c statement_timeout=5000") as traffic:
+            for number in range(50):
+                traffic.execute("INSERT INTO cluster (name) VALUES (%s)", [f"c{number}"])
+                traffic.execute("UPDATE run SET overdue = overdue")
+                passed += 1
+        assert (passed, done.done()) == (50, False)
+        long_one.rollback()
+        may_end.set()
+        done.result(timeout=60)
+    check_schema(engine)
+
+
+def test_a_migration_that_never_gets_its_lock_says_what_to_look_for_and_leaves_the_schema_as_it_was(
+    engine: Engine, url: str
+) -> None:
+    migrate_to(engine, BEFORE_INDEXES_OF_RUNS)
+    given_up = Patience(lock_wait=timedelta(milliseconds=50), in_all=timedelta(seconds=1))
+    with psycopg.connect(url) as long_one:
+        long_one.execute("UPDATE run SET overdue = overdue")
+        with pytest.raises(MigrationBlockedError, match="lock timeout") as refused:
+            migrate(engine, given_up, lambda _: None)
+    assert "pg_stat_activity" in (refused.value.remedy or "")
+    with engine.connect() as connection:
+        assert connection.scalar(text("SELECT version_num FROM alembic_version")) == BEFORE_INDEXES_OF_RUNS
+        assert connection.scalar(text("SHOW lock_timeout")) == "0"
+
+
+def test_only_a_lock_is_tried_again(engine: Engine) -> None:
+    migrate_to(engine, BEFORE_INDEXES_OF_RUNS)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE run_headline (mine int)"))
+    with pytest.raises(Exception, match="already exists") as refused:
+        migrate(engine, QUICK, lambda _: pytest.fail("tried again"))
+    assert isinstance(refused.value.__cause__, errors.DuplicateTable)
+
+
+def test_a_part_starts_on_the_schema_of_its_release_alone_and_says_what_mends_another(engine: Engine) -> None:
+    with pytest.raises(SchemaBehindError, match="no schema") as refused:
+        require_schema(engine)
+    assert refused.value.remedy == "run `iotide-server migrate`"
+    migrate_to(engine, BEFORE_INDEXES_OF_RUNS)
+    with pytest.raises(SchemaBehindError, match=BEFORE_INDEXES_OF_RUNS):
+        require_schema(engine)
+    migrate(engine)
+    require_schema(engine)
+
+
+@pytest.mark.parametrize(("floor", "serves"), [(OLDEST_SERVED, True), (None, True), ("9000", False)])
+def test_a_newer_schema_is_served_for_as_long_as_it_promises_so(
+    engine: Engine, floor: str | None, *, serves: bool
+) -> None:
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9001'"))
+        connection.execute(
+            text("UPDATE schema_floor SET revision = coalesce(:floor, :head)"),
+            {"floor": floor, "head": head_revision()},
+        )
+    if serves:
+        require_schema(engine)
+        return
+    with pytest.raises(SchemaTooNewError, match="9001") as refused:
+        require_schema(engine)
+    assert "start the release that migrated it" in (refused.value.remedy or "")
+
+
+def test_a_newer_schema_that_promises_nothing_is_not_served(engine: Engine) -> None:
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9001'"))
+        connection.execute(text("DROP TABLE schema_floor"))
+    with pytest.raises(SchemaTooNewError):
+        require_schema(engine)

@@ -1,0 +1,130 @@
+"""The database of the previous release goes through the migrations, and the API answers for all that it holds."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import psycopg
+import pytest
+from factories.people import person
+from fastapi.testclient import TestClient
+from previous import PREVIOUS, load_database
+from pydantic import SecretStr
+
+from iotide_server.accounts.models import Role
+from iotide_server.embedded.postgres import PrivatePostgres
+from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.migrations import check_schema, migrate, require_schema
+from iotide_server.main import create_app
+from iotide_server.settings import Settings
+
+API: Final = "/api/v1"
+MOST_OF_EACH: Final = 5
+STREAMS: Final = {f"{API}/events"}
+TABLES: Final = {
+    "alert_id": "alert",
+    "artefact_id": "artefact",
+    "campaign_id": "campaign",
+    "channel_id": "channel",
+    "cluster_id": "cluster",
+    "node_id": "node",
+    "reading_id": "reading",
+    "rule_id": "alert_rule",
+    "run_id": "run",
+    "schedule_id": "schedule",
+    "series_id": "series",
+    "target_id": "target",
+    "template_id": "template",
+}
+"""Where the ids of each parameter of a path come from."""
+
+
+@pytest.fixture(scope="module")
+def url(postgres_server: PrivatePostgres) -> Iterator[str]:
+    postgres_server.create_database("previous")
+    url = postgres_server.url_of("previous")
+    load_database(PREVIOUS, url)
+    yield url
+    postgres_server.drop_database("previous")
+
+
+@pytest.fixture(scope="module")
+def counts_before(url: str) -> dict[str, int]:
+    return counts(url)
+
+
+@pytest.fixture(scope="module")
+def database(url: str, counts_before: dict[str, int]) -> Iterator[Database]:
+    """The previous release's data at the schema of this one."""
+    del counts_before
+    engine = open_engine(url)
+    migrate(engine)
+    yield Database(engine)
+    engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def caller(url: str, database: Database) -> Iterator[tuple[TestClient, dict[str, str]]]:
+    """The API, and who may see everything."""
+    app = create_app(Settings(database_url=SecretStr(url), redis_url=SecretStr("redis://127.0.0.1:1/0")))
+    with database.transaction() as session:
+        headers = person(session, "keeper", Role.ADMIN, None, now=datetime.now(UTC)).headers
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client, headers
+
+
+def counts(url: str) -> dict[str, int]:
+    tables = ("campaign", "run", "node_order", "sample", "series", "point", "artefact", "blob", "curve_chunk", "node")
+    with psycopg.connect(url) as connection:
+        found = ((table, connection.execute(f"SELECT count(*) FROM {table}").fetchone()) for table in tables)  # noqa: S608
+        return {table: int(row[0]) for table, row in found if row}
+
+
+def ids(url: str, table: str) -> list[int]:
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(f"SELECT id FROM {table} ORDER BY id DESC LIMIT {MOST_OF_EACH}")  # noqa: S608
+        return [int(row[0]) for row in rows.fetchall()]
+
+
+def test_the_dump_holds_some_of_everything(url: str, counts_before: dict[str, int]) -> None:
+    assert all(counts_before.values()), counts_before
+    with psycopg.connect(url) as connection:
+        states = connection.execute("SELECT DISTINCT state FROM run ORDER BY state").fetchall()
+        assert [state for (state,) in states] == ["active", "cancelled", "failed", "finished", "waiting"]
+    for table in ("schedule", "alert_rule", "channel", "user_account", "api_token", "event"):
+        assert ids(url, table), table
+
+
+def test_it_migrates_to_the_schema_of_this_release_and_loses_no_row(
+    url: str, database: Database, counts_before: dict[str, int]
+) -> None:
+    check_schema(database.engine)
+    require_schema(database.engine)
+    assert counts(url) == counts_before
+
+
+def test_the_api_answers_for_all_that_it_holds(url: str, caller: tuple[TestClient, dict[str, str]]) -> None:
+    client, headers = caller
+    asked, wrong = 0, []
+    for path in paths(client.get(f"{API}/openapi.json").json(), url):
+        answer = client.get(path, headers=headers)
+        asked += 1
+        if answer.status_code != 200:
+            wrong.append(f"{answer.status_code} {path}: {answer.text[:200]}")
+    assert not wrong, "\n".join(wrong)
+    assert asked > 100, asked
+
+
+def paths(document: dict[str, Any], url: str) -> Iterator[str]:
+    """Every reading request that needs no query, with the ids that there are."""
+    for path, methods in document["paths"].items():
+        asks_for_query = [one for one in methods.get("get", {}).get("parameters", []) if one["in"] == "query"]
+        is_plain = not any(one.get("required") for one in asks_for_query)
+        if "get" not in methods or not is_plain or path in STREAMS or "/agent/" in path:
+            continue
+        names = re.findall(r"\{(\w+)\}", path)
+        if not names:
+            yield path
+        elif len(names) == 1 and names[0] in TABLES:
+            yield from (path.replace(f"{{{names[0]}}}", str(one)) for one in ids(url, TABLES[names[0]]))
