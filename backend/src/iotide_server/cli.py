@@ -115,6 +115,7 @@ def api(
         ssl_certfile=tls_chain,
         ssl_keyfile=tls_key,
         access_log=False,
+        proxy_headers=False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
         # A news stream never ends by itself.
         timeout_graceful_shutdown=_OPEN_REQUESTS_SECONDS,
     )
