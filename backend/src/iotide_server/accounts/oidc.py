@@ -240,7 +240,7 @@ def _way_to_prove(announced: Announced, terms: OidcTerms) -> str:
 
 def _json(client: OAuth2Client, url: str, **how: bool) -> dict[str, Any]:
     try:
-        response = client.get(url, **how)
+        response = client.request("GET", url, **how)
         response.raise_for_status()
         body = response.json()
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:

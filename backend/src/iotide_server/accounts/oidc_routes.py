@@ -1,4 +1,4 @@
-"""Routes by which a browser goes to the OpenID provider and comes back signed in, or to the login page with the reason."""
+"""Routes by which a browser goes to the OpenID provider and comes back signed in, or to the login page and why not."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime

@@ -1,7 +1,7 @@
 """What an installation says of its OpenID provider, and the roles that the groups of a person give; pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,7 +36,7 @@ class OidcTerms:
 
     issuer: str
     client_id: str
-    client_secret: str | None
+    client_secret: str | None = field(repr=False)  # a traceback in the log shows it otherwise
     name: str
     scopes: str
     roles_claim: str
