@@ -1,12 +1,13 @@
 """What an installation sets, read from `IOTIDE_...` variables; the programs alone read it and pass values down."""
 
+import json
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from iotide_server.accounts.oidc_terms import NamedRole, OidcTerms, check_issuer, parse_role
 from iotide_server.accounts.rotation import SessionTerms
@@ -22,9 +23,19 @@ def _check_key(keys: SecretStr) -> SecretStr:
     return keys
 
 
-def _named_roles(given: object) -> object:
+def _roles_by_group(given: object) -> object:
+    """JSON as the environment has it, or what it says already."""
+    by_group = json.loads(given) if isinstance(given, str) else given
+    if not isinstance(by_group, Mapping):
+        raise ValueError('give an object of roles by group, as {"storage": "admin"}')  # noqa: TRY004 - pydantic's own
+    return {group: _named_roles(roles) for group, roles in by_group.items()}
+
+
+def _named_roles(given: object) -> tuple[NamedRole, ...]:
     texts = [given] if isinstance(given, str) else given
-    return tuple(map(parse_role, texts)) if isinstance(texts, (list, tuple)) else texts
+    if not isinstance(texts, list):
+        raise ValueError(f"{given!r} is neither a role nor a list of roles")  # noqa: TRY004 - as above
+    return tuple(parse_role(str(text)) for text in texts)
 
 
 class Settings(BaseSettings):
@@ -76,7 +87,7 @@ class Settings(BaseSettings):
     oidc_name: str = "OpenID"
     oidc_scopes: Annotated[str, Field(pattern=r"(^|\s)openid(\s|$)")] = "openid profile email"
     oidc_roles_claim: str = "groups"
-    oidc_roles: Mapping[str, Annotated[tuple[NamedRole, ...], BeforeValidator(_named_roles)]] = Field(
+    oidc_roles: Annotated[Mapping[str, tuple[NamedRole, ...]], NoDecode, BeforeValidator(_roles_by_group)] = Field(
         default_factory=dict
     )
     oidc_admit_without_role: bool = False

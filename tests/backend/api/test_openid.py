@@ -120,7 +120,7 @@ def test_a_person_is_the_subject_and_never_whoever_has_the_name(
     client = use(terms(panva.issuer))
     local = make_person("grace", Role.VIEWER)
     with database.transaction() as session:
-        cluster_id = make_cluster(session).id
+        cluster_id = make_cluster(session, "c1").id
     names = []
     for account in ("u-17", "u-18", "u-17"):
         sign_in(client, account)

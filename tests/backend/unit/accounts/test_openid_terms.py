@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.oidc_flow import LONGEST_SIGN_IN, begin_flow, local_path, read_flow
@@ -118,3 +118,11 @@ def test_settings_name_roles_by_group() -> None:
 
 def test_proxies_are_addresses_and_networks() -> None:
     assert check_proxies("127.0.0.1, 10.0.0.0/24, fd00::/8")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"a": 7}', '{"a": ["root"]}'])
+def test_roles_in_the_environment_that_are_none_are_refused_by_name(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("IOTIDE_OIDC_ROLES", text)
+    with pytest.raises(ValidationError) as refusal:
+        Settings(database_url=SecretStr("postgresql://nowhere"), redis_url=SecretStr("redis://nowhere"))
+    assert refusal.value.errors()[0]["loc"] == ("oidc_roles",)
