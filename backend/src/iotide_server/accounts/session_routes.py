@@ -95,7 +95,7 @@ def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> Sign
     "/session/password", summary="Set a password", status_code=204, response_model=None, responses=errors(409, 429)
 )
 def set_password(
-    principal: Person, session: HashingTx, now: Now, request: Request, body: PasswordInput
+    principal: Person, session: Tx, now: Now, request: Request, body: PasswordInput
 ) -> JSONResponse | None:
     """Set or change your own password; all your other sessions end."""
     kept = sessions.set_password(session, principal, body.old_password, body.new_password, now)
