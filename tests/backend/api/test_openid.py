@@ -183,18 +183,18 @@ def test_an_answer_is_taken_once_by_the_browser_that_asked_and_in_time(
     assert reason(back(client, callback)) == "sign_in_stale", "another browser"
     go(client)
     assert reason(back(client, callback)) == "sign_in_stale", "another sign-in of the same browser"
-    client.cookies.set("iotide_sign_in", own)
+    client.cookies.set("iotide_sign_in", own, domain="testserver.local", path="/")
     late = MovedClock()
     late.now = system_clock()
     late.move(600)
     shared_app.state.clock = late
     assert reason(back(client, callback)) == "sign_in_stale", "ten minutes later"
     shared_app.state.clock = system_clock
-    client.cookies.set("iotide_sign_in", own)
+    client.cookies.set("iotide_sign_in", own, domain="testserver.local", path="/")
     assert back(client, callback).headers["location"] == "/"
     assert "iotide_sign_in" not in client.cookies
     assert reason(back(client, callback)) == "sign_in_stale", "the cookie is spent"
-    client.cookies.set("iotide_sign_in", own)
+    client.cookies.set("iotide_sign_in", own, domain="testserver.local", path="/")
     assert reason(back(client, callback)) == "provider_refused", "the code is spent at the provider"
 
 
