@@ -121,6 +121,7 @@ def api(
         ssl_certfile=tls_chain,
         ssl_keyfile=tls_key,
         access_log=False,
+        proxy_headers=False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
         # A news stream never ends by itself.
         timeout_graceful_shutdown=_OPEN_REQUESTS_SECONDS,
     )
@@ -316,7 +317,10 @@ def _settings() -> Settings:
     try:
         return Settings(_secrets_dir=os.environ.get("IOTIDE_SECRETS"))
     except ValidationError as error:
-        wrong = "; ".join(f"IOTIDE_{detail['loc'][0]}".upper() + f": {detail['msg']}" for detail in error.errors())
+        wrong = "; ".join(
+            ": ".join([*(f"IOTIDE_{name}".upper() for name in detail["loc"][:1]), detail["msg"]])
+            for detail in error.errors()
+        )
         raise StartError(
             f"The settings are not complete: {wrong}.", remedy="Set these environment variables."
         ) from error

@@ -17,7 +17,11 @@ from redis import Redis
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 
+from iotide_server.accounts.oidc import Provider
+from iotide_server.accounts.oidc_routes import CALLBACK
+from iotide_server.accounts.oidc_routes import router as oidc
 from iotide_server.accounts.routes import router as accounts
+from iotide_server.accounts.session_routes import router as sessions
 from iotide_server.advice.routes import router as advice
 from iotide_server.alerts.routes import router as alerts
 from iotide_server.board.routes import router as board
@@ -32,6 +36,7 @@ from iotide_server.kit.clock import Clock, system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.guard import Guard
 from iotide_server.kit.openapi import DescribedApi
+from iotide_server.kit.proxies import behind_proxies
 from iotide_server.kit.web import install_error_handlers
 from iotide_server.live.feed import Feed
 from iotide_server.live.health import router as health
@@ -54,7 +59,7 @@ from iotide_server.workloads.routes import router as workloads
 
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
-    *(health, accounts, clusters, targets, workloads),
+    *(health, sessions, oidc, accounts, clusters, targets, workloads),
     *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
     *(trends, advice, alerts, explorer, board, notifications, published, live, gateway),
 )
@@ -103,6 +108,9 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.feed = feed
     app.state.agent_access = access
     app.state.public_url = settings.public_url
+    app.state.public_read = settings.public_read
+    app.state.session_terms = settings.session_terms
+    app.state.provider = _provider(settings)
     app.state.vault = settings.vault
     app.state.reach = Reach(loopback=settings.notify_loopback)
     app.state.office = Office(settings.vault, Courier(app.state.reach), settings.public_url, clock)
@@ -112,7 +120,14 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     _serve_frontend(app, settings.frontend_directory or _frontend_directory())
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(Guard, body_limits=BODY_LIMITS, raw_paths=RAW_PATHS)
+    app.add_middleware(behind_proxies, trusted=settings.trusted_proxies)
     return app
+
+
+def _provider(settings: Settings) -> Provider | None:
+    """The OpenID provider; it is asked when the first person wants to sign in there, and may be away until then."""
+    redirect_uri = f"{settings.public_url.rstrip('/')}{API}{CALLBACK}"
+    return None if settings.oidc is None else Provider(settings.oidc, redirect_uri)
 
 
 def agent_access(settings: Settings) -> AgentAccess:

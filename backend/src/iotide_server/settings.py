@@ -1,11 +1,17 @@
 """What an installation sets, read from `IOTIDE_...` variables; the programs alone read it and pass values down."""
 
+import json
+from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from iotide_server.accounts.oidc_terms import NamedRole, OidcTerms, check_issuer, parse_role
+from iotide_server.accounts.rotation import SessionTerms
+from iotide_server.kit.proxies import check_proxies
 from iotide_server.kit.vault import Vault
 
 API_PORT: Final = 8470
@@ -15,6 +21,21 @@ API_PORT: Final = 8470
 def _check_key(keys: SecretStr) -> SecretStr:
     Vault(keys.get_secret_value())
     return keys
+
+
+def _roles_by_group(given: object) -> object:
+    """JSON as the environment has it, or what it says already."""
+    by_group = json.loads(given) if isinstance(given, str) else given
+    if not isinstance(by_group, Mapping):
+        raise ValueError('give an object of roles by group, as {"storage": "admin"}')  # noqa: TRY004 - pydantic's own
+    return {group: _named_roles(roles) for group, roles in by_group.items()}
+
+
+def _named_roles(given: object) -> tuple[NamedRole, ...]:
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list):
+        raise ValueError(f"{given!r} is neither a role nor a list of roles")  # noqa: TRY004 - as above
+    return tuple(parse_role(str(text)) for text in texts)
 
 
 class Settings(BaseSettings):
@@ -32,6 +53,15 @@ class Settings(BaseSettings):
         fair_share_half_life_hours: what was used so long ago counts half.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
         notify_loopback: notifications may go to services on the server's own machine, such as a mail relay.
+        session_hours: so long after signing in a browser has to sign in again.
+        session_idle_hours: it has to, also, when it was not used for so long.
+        trusted_proxies: addresses and networks, separated by commas, whose X-Forwarded-For says where a request came
+            from; nobody else's is believed.
+        public_read: whoever is not signed in may look at everything but people, tokens, channels and the audit.
+        oidc_issuer, oidc_client_id, oidc_client_secret, oidc_name, oidc_scopes, oidc_roles_claim: see
+            `accounts.oidc_terms.OidcTerms`; None: no OpenID provider.
+        oidc_roles: roles by group, `{"storage": "admin", "hpc": ["operator@blue", "viewer"]}`; all are in `*`.
+        oidc_admit_without_role: people whose groups give no role get an account all the same.
         frontend_directory: the built browser application; None: the one in the package or the repository.
     """
 
@@ -47,7 +77,48 @@ class Settings(BaseSettings):
     fair_share_half_life_hours: float = Field(default=24.0, gt=0)
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
     notify_loopback: bool = False
+    session_hours: float = Field(default=720.0, gt=0, le=8784)
+    session_idle_hours: float = Field(default=168.0, gt=0, le=8784)
+    trusted_proxies: Annotated[str, AfterValidator(check_proxies)] = ""
+    public_read: bool = False
+    oidc_issuer: Annotated[str, AfterValidator(check_issuer)] | None = None
+    oidc_client_id: str | None = None
+    oidc_client_secret: SecretStr | None = None
+    oidc_name: str = "OpenID"
+    oidc_scopes: Annotated[str, Field(pattern=r"(^|\s)openid(\s|$)")] = "openid profile email"
+    oidc_roles_claim: str = "groups"
+    oidc_roles: Annotated[Mapping[str, tuple[NamedRole, ...]], NoDecode, BeforeValidator(_roles_by_group)] = Field(
+        default_factory=dict
+    )
+    oidc_admit_without_role: bool = False
     frontend_directory: Path | None = None
+
+    @model_validator(mode="after")
+    def _check_oidc(self) -> Self:
+        if self.oidc_issuer is not None and not self.oidc_client_id:
+            raise ValueError("IOTIDE_OIDC_ISSUER is set: set IOTIDE_OIDC_CLIENT_ID, too")
+        return self
+
+    @property
+    def session_terms(self) -> SessionTerms:
+        """How long browsers stay signed in."""
+        return SessionTerms(timedelta(hours=self.session_idle_hours), timedelta(hours=self.session_hours))
+
+    @property
+    def oidc(self) -> OidcTerms | None:
+        """The OpenID provider by which people sign in."""
+        if self.oidc_issuer is None or self.oidc_client_id is None:
+            return None
+        return OidcTerms(
+            issuer=self.oidc_issuer,
+            client_id=self.oidc_client_id,
+            client_secret=self.oidc_client_secret.get_secret_value() if self.oidc_client_secret else None,
+            name=self.oidc_name,
+            scopes=self.oidc_scopes,
+            roles_claim=self.oidc_roles_claim,
+            roles=self.oidc_roles,
+            admits_without_role=self.oidc_admit_without_role,
+        )
 
     @property
     def redis_acl_url(self) -> str:

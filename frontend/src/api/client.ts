@@ -22,8 +22,14 @@ export async function answer<Data>(call: Promise<Outcome<Data>>): Promise<Data> 
   const { data, error, response } = await call.catch((cause: unknown) => {
     throw isAbort(cause) ? cause : ApiError.unreachable(cause);
   });
-  if (!response.ok) throw errorOf(response.status, error);
+  if (!response.ok) throw errorOf(response.status, error, waitOf(response));
   return data as Data;
+}
+
+/** Seconds in the header Retry-After; null where it is absent. */
+function waitOf(response: Response): number | null {
+  const seconds = Number(response.headers.get("retry-after"));
+  return seconds > 0 ? seconds : null;
 }
 
 function isAbort(cause: unknown): boolean {

@@ -20,6 +20,8 @@ export class ApiError extends Error {
     message: string,
     readonly remedy: string | null = null,
     readonly field: string | null = null,
+    /** So long does the server ask to wait. */
+    readonly waitSeconds: number | null = null,
   ) {
     super(message);
   }
@@ -37,10 +39,10 @@ export class ApiError extends Error {
 }
 
 /** The ApiError that a body of the form {"error": {...}} describes, or one that says what came instead. */
-export function errorOf(status: number, body: unknown): ApiError {
+export function errorOf(status: number, body: unknown, waitSeconds: number | null = null): ApiError {
   const parsed = ErrorBody.safeParse(body);
   if (!parsed.success)
     return new ApiError(status, "unexpected_answer", `The server answered with status ${status}.`);
   const { code, message, remedy, field } = parsed.data.error;
-  return new ApiError(status, code, message, remedy ?? null, field ?? null);
+  return new ApiError(status, code, message, remedy ?? null, field ?? null, waitSeconds);
 }

@@ -18,6 +18,7 @@ export type Blackout = Schemas["Blackout"];
 export type Board = Schemas["Board"];
 export type BoardCell = Schemas["BoardCell"];
 export type BoardCluster = Schemas["BoardCluster"];
+export type BrowserSession = Schemas["BrowserSession"];
 export type Calendar = Schemas["Calendar"];
 export type Campaign = Schemas["Campaign"];
 export type CampaignComparison = Schemas["CampaignComparison"];

@@ -6,6 +6,7 @@ import { type UseQueryResult, useInfiniteQuery, useQueries, useQuery } from "@ta
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import type { Target } from "@/api/types";
+import { useIsLoggedIn } from "@/components/session";
 import { campaignsQuery } from "@/features/campaigns/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
@@ -136,6 +137,7 @@ function useDeeds(onDisplay: () => void, onHelp: () => void): Command[] {
 /** Pages, then what the server knows of clusters, their targets, and campaigns. */
 function useCommands(): Command[] {
   const navigate = useNavigate();
+  const isLoggedIn = useIsLoggedIn();
   const { data: campaigns = [] } = useInfiniteQuery(campaignsQuery({}));
   const { data: clusters = NONE } = useQuery(clustersQuery);
   const targets = useQueries({
@@ -144,10 +146,10 @@ function useCommands(): Command[] {
   });
   return useMemo(
     () => [
-      ...PAGES.map(
+      ...PAGES.filter(([, to]) => isLoggedIn || to !== "/settings").map(
         ([label, to]): Command => ({ id: to, label, group: "Page", run: () => void navigate({ to }) }),
       ),
-      { id: "new", label: t`New campaign`, group: "Do", run: () => void navigate({ to: "/campaigns/new" }) },
+      ...(isLoggedIn ? [newCampaign(() => void navigate({ to: "/campaigns/new" }))] : []),
       ...clusters.map(
         ({ id, name }): Command => ({
           id: t`trend ${id}`,
@@ -173,8 +175,12 @@ function useCommands(): Command[] {
         }),
       ),
     ],
-    [navigate, campaigns, clusters, targets],
+    [navigate, campaigns, clusters, targets, isLoggedIn],
   );
+}
+
+function newCampaign(run: () => void): Command {
+  return { id: "new", label: t`New campaign`, group: "Do", run };
 }
 
 function gatherTargets(results: readonly UseQueryResult<Target[]>[]): readonly Target[] {

@@ -11,7 +11,7 @@ import { ButtonLink, MenuLink, TextLink } from "@/components/links";
 import { OriginProvider } from "@/components/Origin";
 import { usePreferences } from "@/components/preferences";
 import { useScheme } from "@/components/scheme";
-import { SessionProvider, usePrincipal } from "@/components/session";
+import { SessionProvider, useIsLoggedIn, usePrincipal } from "@/components/session";
 import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { useKeys } from "./useKeys";
@@ -78,6 +78,8 @@ export function Shell() {
 }
 
 function Menu() {
+  const isLoggedIn = useIsLoggedIn();
+  const places = PLACES.filter(({ to }) => isLoggedIn || to !== "/settings");
   const { pathname } = useLocation();
   const nav = useRef<HTMLElement>(null);
   // On a narrow screen the menu scrolls: where one is stays in sight.
@@ -88,7 +90,7 @@ function Menu() {
   }, [pathname]);
   return (
     <nav aria-label={t`Main`} className="iotide-scroll" ref={nav}>
-      {PLACES.map(({ to, label, icon, holds }) => {
+      {places.map(({ to, label, icon, holds }) => {
         const isAround = holds?.test(pathname) ?? false;
         return (
           <MenuLink
@@ -113,7 +115,8 @@ interface HeaderProps {
 }
 
 function Header({ isLineUp, onPalette, onDisplay }: HeaderProps) {
-  const { name } = usePrincipal();
+  const { name, kind } = usePrincipal();
+  const { href } = useLocation();
   return (
     <header>
       <Group gap="sm" wrap="nowrap">
@@ -141,9 +144,13 @@ function Header({ isLineUp, onPalette, onDisplay }: HeaderProps) {
         >
           <Icon name="settings" />
         </ActionIcon>
-        <ButtonLink maw={160} px="sm" to="/settings" variant="default">
-          {name}
-        </ButtonLink>
+        {kind === "anonymous" ? (
+          <ButtonLink px="sm" search={{ next: href }} to="/login">{t`Log in`}</ButtonLink>
+        ) : (
+          <ButtonLink maw={160} px="sm" to="/settings" variant="default">
+            {name}
+          </ButtonLink>
+        )}
       </Group>
     </header>
   );

@@ -15,11 +15,12 @@ import {
   trends,
 } from "./routes/findings";
 import { cluster, node, overview, queue, target } from "./routes/places";
-import { type Context, login, root, shell } from "./routes/shell";
+import { type Context, login, requireLogin, root, shell } from "./routes/shell";
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "settings",
+  beforeLoad: requireLogin,
   component: lazyRouteComponent(() => import("./pages/SettingsRoute")),
 });
 

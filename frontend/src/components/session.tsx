@@ -31,6 +31,16 @@ export function useMayRun(clusterId: number): boolean {
   return useMay("operator", clusterId) && isOwn;
 }
 
+/** Whether somebody is logged in; where the installation is open for reading, others look at it, too. */
+export function useIsLoggedIn(): boolean {
+  return usePrincipal().kind !== "anonymous";
+}
+
+/** What is of no use to whoever only looks at the installation without an account. */
+export function LoggedIn({ children }: { children: ReactNode }) {
+  return useIsLoggedIn() && children;
+}
+
 /** Whether the user has at least `role` in any cluster. */
 export function useMaySomewhere(role: Role): boolean {
   return usePrincipal().roles.some((grant) => RANK[grant.role] >= RANK[role]);

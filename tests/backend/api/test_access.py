@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.rules import HasRole, Public, SignedIn
+from iotide_server.accounts.rules import HasRole, Public, SignedIn, SignedInOrReading
 from iotide_server.clusters.rules import IsNode
 from iotide_server.kit.db import Database
 from iotide_server.main import API, create_app
@@ -25,6 +25,9 @@ ROUTES = declared_routes(create_app(Settings(database_url=NOWHERE, redis_url=Sec
 PUBLIC = {
     f"GET {API}/health",
     f"GET {API}/ready",
+    f"GET {API}/session/ways",
+    f"GET {API}/session/provider",
+    f"GET {API}/session/provider/callback",
     f"POST {API}/session",
     f"POST {API}/session/link",
     f"POST {API}/agent/enroll",
@@ -75,7 +78,9 @@ def test_what_is_public_is_meant_to_be() -> None:
     ids=["nobody", "API token", "node token", "odd token", "basic", "cookie"],
 )
 def test_nobody_gets_in_without_proof(client: TestClient, headers: Headers) -> None:
-    assert set(answers(client, routes_with(SignedIn, HasRole), headers)) == {(401, "not_authenticated")}
+    assert set(answers(client, routes_with(SignedIn, SignedInOrReading, HasRole), headers)) == {
+        (401, "not_authenticated")
+    }
     assert set(answers(client, routes_with(IsNode), headers)) <= {(401, "not_authenticated"), (403, "not_allowed")}
 
 
@@ -83,7 +88,9 @@ def test_a_node_token_opens_no_person_s_route(client: TestClient, database: Data
     with database.transaction() as session:
         make_node(session, make_cluster(session))
     headers = {"Authorization": f"Bearer {node_token('n1')}"}
-    assert set(answers(client, routes_with(SignedIn, HasRole), headers)) == {(401, "not_authenticated")}
+    assert set(answers(client, routes_with(SignedIn, SignedInOrReading, HasRole), headers)) == {
+        (401, "not_authenticated")
+    }
 
 
 def test_an_administrator_s_token_opens_no_agent_s_route(client: TestClient, admin: Person) -> None:

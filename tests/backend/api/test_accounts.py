@@ -66,7 +66,7 @@ def test_a_change_by_cookie_needs_the_header_that_other_sites_cannot_send(
 def test_signing_out_ends_the_session(client: TestClient, database: Database) -> None:
     sign_in(client, database)
     cookie = client.cookies["iotide_session"]
-    assert client.delete("/api/v1/session", headers=CSRF).status_code == 204
+    assert client.delete("/api/v1/session", headers=CSRF).json() == {"provider_url": None}
     assert "iotide_session" not in client.cookies
     assert error(client.get("/api/v1/session", headers={"Cookie": f"iotide_session={cookie}"})) == (
         401,

@@ -43,3 +43,21 @@ def record(session: Session, principal: Principal, action: Action) -> None:
             after=action.after,
         )
     )
+
+
+def record_refusal(session: Session, principal: Principal, user_id: int | None, after: Json) -> None:
+    """Write down that somebody was not let in; `user_id` is None where the name is nobody's."""
+    session.add(
+        AuditEntry(
+            principal_kind=principal.kind,
+            principal_id=principal.id,
+            principal_name=principal.name,
+            address=principal.address,
+            action="sign_in_refused",
+            subject_kind="user",
+            subject_id=user_id,
+            cluster_id=None,
+            before=None,
+            after=after,
+        )
+    )

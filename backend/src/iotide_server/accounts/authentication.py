@@ -1,34 +1,23 @@
 """From a proof of identity to a principal; only digests of secrets are ever looked up."""
 
-import hashlib
-import secrets
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import repository
-from iotide_server.accounts.models import Role, RoleGrant, User
+from iotide_server.accounts.models import Role, User
 from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.rotation import Browser, SessionTerms, recognise
+from iotide_server.accounts.secret import digest
 from iotide_server.kit.errors import NotAuthenticatedError
 
 API_TOKEN_PREFIX: Final = "iot_"  # noqa: S105 - a prefix, not a secret
 NODE_TOKEN_PREFIX: Final = "ion_"  # noqa: S105 - as above
-SESSION_IDLE: Final = timedelta(days=7)
 _TOUCH_EVERY: Final = timedelta(minutes=1)
 Scope = Literal["read", "operate", "admin"]
 _SCOPE_ROLES: Final[dict[str, Role]] = {"read": Role.VIEWER, "operate": Role.OPERATOR, "admin": Role.ADMIN}
-
-
-def new_secret(prefix: str = "") -> str:
-    """An unguessable secret of 256 bits that is safe in URLs, cookies and shells."""
-    return prefix + secrets.token_urlsafe(32)
-
-
-def digest(secret: str) -> str:
-    """What is stored of a secret; its 256 random bits need no salt and no slow hash."""
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def no_credentials() -> NotAuthenticatedError:
@@ -64,19 +53,27 @@ def by_api_token(session: Session, secret: str, address: str | None, now: dateti
     return Principal(PrincipalKind.TOKEN, token.id, name, address, user.id, grants, published)
 
 
-def by_session_cookie(session: Session, secret: str, address: str | None, now: datetime) -> Principal:
+@dataclass(frozen=True, slots=True)
+class SignedInBrowser:
+    """Who is signed in there, and the secret for its cookie where that changes."""
+
+    principal: Principal
+    offered: str | None
+
+
+def by_session_cookie(
+    session: Session, secret: str, browser: Browser, now: datetime, terms: SessionTerms
+) -> SignedInBrowser:
     """The principal of a signed-in browser.
 
     Raises:
         NotAuthenticatedError: unknown, expired or idle for too long, or its user is disabled.
     """
-    found = repository.live_session(session, digest(secret), now, idle_since=now - SESSION_IDLE)
+    found = recognise(session, secret, browser, now, terms)
     if found is None:
         raise NotAuthenticatedError("the session has ended", remedy="sign in again")
-    signed_in, user = found
-    if now - signed_in.last_seen_at > _TOUCH_EVERY:
-        signed_in.last_seen_at = now
-    return user_principal(session, user, address)
+    principal = user_principal(session, found.user, browser.address)
+    return SignedInBrowser(replace(principal, session_id=found.row.id), found.offered)
 
 
 def user_principal(session: Session, user: User, address: str | None) -> Principal:
@@ -98,5 +95,10 @@ def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal |
 
 
 def _grants(session: Session, user: User) -> dict[int | None, Role]:
-    grants: list[RoleGrant] = repository.grants(session, user.id)
-    return {grant.cluster_id: Role(grant.role) for grant in grants}
+    """The strongest role in each cluster: an administrator may have given one and the provider another."""
+    strongest: dict[int | None, Role] = {}
+    for grant in repository.grants(session, user.id):
+        role = Role(grant.role)
+        if role.rank >= strongest.get(grant.cluster_id, Role.VIEWER).rank:
+            strongest[grant.cluster_id] = role
+    return strongest

@@ -8,6 +8,7 @@ from iotide_server.kit.errors import (
     NotAllowedError,
     NotAuthenticatedError,
     NotFoundError,
+    TooManyRequestsError,
 )
 
 
@@ -34,6 +35,19 @@ class WrongCredentialsError(NotAuthenticatedError):
         super().__init__("name or password is wrong", remedy="try again, or ask an administrator for a sign-in link")
 
 
+class TooManyAttemptsError(TooManyRequestsError):
+    """Too many proofs of identity were wrong lately; none is looked at for a while, not even a right one."""
+
+    code = "too_many_attempts"
+
+    def __init__(self, wait_seconds: int) -> None:
+        super().__init__(
+            f"too many attempts failed; the next one is looked at in {wait_seconds} s",
+            wait_seconds,
+            remedy="wait so long, then try again",
+        )
+
+
 class LinkSpentError(NotAuthenticatedError):
     """A sign-in link that is unknown, expired or used."""
 
@@ -53,6 +67,27 @@ class PersonWantedError(NotAllowedError):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"an API token cannot {what}", remedy="sign in with a browser")
+
+
+class SessionNotFoundError(NotFoundError):
+    """No such session of the caller's."""
+
+    code = "session_not_found"
+
+    def __init__(self, session_id: int) -> None:
+        super().__init__(f"you have no session {session_id}", field="session_id", value=session_id)
+
+
+class PasswordElsewhereError(ConflictError):
+    """The person signs in at the OpenID provider, which alone decides whether they still may."""
+
+    code = "password_elsewhere"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "you sign in with your organisation's account, which has the password",
+            remedy="change it there",
+        )
 
 
 class TokenNotFoundError(NotFoundError):

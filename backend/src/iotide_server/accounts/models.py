@@ -24,8 +24,20 @@ class Role(StrEnum):
         return list(Role).index(self)
 
 
+class GrantSource(StrEnum):
+    """Who gave a role: an administrator here, or the OpenID provider by the person's groups."""
+
+    LOCAL = "local"
+    PROVIDER = "provider"
+
+
 class User(Identified, Base):
-    """A person. `password_hash` is None until a password is set."""
+    """A person. `password_hash` is None until a password is set.
+
+    Attributes:
+        issuer, subject: who they are at an OpenID provider; None for people of this installation alone. The name says
+            nothing of that: it may be another one there, and somebody else may have it there.
+    """
 
     __tablename__ = "user_account"
 
@@ -33,20 +45,29 @@ class User(Identified, Base):
     password_hash: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     disabled_at: Mapped[datetime | None]
+    issuer: Mapped[str | None]
+    subject: Mapped[str | None]
+
+    __table_args__ = (
+        UniqueConstraint("issuer", "subject"),
+        CheckConstraint("(issuer IS NULL) = (subject IS NULL)", name="provider"),
+    )
 
 
 class RoleGrant(Identified, Base):
-    """A role of a user in one cluster, or in all where `cluster_id` is None."""
+    """A role of a user in one cluster, or in all where `cluster_id` is None; of several the strongest holds."""
 
     __tablename__ = "role_grant"
 
     user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
     cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
     role: Mapped[str]
+    source: Mapped[str] = mapped_column(server_default=GrantSource.LOCAL)
 
     __table_args__ = (
-        UniqueConstraint("user_id", "cluster_id", postgresql_nulls_not_distinct=True),
+        UniqueConstraint("user_id", "cluster_id", "source", postgresql_nulls_not_distinct=True),
         CheckConstraint("role IN ('viewer', 'operator', 'admin')", name="role"),
+        CheckConstraint("source IN ('local', 'provider')", name="source"),
     )
 
 
@@ -62,15 +83,56 @@ class LoginLink(Identified, Base):
 
 
 class UserSession(Identified, Base):
-    """A signed-in browser; only the SHA-256 of its cookie is stored."""
+    """A signed-in browser; only the SHA-256 of its cookie is stored. `rotation.py` says how the cookie changes.
+
+    Attributes:
+        rotated_at: since when the secret is the one it is.
+        next_sha256, next_at: of the secret that was offered instead and has not come back yet, and when that was.
+        former_sha256, former_until: of the secret before, and how long it still opens.
+        address, browser: from where it was last seen; `browser` is what it called itself, cut short.
+        begun_by: how the person signed in.
+    """
 
     __tablename__ = "user_session"
 
-    user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"), index=True)
     secret_sha256: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
+    rotated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    next_sha256: Mapped[str | None] = mapped_column(unique=True)
+    next_at: Mapped[datetime | None]
+    former_sha256: Mapped[str | None] = mapped_column(unique=True)
+    former_until: Mapped[datetime | None]
+    address: Mapped[str | None]
+    browser: Mapped[str | None]
+    begun_by: Mapped[str] = mapped_column(server_default="password")
+
+    __table_args__ = (CheckConstraint("begun_by IN ('link', 'password', 'provider')", name="begun_by"),)
+
+
+class FailedAttempt(Identified, Base):
+    """A proof of identity that was refused; kept for as long as it counts against the next ones, see `throttle.py`.
+
+    Attributes:
+        network: the address, or for IPv6 the network of 64 bits that one customer has; empty where it is unknown.
+        name_sha256: of the name that was given; not the name, since people type their password there by mistake.
+    """
+
+    __tablename__ = "failed_attempt"
+
+    at: Mapped[datetime]
+    kind: Mapped[str]
+    network: Mapped[str]
+    name_sha256: Mapped[str | None]
+
+    __table_args__ = (
+        CheckConstraint("kind IN ('password', 'link', 'enrolment', 'provider')", name="kind"),
+        Index("ix_failed_attempt_network", "network", "kind", "at"),
+        Index("ix_failed_attempt_name", "name_sha256", "at", postgresql_where=text("name_sha256 IS NOT NULL")),
+        Index("ix_failed_attempt_at", "at"),
+    )
 
 
 class ApiToken(Identified, Base):

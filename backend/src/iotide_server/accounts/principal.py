@@ -29,6 +29,7 @@ class Principal:
         grants: role by cluster; the key None stands for all clusters, those to come included.
         published: names, by id, of the clusters of which only published results are known: everybody may view them, and
             nobody may change them.
+        session_id: of the browser's session, where that proved who is calling.
     """
 
     kind: PrincipalKind
@@ -38,6 +39,7 @@ class Principal:
     user_id: int | None = None
     grants: Mapping[int | None, Role] = field(default_factory=dict)
     published: Mapping[int, str] = field(default_factory=dict)
+    session_id: int | None = None
 
     def role_in(self, cluster_id: int | None) -> Role | None:
         """The strongest role in the cluster, or, for None, over all clusters; None without any."""
@@ -89,3 +91,9 @@ class Principal:
 
 
 ANONYMOUS = Principal(PrincipalKind.ANONYMOUS, None, "anonymous")
+
+
+def public_reader(address: str | None, published: Mapping[int, str]) -> Principal:
+    """Nobody in particular, who may view everything where the installation is open for reading."""
+    grants: dict[int | None, Role] = {None: Role.VIEWER}
+    return Principal(PrincipalKind.ANONYMOUS, None, "anonymous", address, None, grants, published)

@@ -7,7 +7,16 @@ from datetime import datetime
 from sqlalchemy import Row, delete, exists, or_, select, text, update
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, RoleGrant, User, UserSession
+from iotide_server.accounts.models import (
+    ApiToken,
+    AuditEntry,
+    GrantSource,
+    LoginLink,
+    Role,
+    RoleGrant,
+    User,
+    UserSession,
+)
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
 
@@ -25,22 +34,6 @@ def live_api_token(session: Session, secret_sha256: str, now: datetime) -> Row[A
     ).one_or_none()
 
 
-def live_session(
-    session: Session, secret_sha256: str, now: datetime, *, idle_since: datetime
-) -> Row[UserSession, User] | None:
-    """A session that has neither expired nor been idle since then, with its user."""
-    return session.execute(
-        select(UserSession, User)
-        .join(User, User.id == UserSession.user_id)
-        .where(
-            UserSession.secret_sha256 == secret_sha256,
-            UserSession.expires_at > now,
-            UserSession.last_seen_at > idle_since,
-            User.disabled_at.is_(None),
-        )
-    ).one_or_none()
-
-
 def spend_link(session: Session, secret_sha256: str, now: datetime) -> User | None:
     """The user of an unspent link, which is spent from now on; of two calls at once one wins."""
     user_id = session.scalar(
@@ -50,16 +43,6 @@ def spend_link(session: Session, secret_sha256: str, now: datetime) -> User | No
         .returning(LoginLink.user_id)
     )
     return session.scalar(select(User).where(User.id == user_id, User.disabled_at.is_(None)))
-
-
-def end_session(session: Session, secret_sha256: str) -> None:
-    """Delete one session."""
-    session.execute(delete(UserSession).where(UserSession.secret_sha256 == secret_sha256))
-
-
-def end_sessions_of(session: Session, user_id: int, *, keep_sha256: str) -> None:
-    """Delete all sessions of a user but one."""
-    session.execute(delete(UserSession).where(UserSession.user_id == user_id, UserSession.secret_sha256 != keep_sha256))
 
 
 def delete_expired(session: Session, now: datetime) -> None:
@@ -115,10 +98,15 @@ def grants_of(session: Session, user_ids: Collection[int]) -> Mapping[int, list[
     return by_user
 
 
-def replace_grants(session: Session, user_id: int, roles: Mapping[int | None, Role]) -> list[RoleGrant]:
-    """Give the user exactly these roles."""
-    session.execute(delete(RoleGrant).where(RoleGrant.user_id == user_id))
-    session.add_all(RoleGrant(user_id=user_id, cluster_id=cluster_id, role=role) for cluster_id, role in roles.items())
+def replace_grants(
+    session: Session, user_id: int, roles: Mapping[int | None, Role], source: GrantSource = GrantSource.LOCAL
+) -> list[RoleGrant]:
+    """Give the user exactly these roles of that source; those of the other source stay."""
+    session.execute(delete(RoleGrant).where(RoleGrant.user_id == user_id, RoleGrant.source == source))
+    session.add_all(
+        RoleGrant(user_id=user_id, cluster_id=cluster_id, role=role, source=source)
+        for cluster_id, role in roles.items()
+    )
     session.flush()
     return grants(session, user_id)
 
@@ -127,6 +115,17 @@ def existing_clusters(session: Session, cluster_ids: Collection[int]) -> set[int
     """Those of the clusters that exist; in SQL alone, because the slice of clusters stands above this one."""
     found = session.scalars(text("SELECT id FROM cluster WHERE id = ANY(:ids)"), {"ids": list(cluster_ids)})
     return set(found)
+
+
+def clusters_named(session: Session, names: Collection[str]) -> dict[str, int]:
+    """Ids by name of those of the clusters that exist; in SQL alone, as above."""
+    rows = session.execute(text("SELECT name, id FROM cluster WHERE name = ANY(:names)"), {"names": list(names)})
+    return dict(rows.all())
+
+
+def user_of_provider(session: Session, issuer: str, subject: str) -> User | None:
+    """The user whom the provider knows by that subject, disabled or not."""
+    return session.scalar(select(User).where(User.issuer == issuer, User.subject == subject))
 
 
 def published_clusters(session: Session) -> dict[int, str]:

@@ -1,18 +1,14 @@
-"""Routes of accounts: signing in and out, API tokens, users and the audit."""
+"""Routes of accounts: API tokens, users and the audit."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 
-from iotide_server.accounts import service, sessions
-from iotide_server.accounts.rules import SESSION_COOKIE, Admin, Anyone, Person, caller_address
+from iotide_server.accounts import service
+from iotide_server.accounts.rules import Admin, Person
 from iotide_server.accounts.schemas import (
     AuditEntry,
-    CredentialsInput,
-    LinkInput,
-    PasswordInput,
     RoleGrant,
-    SessionState,
     SignInLink,
     Token,
     TokenCreated,
@@ -25,46 +21,6 @@ from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 
 router = APIRouter(tags=["accounts"])
-
-
-@router.post("/session/link", summary="Sign in by link", responses=errors(401))
-def sign_in_by_link(
-    _: Anyone, session: Tx, now: Now, request: Request, response: Response, body: LinkInput
-) -> SessionState:
-    """Spend a one-time link; the answer sets the session cookie."""
-    signed_in = sessions.sign_in_by_link(session, body.token, caller_address(request), now)
-    return _with_cookie(request, response, signed_in)
-
-
-@router.post("/session", summary="Sign in", responses=errors(401))
-def sign_in(
-    _: Anyone, session: Tx, now: Now, request: Request, response: Response, body: CredentialsInput
-) -> SessionState:
-    """By name and password; the answer sets the session cookie."""
-    address = caller_address(request)
-    return _with_cookie(
-        request, response, sessions.sign_in_by_password(session, body.name, body.password, address, now)
-    )
-
-
-@router.get("/session", summary="Show who is calling")
-def get_session(principal: Person) -> SessionState:
-    """The caller with their roles."""
-    return SessionState.of(principal)
-
-
-@router.delete("/session", summary="Sign out", status_code=204)
-def sign_out(principal: Person, session: Tx, request: Request, response: Response) -> None:
-    """End this browser's session."""
-    sessions.sign_out(session, principal, request.cookies.get(SESSION_COOKIE))
-    response.delete_cookie(SESSION_COOKIE)
-
-
-@router.put("/session/password", summary="Set a password", status_code=204)
-def set_password(principal: Person, session: Tx, request: Request, body: PasswordInput) -> None:
-    """Set or change your own password; all your other sessions end."""
-    secret = request.cookies.get(SESSION_COOKIE)
-    sessions.set_password(session, principal, secret, body.old_password, body.new_password)
 
 
 @router.get("/tokens", summary="List API tokens")
@@ -121,18 +77,6 @@ def list_audit(
 ) -> Page[AuditEntry]:
     """Who changed what in the clusters that you administer, newest first."""
     return service.list_audit(session, principal, cluster_id, paging).page(AuditEntry.of)
-
-
-def _with_cookie(request: Request, response: Response, signed_in: sessions.SignedIn) -> SessionState:
-    response.set_cookie(
-        SESSION_COOKIE,
-        signed_in.secret,
-        max_age=int(sessions.SESSION_LIFETIME.total_seconds()),
-        httponly=True,
-        samesite="strict",
-        secure=request.app.state.public_url.startswith("https:"),
-    )
-    return SessionState.of(signed_in.principal)
 
 
 def _grants(roles: list[RoleGrant]) -> list[service.Grant]:

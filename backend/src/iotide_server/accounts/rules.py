@@ -1,32 +1,55 @@
 """Who may call a route: each declares exactly one rule, as the annotation of its principal (a test looks for it)."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Final
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy.orm import Session
+from starlette.requests import HTTPConnection
 
-from iotide_server.accounts import authentication
+from iotide_server.accounts import authentication, repository
+from iotide_server.accounts.browser_cookies import (
+    SESSION_COOKIE,
+    caller_address,
+    caller_browser,
+    keep_session,
+    read_cookie,
+)
 from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import ANONYMOUS, Principal
-from iotide_server.kit.errors import NotAllowedError
+from iotide_server.accounts.principal import ANONYMOUS, Principal, PrincipalKind, public_reader
+from iotide_server.kit.db import after_commit
+from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
+from iotide_server.kit.people import hide_people
 from iotide_server.kit.web import Now, Tx
 
-SESSION_COOKIE = "iotide_session"
 CSRF_HEADER = "X-Iotide-Csrf"
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_ASKS_FOR_PEOPLE: Final = frozenset({"owner"})
+"""Parameters that ask for what somebody in particular did."""
 
 Bearer = Annotated[
     HTTPAuthorizationCredentials | None,
     Security(HTTPBearer(auto_error=False, description="An API token `iot_...`, or a node token on /agent routes")),
 ]
+
+
+class _SessionCookie(APIKeyCookie):
+    """Reads the cookie by the name that it has where the service is reached by HTTPS, too."""
+
+    async def __call__(self, request: HTTPConnection) -> str | None:
+        return read_cookie(request)
+
+
 _Cookie = Annotated[
     str | None,
     Security(
-        APIKeyCookie(
+        _SessionCookie(
             name=SESSION_COOKIE,
             auto_error=False,
-            description=f"Session of a browser; anything but a GET also needs the header `{CSRF_HEADER}: 1`",
+            description="Session of a browser, by HTTPS named `__Host-iotide_session`; anything but a GET also needs "
+            f"the header `{CSRF_HEADER}: 1`",
         )
     ),
 ]
@@ -38,24 +61,50 @@ class MissingCsrfHeaderError(NotAllowedError):
     code = "csrf_header_missing"
 
 
-def caller_address(request: Request) -> str | None:
-    """The address at the other end of the connection."""
-    return request.client.host if request.client else None
-
-
 def _caller(request: Request, session: Tx, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
-    address = caller_address(request)
     if bearer is not None:
-        return authentication.by_api_token(session, bearer.credentials, address, now)
+        return authentication.by_api_token(session, bearer.credentials, caller_address(request), now)
     if cookie is not None:
-        principal = authentication.by_session_cookie(session, cookie, address, now)
+        try:
+            principal = _by_cookie(request, session, cookie, now)
+        except NotAuthenticatedError:
+            reader = _public_reader(request, session)
+            if reader is None:
+                raise
+            return reader
         if request.method not in _SAFE_METHODS and request.headers.get(CSRF_HEADER) != "1":
             raise MissingCsrfHeaderError("the request has a cookie and no CSRF header", remedy=f"send {CSRF_HEADER}: 1")
         return principal
-    raise authentication.no_credentials()
+    reader = _public_reader(request, session)
+    if reader is None:
+        raise authentication.no_credentials()
+    return reader
+
+
+def _by_cookie(request: Request, session: Session, cookie: str, now: datetime) -> Principal:
+    found = authentication.by_session_cookie(
+        session, cookie, caller_browser(request), now, request.app.state.session_terms
+    )
+    if found.offered is not None:
+        secret = found.offered
+        after_commit(session, lambda: keep_session(request, secret))
+    return found.principal
+
+
+def _public_reader(request: Request, session: Session) -> Principal | None:
+    is_open = request.app.state.public_read and request.method in _SAFE_METHODS
+    if not is_open or _ASKS_FOR_PEOPLE & request.query_params.keys():
+        return None
+    return public_reader(caller_address(request), repository.published_clusters(session))
 
 
 _Caller = Annotated[Principal, Depends(_caller, scope="function")]
+
+
+def _require_somebody(caller: Principal) -> Principal:
+    if caller.kind is PrincipalKind.ANONYMOUS:
+        raise authentication.no_credentials()
+    return caller
 
 
 class Rule:
@@ -77,27 +126,44 @@ class SignedIn(Rule):
 
     async def __call__(self, caller: _Caller) -> Principal:
         """Let any person pass."""
+        return _require_somebody(caller)
+
+
+@dataclass(frozen=True)
+class SignedInOrReading(Rule):
+    """Any person, and where the installation is open for reading everybody."""
+
+    async def __call__(self, caller: _Caller) -> Principal:
+        """Let pass who is known or may read unknown."""
         return caller
 
 
 @dataclass(frozen=True)
 class HasRole(Rule):
-    """A person with at least `role` in some cluster; the service then asks about the very cluster."""
+    """A person with at least `role` in some cluster; the service then asks about the very cluster.
+
+    Where the installation is open for reading, everybody is a viewer, who gets to know nothing of people.
+    """
 
     role: Role
 
     async def __call__(self, caller: _Caller) -> Principal:
         """Let pass who has the role somewhere."""
+        if self.role is not Role.VIEWER:
+            _require_somebody(caller)
         if not caller.may_somewhere(self.role):
             raise NotAllowedError(
                 f"{caller.name} is not {self.role} of any cluster",
                 remedy=f"ask an administrator for the role {self.role}",
             )
+        if caller.kind is PrincipalKind.ANONYMOUS:
+            hide_people()
         return caller
 
 
 Anyone = Annotated[Principal, Depends(Public())]
 Person = Annotated[Principal, Depends(SignedIn(), scope="function")]
+Reader = Annotated[Principal, Depends(SignedInOrReading(), scope="function")]
 Viewer = Annotated[Principal, Depends(HasRole(Role.VIEWER), scope="function")]
 Operator = Annotated[Principal, Depends(HasRole(Role.OPERATOR), scope="function")]
 Admin = Annotated[Principal, Depends(HasRole(Role.ADMIN), scope="function")]

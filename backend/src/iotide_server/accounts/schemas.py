@@ -7,36 +7,13 @@ from pydantic import Field
 
 from iotide_server.accounts import models, service
 from iotide_server.accounts.authentication import Scope
-from iotide_server.accounts.models import Role
-from iotide_server.accounts.principal import Principal as Caller
+from iotide_server.accounts.models import GrantSource, Role
 from iotide_server.accounts.principal import PrincipalKind
 from iotide_server.kit.db import Json
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, UtcTime
 
 PersonName = Annotated[Name, Field(description="Name to sign in with", examples=["grace"])]
-NewPassword = Annotated[str, Field(min_length=10, max_length=200, examples=["correct horse battery"])]
-GivenPassword = Annotated[str, Field(max_length=200, examples=["correct horse battery"])]
-
-
-class LinkInput(Input):
-    """What stands behind `#token=` in a sign-in link."""
-
-    token: Annotated[str, Field(max_length=200, examples=["kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ"])]
-
-
-class CredentialsInput(Input):
-    """Name and password."""
-
-    name: Annotated[str, Field(max_length=200, examples=["grace"])]
-    password: GivenPassword
-
-
-class PasswordInput(Input):
-    """A new password; `old_password` is null for who had none."""
-
-    old_password: GivenPassword | None
-    new_password: NewPassword
 
 
 class RoleGrant(Input):
@@ -44,27 +21,6 @@ class RoleGrant(Input):
 
     cluster_id: Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])] | None
     role: Annotated[Role, Field(examples=["operator"])]
-
-
-class Principal(Output):
-    """Who is calling."""
-
-    kind: PrincipalKind
-    id: Annotated[int | None, Field(description="Of the user or the API token")]
-    name: Annotated[str, Field(examples=["grace"])]
-    roles: list[RoleGrant]
-
-
-class SessionState(Output):
-    """A session."""
-
-    principal: Principal
-
-    @classmethod
-    def of(cls, caller: Caller) -> "SessionState":
-        """As the API shows the caller."""
-        roles = [RoleGrant(cluster_id=cluster_id, role=role) for cluster_id, role in caller.grants.items()]
-        return cls(principal=Principal(kind=caller.kind, id=caller.id, name=caller.name, roles=roles))
 
 
 class TokenInput(Input):
@@ -119,7 +75,11 @@ class User(Output):
     has_password: bool
     created_at: datetime
     disabled_at: datetime | None
-    roles: list[RoleGrant]
+    roles: Annotated[list[RoleGrant], Field(description="Given by administrators")]
+    issuer: Annotated[str | None, Field(description="The OpenID provider they sign in at; null for none")]
+    provider_roles: Annotated[
+        list[RoleGrant], Field(description="Given by their groups at the provider, anew at each sign-in")
+    ]
 
     @classmethod
     def of(cls, found: service.UserWithGrants) -> "User":
@@ -130,8 +90,14 @@ class User(Output):
             has_password=found.user.password_hash is not None,
             created_at=found.user.created_at,
             disabled_at=found.user.disabled_at,
-            roles=[RoleGrant(cluster_id=row.cluster_id, role=Role(row.role)) for row in found.grants],
+            roles=_roles(found.grants, GrantSource.LOCAL),
+            issuer=found.user.issuer,
+            provider_roles=_roles(found.grants, GrantSource.PROVIDER),
         )
+
+
+def _roles(grants: list[models.RoleGrant], source: GrantSource) -> list[RoleGrant]:
+    return [RoleGrant(cluster_id=row.cluster_id, role=Role(row.role)) for row in grants if row.source == source]
 
 
 class SignInLink(Output):

@@ -6,9 +6,9 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit, repository, sessions
+from iotide_server.accounts import audit, repository, session_repository, sessions
 from iotide_server.accounts.audit import Action
-from iotide_server.accounts.authentication import API_TOKEN_PREFIX, Scope, digest, new_secret
+from iotide_server.accounts.authentication import API_TOKEN_PREFIX, Scope
 from iotide_server.accounts.errors import (
     ExpiryPassedError,
     GrantOfUnknownClusterError,
@@ -18,8 +18,9 @@ from iotide_server.accounts.errors import (
     UserNameTakenError,
     UserNotFoundError,
 )
-from iotide_server.accounts.models import ApiToken, AuditEntry, Role, RoleGrant, User
+from iotide_server.accounts.models import ApiToken, AuditEntry, GrantSource, Role, RoleGrant, User
 from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 
@@ -128,7 +129,7 @@ def create_user(session: Session, principal: Principal, name: str, grants: list[
 def change_user(
     session: Session, principal: Principal, user_id: int, grants: list[Grant], disabled_at: datetime | None
 ) -> UserWithGrants:
-    """Replace the user's roles; while disabled, their sessions and tokens open nothing.
+    """Replace the roles that administrators gave; a user who is disabled loses all sessions, and tokens open nothing.
 
     Raises:
         UserNotFoundError: there is no such user.
@@ -141,10 +142,17 @@ def change_user(
         raise UserNotFoundError(user_id)
     if user.id == principal.user_id:
         raise OwnAccountError(user_id, "change your own roles or disable yourself")
-    held = [Grant(row.cluster_id, Role(row.role)) for row in repository.grants(session, user.id)]
+    held = [
+        Grant(row.cluster_id, Role(row.role))
+        for row in repository.grants(session, user.id)
+        if row.source == GrantSource.LOCAL
+    ]
     before: Json = {"roles": _shown(held), "disabled": user.disabled_at is not None}
     rows = _replace_grants(session, user.id, grants)
     user.disabled_at = disabled_at
+    if disabled_at is not None:
+        # They are refused anyway while disabled, and none comes to life again afterwards.
+        session_repository.end_sessions_of(session, user.id)
     after: Json = {"roles": _shown(grants), "disabled": disabled_at is not None}
     audit.record(session, principal, Action("user_changed", "user", user.id, None, before=before, after=after))
     return UserWithGrants(user, rows)

@@ -1,26 +1,48 @@
 """How people sign in: by a one-time link or by name and password, and what their browser then holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 import structlog
-from pwdlib import PasswordHash
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts import audit, repository
+from iotide_server.accounts import audit, passwords, repository, session_repository, throttle
 from iotide_server.accounts.audit import Action
-from iotide_server.accounts.authentication import digest, new_secret, user_principal
-from iotide_server.accounts.errors import LinkSpentError, PersonWantedError, UserNotFoundError, WrongCredentialsError
+from iotide_server.accounts.authentication import user_principal
+from iotide_server.accounts.errors import (
+    LinkSpentError,
+    PasswordElsewhereError,
+    PersonWantedError,
+    UserNotFoundError,
+    WrongCredentialsError,
+)
 from iotide_server.accounts.models import LoginLink, Role, RoleGrant, User, UserSession
-from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.principal import ANONYMOUS, Principal, PrincipalKind
+from iotide_server.accounts.rotation import Browser, SessionTerms, exchange
+from iotide_server.accounts.secret import digest, new_secret
+from iotide_server.accounts.throttle import Attempt, AttemptKind
+from iotide_server.kit.db import Json
 
-SESSION_LIFETIME: Final = timedelta(days=30)
 LINK_LIFETIME: Final = timedelta(days=1)
 FIRST_ADMIN: Final = "admin"
+BegunBy = Literal["link", "password", "provider"]
+_LONGEST_BROWSER: Final = 300
 _log = structlog.get_logger(__name__)
-_passwords = PasswordHash.recommended()
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Whose browser asks to be signed in.
+
+    Attributes:
+        terms: how long the session is going to last.
+        cookie: what it holds from before; that session ends, and its secret is never taken over.
+    """
+
+    browser: Browser
+    terms: SessionTerms
+    cookie: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,61 +53,99 @@ class SignedIn:
     secret: str
 
 
-def sign_in_by_link(session: Session, secret: str, address: str | None, now: datetime) -> SignedIn:
+def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> SignedIn | LinkSpentError:
     """Spend a one-time link.
 
+    Returns:
+        The session; or that the link is unknown, expired or used before, or its user disabled: the failure is counted.
+
     Raises:
-        LinkSpentError: unknown, expired or used before, or its user is disabled.
+        TooManyAttemptsError: too many links failed from there.
     """
+    attempt = Attempt(AttemptKind.LINK, visitor.browser.address)
+    throttle.admit(session, attempt, now)
     user = repository.spend_link(session, digest(secret), now)
     if user is None:
-        raise LinkSpentError
-    return _begin(session, user, address, now, how="link")
+        note_failure(session, attempt, None, now)
+        return LinkSpentError()
+    return begin(session, user, visitor, now, by="link")
 
 
-def sign_in_by_password(session: Session, name: str, password: str, address: str | None, now: datetime) -> SignedIn:
+def sign_in_by_password(
+    session: Session, name: str, password: str, visitor: Visitor, now: datetime
+) -> SignedIn | WrongCredentialsError:
     """Check name and password, in the same time and with the same answer whether or not there is such a user.
 
+    Returns:
+        The session; or that they do not belong together: the failure is counted.
+
     Raises:
-        WrongCredentialsError: they do not belong together.
+        TooManyAttemptsError: too many failed for that name or from there; the password is not looked at.
     """
+    attempt = Attempt(AttemptKind.PASSWORD, visitor.browser.address, name)
+    throttle.admit(session, attempt, now)
     user = repository.user_by_name(session, name)
-    stored = user.password_hash if user else None
-    matches, renewed = _passwords.verify_and_update(password, stored or _hash_of_nobody())
-    if user is None or stored is None or user.disabled_at is not None or not matches:
-        _log.info("sign_in_refused", name=name, address=address)
-        raise WrongCredentialsError
+    matches, renewed = passwords.matches(password, user.password_hash if user else None)
+    if user is None or user.disabled_at is not None or not matches:
+        note_failure(session, attempt, user, now)
+        return WrongCredentialsError()
     if renewed is not None:
         user.password_hash = renewed
-    return _begin(session, user, address, now, how="password")
+    throttle.forgive(session, attempt)
+    return begin(session, user, visitor, now, by="password")
 
 
-def sign_out(session: Session, principal: Principal, secret: str | None) -> None:
-    """End the session of that cookie."""
-    if secret is not None and principal.kind is PrincipalKind.USER and principal.id is not None:
-        repository.end_session(session, digest(secret))
-        audit.record(session, principal, Action("signed_out", "user", principal.id, None))
+def note_failure(session: Session, attempt: Attempt, user: User | None, now: datetime) -> None:
+    """Count a failure, and write it down; the name only where there is such a user, since it may be a password."""
+    must_wait = throttle.note_failure(session, attempt, now)
+    principal = replace(ANONYMOUS, address=attempt.address)
+    name = user.name if user else None
+    after: Json = {"by": attempt.kind.value, "name": name, "must_wait": must_wait}
+    audit.record_refusal(session, principal, user.id if user else None, after)
+    _log.info("sign_in_refused", by=attempt.kind.value, user_id=user and user.id, address=attempt.address)
 
 
-def set_password(session: Session, principal: Principal, secret: str | None, old: str | None, new: str) -> None:
+def sign_out(session: Session, principal: Principal) -> bool:
+    """End the session that called; whether it was begun at the OpenID provider."""
+    if principal.session_id is None or principal.user_id is None:
+        return False
+    row = session.get_one(UserSession, principal.session_id)
+    session_repository.end_session(session, principal.user_id, principal.session_id)
+    audit.record(session, principal, Action("signed_out", "user", principal.user_id, None))
+    return row.begun_by == "provider"
+
+
+def set_password(
+    session: Session, principal: Principal, old: str | None, new: str, now: datetime
+) -> str | WrongCredentialsError:
     """Give the caller a new password and end all of their other sessions.
 
     Args:
-        secret: the cookie of the session that goes on.
         old: the password so far; not looked at when there is none.
+
+    Returns:
+        The secret that the cookie of the session holds from now on; or that `old` is not the password: the failure is
+        counted.
 
     Raises:
         PersonWantedError: the caller is a program.
-        WrongCredentialsError: `old` is not the password.
+        PasswordElsewhereError: they sign in at the OpenID provider.
+        TooManyAttemptsError: too many passwords failed for them or from there.
     """
     user = session.get(User, principal.user_id) if principal.kind is PrincipalKind.USER else None
-    if user is None or secret is None:
+    if user is None or principal.session_id is None:
         raise PersonWantedError("change a password")
-    if user.password_hash is not None and not _passwords.verify(old or "", user.password_hash):
-        raise WrongCredentialsError
-    user.password_hash = _passwords.hash(new)
-    repository.end_sessions_of(session, user.id, keep_sha256=digest(secret))
+    if user.issuer is not None:
+        raise PasswordElsewhereError
+    attempt = Attempt(AttemptKind.PASSWORD, principal.address, user.name)
+    throttle.admit(session, attempt, now)
+    if user.password_hash is not None and not passwords.matches(old or "", user.password_hash)[0]:
+        note_failure(session, attempt, user, now)
+        return WrongCredentialsError()
+    user.password_hash = passwords.hashed(new)
+    session_repository.end_sessions_of(session, user.id, keep_id=principal.session_id)
     audit.record(session, principal, Action("password_changed", "user", user.id, None))
+    return exchange(session, principal.session_id, now)
 
 
 def make_link(session: Session, user_id: int, public_url: str, now: datetime) -> str:
@@ -121,8 +181,32 @@ def first_admin_link(session: Session, public_url: str, now: datetime) -> str | 
 
 
 def forget_expired(session: Session, now: datetime) -> None:
-    """Delete sessions and links that open nothing any more; the scheduler calls it now and then."""
+    """Delete sessions, links and failures that count for nothing any more; the scheduler calls it now and then."""
     repository.delete_expired(session, now)
+    throttle.forget_old(session, now)
+
+
+def begin(session: Session, user: User, visitor: Visitor, now: datetime, *, by: BegunBy) -> SignedIn:
+    """A new session with a new secret, whatever the browser held before."""
+    if visitor.cookie is not None:
+        session_repository.end_session_of_secret(session, digest(visitor.cookie))
+    secret = new_secret()
+    row = UserSession(
+        user_id=user.id,
+        secret_sha256=digest(secret),
+        created_at=now,
+        last_seen_at=now,
+        rotated_at=now,
+        expires_at=now + visitor.terms.lifetime,
+        address=visitor.browser.address,
+        browser=(visitor.browser.name or "")[:_LONGEST_BROWSER] or None,
+        begun_by=by,
+    )
+    session.add(row)
+    session.flush()
+    principal = replace(user_principal(session, user, visitor.browser.address), session_id=row.id)
+    audit.record(session, principal, Action("signed_in", "user", user.id, None, after={"by": by}))
+    return SignedIn(principal, secret)
 
 
 def _first_administrator(session: Session, now: datetime) -> User:
@@ -137,25 +221,3 @@ def _first_administrator(session: Session, now: datetime) -> User:
         principal = user_principal(session, user, address=None)
         audit.record(session, principal, Action("user_created", "user", user.id, None, after=after))
     return user
-
-
-def _begin(session: Session, user: User, address: str | None, now: datetime, *, how: str) -> SignedIn:
-    secret = new_secret()
-    session.add(
-        UserSession(
-            user_id=user.id,
-            secret_sha256=digest(secret),
-            created_at=now,
-            last_seen_at=now,
-            expires_at=now + SESSION_LIFETIME,
-        )
-    )
-    principal = user_principal(session, user, address)
-    audit.record(session, principal, Action("signed_in", "user", user.id, None, after={"by": how}))
-    return SignedIn(principal, secret)
-
-
-@cache
-def _hash_of_nobody() -> str:
-    """What the password of an unknown user is compared with, so that it takes as long as a known one's."""
-    return _passwords.hash(new_secret())

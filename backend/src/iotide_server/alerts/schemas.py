@@ -12,6 +12,7 @@ from iotide_server.alerts.models import AlertAction as ActionRow
 from iotide_server.alerts.scopes import Directions
 from iotide_server.alerts.shifts import Direction
 from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
 from iotide_server.results.schemas import Better, Labels, Metric, OptionalId
 from iotide_server.targets.schemas import TargetRef
@@ -91,7 +92,7 @@ class Alert(Output):
     rule: RuleRef | None
     group: AlertGroupRef | None
     raised_at: datetime
-    owner: str | None
+    owner: PersonShown
     due_at: datetime | None
     event: Event | None
     closed_because: str | None
@@ -105,7 +106,7 @@ class AlertAction(Output):
 
     id: int
     at: datetime
-    who: str | None
+    who: PersonShown
     action: Annotated[str, Field(examples=["acknowledge"])]
     comment: str
     before: dict[str, Any]

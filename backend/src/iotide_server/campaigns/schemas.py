@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 
 from iotide_server.campaigns.plain import check_plain
 from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
 from iotide_wire.plan import CampaignPlan
 
@@ -75,7 +76,7 @@ class Stage(Output):
     state: Literal["held", "paused", "open"]
     paused_at: datetime | None
     opened_at: datetime | None
-    confirmed_by: str | None
+    confirmed_by: PersonShown
     runs: int
     ended: Annotated[int, Field(description="How many of its runs have ended")]
 
@@ -84,7 +85,7 @@ class Addition(Output):
     """Repeats that somebody added to cells after the campaign was submitted."""
 
     added_at: datetime
-    added_by: Annotated[str | None, Field(description="Null when that person is gone")]
+    added_by: Annotated[PersonShown, Field(description="Null when that person is gone")]
     repeats: Annotated[int, Field(description="Of each of these cells")]
     cells: int
 
@@ -101,7 +102,7 @@ class Campaign(Output):
     name: Annotated[str, Field(examples=["nightly"])]
     cluster_id: int
     cluster_name: str
-    owner: Annotated[str | None, Field(description="Who submitted it; null when that person is gone")]
+    owner: Annotated[PersonShown, Field(description="Who submitted it; null when that person is gone")]
     schedule_id: Annotated[int | None, Field(description="The schedule that submitted it; null: a person did")]
     schedule_name: str | None
     plan: CampaignPlan

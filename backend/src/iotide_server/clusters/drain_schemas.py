@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from iotide_server.clusters.views import DrainWanted
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import UtcTime
 
@@ -37,7 +38,7 @@ class Drain(Output):
     subject_id: Annotated[int, Field(description="Of the node, target or cluster; 0 for all")]
     cluster_id: Annotated[int | None, Field(description="Null for all")]
     reason: str
-    by: Annotated[str, Field(description="Who drained it, or last said why")]
+    by: Annotated[PersonShown, Field(description="Who drained it, or last said why; null for who is not signed in")]
     since: datetime
     until: Until
 

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts import audit
 from iotide_server.accounts.audit import Action
-from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX, digest, new_secret
+from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.secret import digest, new_secret
 from iotide_server.clusters import repository
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.errors import (

@@ -5,9 +5,11 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX, digest
+from iotide_server.accounts.authentication import NODE_TOKEN_PREFIX
+from iotide_server.accounts.browser_cookies import caller_address
 from iotide_server.accounts.principal import Principal, PrincipalKind
-from iotide_server.accounts.rules import Bearer, Rule, caller_address
+from iotide_server.accounts.rules import Bearer, Rule
+from iotide_server.accounts.secret import digest
 from iotide_server.clusters import repository
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.web import Tx

@@ -5,8 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
 from starlette.responses import JSONResponse
 
-from iotide_server.accounts.rules import Anyone, caller_address
+from iotide_server.accounts import sessions, throttle
+from iotide_server.accounts.browser_cookies import caller_address
+from iotide_server.accounts.rules import Anyone
+from iotide_server.accounts.throttle import Attempt, AttemptKind
 from iotide_server.clusters import enrolment
+from iotide_server.clusters.errors import JoinTokenRefusedError
 from iotide_server.clusters.rules import NodeAgent
 from iotide_server.gateway import batch, beats, service
 from iotide_server.gateway.service import RawOutput
@@ -39,11 +43,20 @@ NodeId = Annotated[int, Depends(_node_id)]
 """The calling agent's node."""
 
 
-@router.post("/enroll", summary="Enroll a node", status_code=201, responses=errors(401, 409))
-def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: EnrollRequest) -> EnrollReply:
+@router.post(
+    "/enroll", summary="Enroll a node", status_code=201, response_model=EnrollReply, responses=errors(401, 409, 429)
+)
+def enroll_agent(_: Anyone, session: Tx, now: Now, request: Request, body: EnrollRequest) -> EnrollReply | JSONResponse:
     """Trades a join token for the node's identity: its token for this API and its own access to the broker."""
     access = request.app.state.agent_access
-    return enrolment.enroll(session, body, access, caller_address(request), now)
+    address = caller_address(request)
+    attempt = Attempt(AttemptKind.ENROLMENT, address)
+    throttle.admit(session, attempt, now)
+    try:
+        return enrolment.enroll(session, body, access, address, now)
+    except JoinTokenRefusedError as error:  # raised before anything is written; the failure is, too
+        sessions.note_failure(session, attempt, None, now)
+        return refusal(error)
 
 
 @router.post("/hello", summary="Announce an agent", responses=errors(409))

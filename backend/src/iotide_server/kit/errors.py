@@ -62,3 +62,18 @@ class NotAllowedError(IotideError):
 
     status = 403
     code = "not_allowed"
+
+
+class TooManyRequestsError(IotideError):
+    """The caller has to wait.
+
+    Attributes:
+        wait_seconds: until the same request may succeed; sent as the header Retry-After.
+    """
+
+    status = 429
+    code = "too_many_requests"
+
+    def __init__(self, message: str, wait_seconds: int, *, remedy: str) -> None:
+        super().__init__(message, remedy=remedy)
+        self.wait_seconds = wait_seconds

@@ -28,6 +28,14 @@ _UNSAFE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _log = structlog.get_logger(__name__)
 
 
+_ADDED_HEADERS: Final = "added_headers"
+
+
+def add_header(scope: Scope, name: str, value: str) -> None:
+    """Have the answer to this request carry a header, whichever form it takes: an object, a file or a stream."""
+    scope.setdefault("state", {}).setdefault(_ADDED_HEADERS, []).append((name, value))
+
+
 class Guard:
     """ASGI middleware around everything.
 
@@ -46,7 +54,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(scope["path"], send)
+        answer = _Answer(scope, send)
         limit_bytes = next(
             (limit for pattern, limit in self._body_limits.items() if pattern.fullmatch(scope["path"])),
             JSON_BODY_LIMIT_BYTES,
@@ -90,8 +98,9 @@ class Guard:
 class _Answer:
     """The response on its way out, with the headers that all have."""
 
-    def __init__(self, path: str, send: Send) -> None:
-        self._path = path
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
+        self._path: str = scope["path"]
         self._send = send
         self.has_started = False
 
@@ -102,6 +111,8 @@ class _Answer:
             for name, value in _SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
             headers.setdefault("Cache-Control", self._caching())
+            for name, value in self._scope.get("state", {}).get(_ADDED_HEADERS, ()):
+                headers.append(name, value)
         await self._send(message)
 
     def _caching(self) -> str:

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse
 
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import CONNECTIONS, Database
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import IotideError, TooManyRequestsError
 from iotide_wire.base import NAME_PATTERN
 
 _LONGEST_ECHO = 200
@@ -134,9 +134,12 @@ def install_error_handlers(app: FastAPI) -> None:
 
 def refusal(error: IotideError) -> JSONResponse:
     """The error as an answer, for a route that commits although it refuses."""
-    return error_response(
+    response = error_response(
         error.status, error.code, error.message, field=error.field, value=error.value, remedy=error.remedy
     )
+    if isinstance(error, TooManyRequestsError):
+        response.headers["Retry-After"] = str(error.wait_seconds)
+    return response
 
 
 async def _refused(_: Request, error: IotideError) -> JSONResponse:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from iotide_server.accounts.rules import Person
+from iotide_server.accounts.rules import Reader
 from iotide_server.kit.db import Database
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import LARGEST_ID
@@ -48,7 +48,7 @@ def wanted_topics(
     },
 )
 async def stream_events(
-    principal: Person,
+    principal: Reader,
     request: Request,
     topics: Annotated[frozenset[str], Depends(wanted_topics)],
     last_event_id: Annotated[str, Header(max_length=20, description="The stream goes on after this event")] = "",

@@ -8,6 +8,7 @@ from fastapi import Query
 from pydantic import Field, StringConstraints
 
 from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
 from iotide_server.runs.schemas import Attempt, Run
 from iotide_server.statistics.summary import Tier, Variation
@@ -210,7 +211,7 @@ class Reading(Output):
     workload_revision: int
     parser_version: Annotated[str | None, Field(examples=["0.3.0"], description="Of the package with the parser")]
     read_at: datetime
-    read_by: str | None
+    read_by: PersonShown
 
 
 class FormerSample(Output):

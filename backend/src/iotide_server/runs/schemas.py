@@ -8,6 +8,7 @@ from fastapi import Query
 from pydantic import Field
 
 from iotide_server.kit.pagination import LARGEST_ID
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
 from iotide_server.runs.lifecycle import AttemptState, OrderEnd, RunState
 from iotide_wire.batch import BatchSystem
@@ -142,7 +143,7 @@ class QueuedRun(Output):
     run_id: int
     campaign_id: int
     campaign_name: str
-    owner: Annotated[str | None, Field(description="Who submitted it; null when that person is gone")]
+    owner: Annotated[PersonShown, Field(description="Who submitted it; null when that person is gone")]
     priority: int
     repeat: int
     workload: Annotated[str, Field(examples=["dd"])]

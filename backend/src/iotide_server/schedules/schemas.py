@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from iotide_server.campaigns.plain import check_plain
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.prefix import within
 from iotide_server.kit.web import Output
 from iotide_server.schedules import models
@@ -69,7 +70,7 @@ class Firing(Output):
     campaign_id: int | None
     problem: str | None
     missed: int
-    asked_by: str | None
+    asked_by: PersonShown
 
     @classmethod
     def of(cls, row: models.Firing) -> "Firing":
@@ -94,7 +95,7 @@ class Schedule(Output):
     name: Annotated[str, Field(examples=["nightly-scratch"])]
     cluster_id: int
     cluster_name: str
-    owner: Annotated[str | None, Field(description="In whose name it submits; null when that person is gone")]
+    owner: Annotated[PersonShown, Field(description="In whose name it submits; null when that person is gone")]
     state: ScheduleState
     plan: CampaignPlan
     cron: Annotated[str, Field(examples=["30 2 * * *"])]

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from iotide_server.campaigns.plain import check_plain
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.prefix import within
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name
@@ -43,7 +44,7 @@ class Template(Output):
     cluster_id: int
     cluster_name: str
     name: TemplateName
-    owner: Annotated[str | None, Field(description="Who wrote it last; null when that person is gone")]
+    owner: Annotated[PersonShown, Field(description="Who wrote it last; null when that person is gone")]
     plan: CampaignPlan
     created_at: datetime
     changed_at: datetime

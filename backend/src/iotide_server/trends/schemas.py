@@ -9,6 +9,7 @@ from fastapi import Query
 from pydantic import Field
 from sqlalchemy import Row
 
+from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
 from iotide_server.results.models import Point
 from iotide_server.results.schemas import OptionalId, Series
@@ -171,7 +172,7 @@ class Event(Output):
     node_ids: list[int]
     target_ids: list[int]
     run_id: Annotated[int | None, Field(description="The first run after it, where runs saw it")]
-    told_by: Annotated[str | None, Field(description="Who said it; null where runs saw it")]
+    told_by: Annotated[PersonShown, Field(description="Who said it; null where runs saw it")]
 
 
 class NamedChange(Output):

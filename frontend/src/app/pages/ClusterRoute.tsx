@@ -8,6 +8,7 @@ import type { Cluster } from "@/api/types";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { ButtonLink } from "@/components/links";
+import { LoggedIn } from "@/components/session";
 import StatusBoard from "@/features/board/StatusBoard";
 import BlackoutsPanel from "@/features/clusters/BlackoutsPanel";
 import LauncherChoice from "@/features/clusters/LauncherChoice";
@@ -89,12 +90,14 @@ function Actions({ cluster }: { cluster: Cluster }) {
         to="/clusters/$clusterId/trend"
         variant="default"
       >{t`Trend`}</ButtonLink>
-      <ButtonLink
-        search={{ cluster: clusterId }}
-        size="xs"
-        to="/campaigns/new"
-        variant="default"
-      >{t`New campaign here`}</ButtonLink>
+      <LoggedIn>
+        <ButtonLink
+          search={{ cluster: clusterId }}
+          size="xs"
+          to="/campaigns/new"
+          variant="default"
+        >{t`New campaign here`}</ButtonLink>
+      </LoggedIn>
     </>
   );
 }

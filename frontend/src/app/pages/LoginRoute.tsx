@@ -8,7 +8,15 @@ const route = getRouteApi("/login");
 
 export default function LoginRoute() {
   const linkError = route.useLoaderData();
-  const { next } = route.useSearch();
+  const { next, error } = route.useSearch();
   const router = useRouter();
-  return <LoginPage linkError={linkError} onDone={() => router.history.push(localPath(next))} />;
+  const landing = localPath(next);
+  return (
+    <LoginPage
+      landing={landing}
+      linkError={linkError}
+      onDone={() => router.history.push(landing)}
+      providerError={error ?? null}
+    />
+  );
 }

@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { getRouteApi } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/links";
+import { LoggedIn } from "@/components/session";
 import { AlertInbox } from "@/features/alerts/AlertInbox";
 import StatusBoard from "@/features/board/StatusBoard";
 import { RunningCampaigns } from "@/features/campaigns/RunningCampaigns";
@@ -18,12 +19,14 @@ export default function OverviewBoard() {
       <AlertInbox />
       <StatusBoard
         actionsOf={(clusterId) => (
-          <ButtonLink
-            search={{ cluster: clusterId }}
-            size="compact-xs"
-            to="/campaigns/new"
-            variant="default"
-          >{t`New campaign here`}</ButtonLink>
+          <LoggedIn>
+            <ButtonLink
+              search={{ cluster: clusterId }}
+              size="compact-xs"
+              to="/campaigns/new"
+              variant="default"
+            >{t`New campaign here`}</ButtonLink>
+          </LoggedIn>
         )}
         days={days}
         onDays={(chosen) => void navigate({ search: { days: chosen }, replace: true })}

@@ -11,6 +11,7 @@ import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
+import { LoggedIn } from "@/components/session";
 import { surfaceQuery, surfaceSourcesQuery } from "@/features/surfaces/queries";
 import { DifferenceMap, SideMaps, SpatialSurface } from "@/features/surfaces/SurfaceMaps";
 import { SurfaceSlices, SurfaceTable } from "@/features/surfaces/SurfaceSlices";
@@ -74,7 +75,9 @@ function NothingYet() {
             campaign.
           </Trans>
         </Text>
-        <ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>
+        <LoggedIn>
+          <ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>
+        </LoggedIn>
       </Stack>
     </Section>
   );

@@ -4,7 +4,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { CAMPAIGN_STATES } from "@/api/states";
 import { figureParam, idIn, idParam, optional, stateParam, text } from "./params";
-import { shell } from "./shell";
+import { requireLogin, shell } from "./shell";
 
 export const campaigns = createRoute({
   getParentRoute: () => shell,
@@ -16,6 +16,7 @@ export const campaigns = createRoute({
 export const builder = createRoute({
   getParentRoute: () => shell,
   path: "campaigns/new",
+  beforeLoad: requireLogin,
   validateSearch: z.object({
     cluster: optional(idParam),
     from: optional(idParam),

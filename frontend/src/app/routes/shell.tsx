@@ -28,7 +28,7 @@ export const root = createRootRouteWithContext<Context>()({
 export const login = createRoute({
   getParentRoute: () => root,
   path: "login",
-  validateSearch: z.object({ next: optional(z.string()) }),
+  validateSearch: z.object({ next: optional(z.string()), error: optional(z.string()) }),
   loaderDeps: ({ search }) => search,
   loader: async ({ deps: { next }, location, context }) => {
     // The secret of a one-time link stands in the fragment, which browsers send to no server.
@@ -45,6 +45,13 @@ export const login = createRoute({
   },
   component: lazyRouteComponent(() => import("../pages/LoginRoute")),
 });
+
+/** Leads whoever only looks at the installation to the login, before a page that is of use to people with an account. */
+export async function requireLogin({ context, location }: { context: Context; location: { href: string } }) {
+  const { principal } = await context.queryClient.ensureQueryData(sessionQuery);
+  if (principal.kind === "anonymous")
+    throw redirect({ to: "/login", search: { next: location.href }, replace: true });
+}
 
 /** All pages behind the login. */
 export const shell = createRoute({

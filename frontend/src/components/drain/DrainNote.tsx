@@ -13,7 +13,8 @@ export function DrainNote({ drain }: { drain: Drain | null | undefined }) {
       <Text size="xs" style={{ overflowWrap: "anywhere", whiteSpace: "normal" }}>
         {drain.reason}{" "}
         <Text c="dimmed" inherit span>
-          ({drain.by}, {drain.until ? <When at={drain.until} prefix="until " /> : t`until it is resumed`})
+          ({drain.by ?? t`an operator`},{" "}
+          {drain.until ? <When at={drain.until} prefix="until " /> : t`until it is resumed`})
         </Text>
       </Text>
     </Group>

@@ -1,20 +1,40 @@
-/** Name and password, or a one-time link that the server printed. */
+/** Name and password, the OpenID provider, or a one-time link that the server printed. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Card, Center, Code, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useEffect } from "react";
+import {
+  Alert,
+  Button,
+  Card,
+  Center,
+  Code,
+  Divider,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useState } from "react";
+import { ApiError } from "@/api/errors";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { logIn } from "./queries";
+import { TextLink } from "@/components/links";
+import { logIn, providerAddress, waysQuery } from "./queries";
+import { providerRefusal } from "./refusals";
 
 interface LoginPageProps {
+  /** Path of the page that is shown afterwards. */
+  readonly landing: string;
   /** Why the one-time link in the address was refused. */
   readonly linkError: Error | null;
+  /** Code of the reason why the way over the OpenID provider led back here. */
+  readonly providerError: string | null;
   readonly onDone: () => void;
 }
 
-export function LoginPage({ linkError, onDone }: LoginPageProps) {
+export function LoginPage({ landing, linkError, providerError, onDone }: LoginPageProps) {
+  const { data: ways } = useQuery(waysQuery);
   useEffect(() => {
     document.title = t`Log in · iotide`;
   }, []);
@@ -24,6 +44,8 @@ export function LoginPage({ linkError, onDone }: LoginPageProps) {
         <Stack>
           <Title order={1} size="h2">{t`Log in to iotide`}</Title>
           {linkError && <ErrorNotice error={linkError} />}
+          {providerError && <ProviderRefusal code={providerError} />}
+          {ways?.provider_name && <ProviderWay landing={landing} name={ways.provider_name} />}
           <PasswordForm onDone={onDone} />
           <Text c="dimmed" size="sm">
             <Trans>
@@ -31,14 +53,39 @@ export function LoginPage({ linkError, onDone }: LoginPageProps) {
               you in once.
             </Trans>
           </Text>
+          {ways?.is_open_for_reading && (
+            <Text size="sm">
+              <TextLink to="/" underline="always">{t`Look around without logging in`}</TextLink>
+            </Text>
+          )}
         </Stack>
       </Card>
     </Center>
   );
 }
 
+function ProviderWay({ name, landing }: { name: string; landing: string }) {
+  return (
+    <>
+      <Button component="a" href={providerAddress(landing)}>{t`Log in with ${name}`}</Button>
+      <Divider label={t`or with a password of this installation`} />
+    </>
+  );
+}
+
+function ProviderRefusal({ code }: { code: string }) {
+  const { title, remedy } = providerRefusal(code);
+  return (
+    <Alert color="red" role="alert" title={title} variant="light">
+      <Text size="sm">{remedy}</Text>
+    </Alert>
+  );
+}
+
 function PasswordForm({ onDone }: { onDone: () => void }) {
   const login = useMutation(logIn);
+  const waitSeconds = useCountdown(login.error instanceof ApiError ? login.error : null);
+  const { data: ways } = useQuery(waysQuery);
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const entered = new FormData(event.currentTarget);
@@ -50,11 +97,48 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
   return (
     <form onSubmit={submit}>
       <Stack>
-        {login.error && <ErrorNotice error={login.error} />}
+        {waitSeconds > 0 && <Wait seconds={waitSeconds} />}
+        {login.error && !isWait(login.error) && <ErrorNotice error={login.error} />}
         <TextInput autoComplete="username" label={t`Name`} name="name" required />
         <PasswordInput autoComplete="current-password" label={t`Password`} name="password" required />
-        <Button loading={login.isPending} type="submit">{t`Log in`}</Button>
+        <Button
+          disabled={waitSeconds > 0}
+          loading={login.isPending}
+          type="submit"
+          variant={ways?.provider_name ? "default" : "filled"}
+        >{t`Log in`}</Button>
       </Stack>
     </form>
   );
+}
+
+function Wait({ seconds }: { seconds: number }) {
+  return (
+    <Alert color="yellow" role="alert" title={t`Too many attempts failed`} variant="light">
+      <Text size="sm">
+        <Trans>
+          The next one is looked at in <b>{seconds} s</b>. From other places you can log in meanwhile, and an
+          administrator can make you a link.
+        </Trans>
+      </Text>
+    </Alert>
+  );
+}
+
+/** The seconds that are left of what the server asks to wait. */
+function useCountdown(error: ApiError | null): number {
+  const [now, setNow] = useState(Date.now);
+  const [until, setUntil] = useState(0);
+  useEffect(() => {
+    if (error?.waitSeconds == null) return setUntil(0);
+    setNow(Date.now());
+    setUntil(Date.now() + error.waitSeconds * 1000);
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [error]);
+  return Math.max(0, Math.ceil((until - now) / 1000));
+}
+
+function isWait(error: Error): boolean {
+  return error instanceof ApiError && error.waitSeconds !== null;
 }

@@ -10,6 +10,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { Page, Section } from "@/components/Page";
 import { usePrincipal } from "@/components/session";
 import { changePassword, logOut } from "./queries";
+import { SessionsSection } from "./SessionsSection";
 import { TokensSection } from "./TokensSection";
 
 const SHORTEST_PASSWORD = 12;
@@ -28,6 +29,7 @@ export function SettingsPage({ children }: { children: ReactNode }) {
       </Text>
       {children}
       <TokensSection />
+      <SessionsSection />
       <Section description={t`With a password you can log in without a one-time link.`} title={t`Password`}>
         <PasswordForm />
       </Section>
@@ -41,7 +43,12 @@ function LogOutButton() {
     // A fresh page holds nothing of the session that ended.
     <Button
       loading={leave.isPending}
-      onClick={() => leave.mutate(undefined, { onSuccess: () => location.assign("/login") })}
+      onClick={() =>
+        leave.mutate(undefined, {
+          // Whoever came by the OpenID provider leaves there, too.
+          onSuccess: ({ provider_url }) => location.assign(provider_url ?? "/login"),
+        })
+      }
       variant="default"
     >{t`Log out`}</Button>
   );

@@ -9,6 +9,17 @@ export const sessionQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+export const waysQuery = queryOptions({
+  queryKey: ["ways"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/session/ways", { signal })),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Where the browser goes to log in by the OpenID provider, and to come back to the page. */
+export function providerAddress(landing: string): string {
+  return `/api/v1/session/provider?${new URLSearchParams({ next: landing })}`;
+}
+
 /** Uses up a one-time link. */
 export function logInByLink(token: string) {
   return answer(api.POST("/api/v1/session/link", { body: { token } }));
@@ -28,6 +39,22 @@ export const changePassword = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (body: { old_password: string | null; new_password: string }) =>
     answer(api.PUT("/api/v1/session/password", { body })),
+});
+
+export const sessionsQuery = queryOptions({
+  queryKey: ["session", "list"],
+  queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/sessions", { signal }))).items,
+});
+
+export const endSession = mutationOptions({
+  mutationFn: (sessionId: number) =>
+    answer(api.DELETE("/api/v1/sessions/{session_id}", { params: { path: { session_id: sessionId } } })),
+  onSuccess: (_done, _id, _result, { client }) => client.invalidateQueries(sessionsQuery),
+});
+
+export const endOtherSessions = mutationOptions({
+  mutationFn: () => answer(api.DELETE("/api/v1/sessions")),
+  onSuccess: (_done, _nothing, _result, { client }) => client.invalidateQueries(sessionsQuery),
 });
 
 export const tokensQuery = queryOptions({

@@ -1,5 +1,6 @@
 /** What is known of an alert, in a list. */
 
+import { LoggedIn } from "@/components/session";
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { DataList, Text } from "@mantine/core";
@@ -45,7 +46,7 @@ export function AlertFacts({ alert }: { alert: Alert }) {
         )}
       </Definition>
       <Definition label={t`Owner`}>
-        {owner ?? t`nobody`}
+        {owner ?? <LoggedIn>{t`nobody`}</LoggedIn>}
         {alert.due_at && <When at={alert.due_at} prefix=", due " />}
       </Definition>
       <Known label={t`Event`}>{event && t`${event.text} (told by ${event.told_by ?? "runs"})`}</Known>

@@ -1,5 +1,6 @@
 /** Alerts in a table, those of one group below a line that says so. */
 
+import { LoggedIn } from "@/components/session";
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
@@ -80,7 +81,7 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
         <When at={alert.at} />
       </td>
       <td>
-        {owner ?? t`nobody`}
+        {owner ?? <LoggedIn>{t`nobody`}</LoggedIn>}
         {alert.due_at && (
           <Text c="dimmed" size="xs">
             <When at={alert.due_at} prefix="due " />

@@ -9,7 +9,7 @@ import type { Alert } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
-import { usePrincipal } from "@/components/session";
+import { LoggedIn, usePrincipal } from "@/components/session";
 import { AlertTable } from "./AlertTable";
 import { alertsQuery } from "./queries";
 
@@ -111,12 +111,14 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
         size="xs"
         value={view.kind ?? ""}
       />
-      <Switch
-        checked={view.owner === name}
-        label={t`Mine alone`}
-        onChange={(event) => onView({ owner: event.currentTarget.checked ? name : undefined })}
-        size="sm"
-      />
+      <LoggedIn>
+        <Switch
+          checked={view.owner === name}
+          label={t`Mine alone`}
+          onChange={(event) => onView({ owner: event.currentTarget.checked ? name : undefined })}
+          size="sm"
+        />
+      </LoggedIn>
     </Group>
   );
 }

@@ -9,6 +9,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Section } from "@/components/Page";
+import { LoggedIn } from "@/components/session";
 import { type Choices, Filters } from "./Filters";
 import { PinnedRuns } from "./PinnedRuns";
 import { countQuery, exploredQuery, PAGE_SIZE, pinnedQuery, sparklinesQuery } from "./queries";
@@ -38,7 +39,11 @@ export function RunsExplorer({ view, onView, choices, query, onOpen }: RunsExplo
         <PinnedRuns columns={columns} courses={courses} onView={onView} pinned={pinned} view={view} />
       )}
       <Section
-        actions={<SavedViews onOpen={onOpen} query={query} viewId={view.view} />}
+        actions={
+          <LoggedIn>
+            <SavedViews onOpen={onOpen} query={query} viewId={view.view} />
+          </LoggedIn>
+        }
         description={describeCount(count, runs.length)}
         title={t`All runs`}
       >
@@ -122,7 +127,9 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Group>
       <Text c="dimmed">{t`Nothing has run yet. A campaign plans runs, and they are listed here.`}</Text>
-      <ButtonLink size="xs" to="/campaigns/new">{t`New campaign`}</ButtonLink>
+      <LoggedIn>
+        <ButtonLink size="xs" to="/campaigns/new">{t`New campaign`}</ButtonLink>
+      </LoggedIn>
     </Group>
   );
 }

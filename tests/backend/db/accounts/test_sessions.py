@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from factories.announced import NOW
@@ -10,26 +10,49 @@ from iotide_server.accounts import authentication, sessions
 from iotide_server.accounts.errors import LinkSpentError, PersonWantedError, WrongCredentialsError
 from iotide_server.accounts.models import ApiToken, AuditEntry, LoginLink, Role, User, UserSession
 from iotide_server.accounts.principal import Principal
+from iotide_server.accounts.rotation import Browser, SessionTerms
+from iotide_server.accounts.sessions import SignedIn, Visitor
 from iotide_server.kit.errors import NotAuthenticatedError
 
 URL = "https://iotide.example.org"
 PASSWORD = "correct horse battery"
+TERMS = SessionTerms(idle=timedelta(days=7), lifetime=timedelta(days=30))
+BROWSER = Browser("10.0.0.1", "Firefox")
+VISITOR = Visitor(BROWSER, TERMS)
 
 
 def secret_of(link: str) -> str:
     return link.partition("#token=")[2]
 
 
-def signed_in(session: Session) -> sessions.SignedIn:
+def by_link(session: Session, link: str, now: datetime) -> SignedIn:
+    outcome = sessions.sign_in_by_link(session, secret_of(link), VISITOR, now)
+    if not isinstance(outcome, SignedIn):
+        raise outcome
+    return outcome
+
+
+def by_password(session: Session, name: str, password: str, now: datetime = NOW) -> SignedIn:
+    outcome = sessions.sign_in_by_password(session, name, password, VISITOR, now)
+    if not isinstance(outcome, SignedIn):
+        raise outcome
+    return outcome
+
+
+def by_cookie(session: Session, secret: str, now: datetime) -> Principal:
+    return authentication.by_session_cookie(session, secret, BROWSER, now, TERMS).principal
+
+
+def signed_in(session: Session) -> SignedIn:
     link = sessions.admin_link(session, URL, NOW)
-    return sessions.sign_in_by_link(session, secret_of(link), "10.0.0.1", NOW)
+    return by_link(session, link, NOW)
 
 
 def test_the_first_link_makes_an_administrator_of_all_clusters(session: Session) -> None:
     link = sessions.first_admin_link(session, f"{URL}/", NOW)
     assert link is not None
     assert link.startswith(f"{URL}/login#token=")
-    principal = sessions.sign_in_by_link(session, secret_of(link), None, NOW).principal
+    principal = by_link(session, link, NOW).principal
     assert principal.name == "admin"
     assert principal.may(Role.ADMIN, None)
 
@@ -66,27 +89,27 @@ def test_the_first_administrator_and_every_link_made_at_the_console_are_in_the_a
 
 def test_a_link_opens_once(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
-    sessions.sign_in_by_link(session, secret_of(link), None, NOW)
+    by_link(session, link, NOW)
     with pytest.raises(LinkSpentError):
-        sessions.sign_in_by_link(session, secret_of(link), None, NOW)
+        by_link(session, link, NOW)
 
 
 def test_a_link_opens_for_a_day(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
     with pytest.raises(LinkSpentError):
-        sessions.sign_in_by_link(session, secret_of(link), None, NOW + timedelta(days=1))
+        by_link(session, link, NOW + timedelta(days=1))
 
 
 def test_a_disabled_user_s_link_opens_nothing(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
     session.scalars(select(User)).one().disabled_at = NOW
     with pytest.raises(LinkSpentError):
-        sessions.sign_in_by_link(session, secret_of(link), None, NOW)
+        by_link(session, link, NOW)
 
 
 def test_no_secret_is_stored_as_it_is(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
-    cookie = sessions.sign_in_by_link(session, secret_of(link), None, NOW).secret
+    cookie = by_link(session, link, NOW).secret
     assert session.scalars(select(LoginLink)).one().secret_sha256 != secret_of(link)
     assert session.scalars(select(UserSession)).one().secret_sha256 != cookie
 
@@ -94,53 +117,53 @@ def test_no_secret_is_stored_as_it_is(session: Session) -> None:
 def test_a_cookie_proves_who_it_is_until_it_expires(session: Session) -> None:
     opened = signed_in(session)
     now = NOW
-    while now < NOW + sessions.SESSION_LIFETIME - timedelta(days=5):
+    while now < NOW + TERMS.lifetime - timedelta(days=5):
         now += timedelta(days=5)
-        principal = authentication.by_session_cookie(session, opened.secret, None, now)
+        principal = by_cookie(session, opened.secret, now)
         assert principal.id == opened.principal.id
     with pytest.raises(NotAuthenticatedError):
-        authentication.by_session_cookie(session, opened.secret, None, NOW + sessions.SESSION_LIFETIME)
+        by_cookie(session, opened.secret, NOW + TERMS.lifetime)
 
 
 def test_an_idle_session_ends(session: Session) -> None:
     opened = signed_in(session)
     with pytest.raises(NotAuthenticatedError):
-        authentication.by_session_cookie(session, opened.secret, None, NOW + authentication.SESSION_IDLE)
+        by_cookie(session, opened.secret, NOW + TERMS.idle)
 
 
 def test_signing_out_ends_this_session_alone(session: Session) -> None:
     here, there = signed_in(session), signed_in(session)
-    sessions.sign_out(session, here.principal, here.secret)
+    sessions.sign_out(session, here.principal)
     with pytest.raises(NotAuthenticatedError):
-        authentication.by_session_cookie(session, here.secret, None, NOW)
-    assert authentication.by_session_cookie(session, there.secret, None, NOW).id == there.principal.id
+        by_cookie(session, here.secret, NOW)
+    assert by_cookie(session, there.secret, NOW).id == there.principal.id
 
 
 def test_a_password_opens_after_it_was_set(session: Session) -> None:
     opened = signed_in(session)
-    sessions.set_password(session, opened.principal, opened.secret, None, PASSWORD)
-    again = sessions.sign_in_by_password(session, "admin", PASSWORD, None, NOW)
+    sessions.set_password(session, opened.principal, None, PASSWORD, NOW)
+    again = by_password(session, "admin", PASSWORD)
     assert again.principal.id == opened.principal.id
 
 
 def test_a_password_change_wants_the_old_one_and_ends_other_sessions(session: Session) -> None:
     here, there = signed_in(session), signed_in(session)
-    sessions.set_password(session, here.principal, here.secret, None, PASSWORD)
-    with pytest.raises(WrongCredentialsError):
-        sessions.set_password(session, here.principal, here.secret, "guessed", "something longer")
+    sessions.set_password(session, here.principal, None, PASSWORD, NOW)
+    wrong = sessions.set_password(session, here.principal, "guessed", "something longer", NOW)
+    assert isinstance(wrong, WrongCredentialsError)
     with pytest.raises(NotAuthenticatedError):
-        authentication.by_session_cookie(session, there.secret, None, NOW)
-    assert authentication.by_session_cookie(session, here.secret, None, NOW).id == here.principal.id
+        by_cookie(session, there.secret, NOW)
+    assert by_cookie(session, here.secret, NOW).id == here.principal.id
 
 
 def test_a_wrong_name_and_a_wrong_password_look_the_same(session: Session) -> None:
     opened = signed_in(session)
     person(session, "grace", Role.VIEWER, now=NOW)
-    sessions.set_password(session, opened.principal, opened.secret, None, PASSWORD)
+    sessions.set_password(session, opened.principal, None, PASSWORD, NOW)
     refusals = []
     for name, password in [("admin", "wrong"), ("nobody", PASSWORD), ("grace", PASSWORD), ("grace", "")]:
         with pytest.raises(WrongCredentialsError) as refusal:
-            sessions.sign_in_by_password(session, name, password, None, NOW)
+            by_password(session, name, password)
         refusals.append((refusal.value.message, refusal.value.remedy, refusal.value.field, refusal.value.value))
     assert len(set(refusals)) == 1
 
@@ -148,7 +171,7 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(session: Session) -> No
 def test_a_token_sets_no_password(session: Session) -> None:
     program = authentication.by_api_token(session, person(session, "ci", Role.ADMIN, now=NOW).token, None, NOW)
     with pytest.raises(PersonWantedError):
-        sessions.set_password(session, program, None, None, PASSWORD)
+        sessions.set_password(session, program, None, PASSWORD, NOW)
 
 
 def token_principal(session: Session, role: Role, scopes: list[str], cluster_id: int | None = None) -> Principal:
@@ -197,7 +220,7 @@ def test_the_use_of_a_token_is_noted_to_the_minute(session: Session) -> None:
 def test_what_expired_is_forgotten_and_spent_links_stay(session: Session) -> None:
     signed_in(session)
     sessions.admin_link(session, URL, NOW)
-    sessions.forget_expired(session, NOW + sessions.SESSION_LIFETIME)
+    sessions.forget_expired(session, NOW + TERMS.lifetime)
     assert session.scalars(select(UserSession)).all() == []
     assert [link.used_at for link in session.scalars(select(LoginLink))] == [NOW]
     assert sessions.first_admin_link(session, URL, NOW) is None

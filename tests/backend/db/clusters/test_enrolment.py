@@ -10,9 +10,9 @@ from services import free_port
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.authentication import digest
 from iotide_server.accounts.models import AuditEntry, Role
 from iotide_server.accounts.principal import Principal, PrincipalKind
+from iotide_server.accounts.secret import digest
 from iotide_server.clusters import enrolment, repository
 from iotide_server.clusters.access import AgentAccess
 from iotide_server.clusters.errors import (

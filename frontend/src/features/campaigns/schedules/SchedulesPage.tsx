@@ -12,7 +12,7 @@ import { OriginBadge } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
-import { useMay } from "@/components/session";
+import { LoggedIn, useIsLoggedIn, useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { formatExactTime, formatFiring } from "@/lib/time";
 import { removeSchedule, type Step, schedulesQuery, stepSchedule } from "./queries";
@@ -20,7 +20,14 @@ import { removeSchedule, type Step, schedulesQuery, stepSchedule } from "./queri
 export function SchedulesPage() {
   const schedules = useQuery(schedulesQuery);
   return (
-    <Page actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>} title={t`Schedules`}>
+    <Page
+      actions={
+        <LoggedIn>
+          <ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>
+        </LoggedIn>
+      }
+      title={t`Schedules`}
+    >
       <Section title={t`All`}>
         <Loaded empty={<NoSchedule />} isEmpty={(rows) => rows.length === 0} query={schedules}>
           {(rows) => (
@@ -51,14 +58,19 @@ function NoSchedule() {
 }
 
 function ScheduleRow({ schedule }: { schedule: Schedule }) {
+  const isLoggedIn = useIsLoggedIn();
   return (
     <tr>
       <td className="iotide-name">
-        <TextLink fw={600} search={{ schedule: schedule.id }} to="/campaigns/new">
-          {schedule.name}
-        </TextLink>
+        {isLoggedIn ? (
+          <TextLink fw={600} search={{ schedule: schedule.id }} to="/campaigns/new">
+            {schedule.name}
+          </TextLink>
+        ) : (
+          <Text fw={600}>{schedule.name}</Text>
+        )}
         <Text c="dimmed" size="xs">
-          {schedule.owner ?? t`of nobody`}
+          {schedule.owner ?? (isLoggedIn && t`of nobody`)}
         </Text>
       </td>
       <td>

@@ -1,0 +1,87 @@
+"""What binds the provider's answer to the browser that asked: all of it follows from one cookie; pure.
+
+State, nonce and PKCE verifier are digests of the cookie's value. Nothing of a sign-in under way is stored here,
+so nobody fills its disk, and any of several API processes can take the answer. The provider's answer shows the state
+alone, from which neither the verifier nor the cookie can be found.
+"""
+
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Final
+
+from iotide_server.accounts.secret import new_secret
+
+LONGEST_SIGN_IN: Final = timedelta(minutes=10)
+HOME: Final = "/"
+_PARTS: Final = 3
+_LONGEST_PATH: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A sign-in at the provider under way.
+
+    Attributes:
+        cookie: the value that the browser keeps.
+        landing: the path of this site where the browser goes afterwards.
+    """
+
+    cookie: str
+    begun_at: datetime
+    landing: str
+
+    @property
+    def state(self) -> str:
+        """Comes back with the provider's answer."""
+        return self._derived("state")
+
+    @property
+    def nonce(self) -> str:
+        """Stands in the ID token."""
+        return self._derived("nonce")
+
+    @property
+    def verifier(self) -> str:
+        """Proves to the provider that who trades the code is who asked for it (RFC 7636)."""
+        return self._derived("verifier")
+
+    def accepts(self, state: str, now: datetime) -> bool:
+        """Whether an answer with that state belongs to this sign-in, and comes in time."""
+        return hmac.compare_digest(state.encode(), self.state.encode()) and now < self.begun_at + LONGEST_SIGN_IN
+
+    def _derived(self, purpose: str) -> str:
+        return _text_of(hmac.new(self.cookie.encode(), purpose.encode(), sha256).digest())
+
+
+def begin_flow(landing: str, now: datetime) -> Flow:
+    """A new sign-in that ends on that page."""
+    path = local_path(landing)
+    cookie = f"{int(now.timestamp())}.{new_secret()}.{_text_of(path.encode())}"
+    return Flow(cookie, now, path)
+
+
+def read_flow(cookie: str, now: datetime) -> Flow | None:
+    """The sign-in that the browser's cookie tells of; None: it is none of ours."""
+    parts = cookie.split(".")
+    if len(parts) != _PARTS or not parts[0].isdecimal():
+        return None
+    try:
+        begun_at = datetime.fromtimestamp(int(parts[0]), now.tzinfo)
+        landing = urlsafe_b64decode(parts[2] + "=" * (-len(parts[2]) % 4)).decode()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return Flow(cookie, begun_at, local_path(landing))
+
+
+def local_path(wanted: str) -> str:
+    """The path where it is one of this site, with its query; else the first page. Nobody is sent to another site."""
+    is_local = wanted.startswith("/") and not wanted.startswith(("//", "/\\"))
+    is_plain = wanted.isascii() and wanted.isprintable() and "\\" not in wanted and len(wanted) <= _LONGEST_PATH
+    return wanted if is_local and is_plain else HOME
+
+
+def _text_of(value: bytes) -> str:
+    return urlsafe_b64encode(value).rstrip(b"=").decode()

@@ -1,0 +1,32 @@
+"""Passwords: hashed with Argon2id, slowly and with 64 MiB each, so a few at once are all that a process works on."""
+
+from functools import cache
+from typing import Final
+
+from pwdlib import PasswordHash
+
+from iotide_server.accounts.secret import new_secret
+
+HASHES_AT_ONCE: Final = 3
+"""How many requests that hash a password a process lets in; the others wait without a thread or a connection."""
+
+_passwords = PasswordHash.recommended()
+
+
+def hashed(password: str) -> str:
+    """What is stored of a password."""
+    return _passwords.hash(password)
+
+
+def matches(password: str, stored: str | None) -> tuple[bool, str | None]:
+    """Whether it is the password, and a new hash where the stored one is of older parameters.
+
+    Takes as long where nothing is stored, so that the time does not tell who has a password.
+    """
+    is_right, renewed = _passwords.verify_and_update(password, stored or _hash_of_nobody())
+    return (is_right, renewed) if stored is not None else (False, None)
+
+
+@cache
+def _hash_of_nobody() -> str:
+    return _passwords.hash(new_secret())

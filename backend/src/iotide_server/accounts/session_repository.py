@@ -1,0 +1,168 @@
+"""SQL of browsers' sessions and of refused attempts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Row, and_, delete, exists, or_, select, text, update
+from sqlalchemy.orm import Session
+
+from iotide_server.accounts.models import FailedAttempt, User, UserSession
+
+
+def live_session(
+    session: Session, given_sha256: str, now: datetime, *, idle_since: datetime
+) -> Row[UserSession, User] | None:
+    """A session that has neither expired nor been idle since then, with its user; by any secret that opens it."""
+    return session.execute(
+        select(UserSession, User)
+        .join(User, User.id == UserSession.user_id)
+        .where(
+            or_(
+                UserSession.secret_sha256 == given_sha256,
+                UserSession.next_sha256 == given_sha256,
+                and_(UserSession.former_sha256 == given_sha256, UserSession.former_until > now),
+            ),
+            UserSession.expires_at > now,
+            UserSession.last_seen_at > idle_since,
+            User.disabled_at.is_(None),
+        )
+    ).one_or_none()
+
+
+def take_next_secret(session: Session, row: UserSession, now: datetime, *, former_until: datetime) -> None:
+    """The secret that was offered came back: it is in force; of two requests at once one does this."""
+    session.execute(
+        update(UserSession)
+        .where(UserSession.id == row.id, UserSession.next_sha256 == row.next_sha256)
+        .values(
+            former_sha256=UserSession.secret_sha256,
+            former_until=former_until,
+            secret_sha256=row.next_sha256,
+            next_sha256=None,
+            next_at=None,
+            rotated_at=now,
+        )
+    )
+
+
+def offer_secret(session: Session, row: UserSession, next_sha256: str, now: datetime) -> bool:
+    """Offer another secret in place of the one that was offered before, if any; False: another request has done so."""
+    offered = session.scalar(
+        update(UserSession)
+        .where(
+            UserSession.id == row.id,
+            UserSession.secret_sha256 == row.secret_sha256,
+            UserSession.next_sha256.is_not_distinct_from(row.next_sha256),
+        )
+        .values(next_sha256=next_sha256, next_at=now)
+        .returning(UserSession.id)
+    )
+    return offered is not None
+
+
+def exchange_secret(
+    session: Session, session_id: int, secret_sha256: str, now: datetime, *, former_until: datetime
+) -> None:
+    """Another secret is in force at once."""
+    session.execute(
+        update(UserSession)
+        .where(UserSession.id == session_id)
+        .values(
+            former_sha256=UserSession.secret_sha256,
+            former_until=former_until,
+            secret_sha256=secret_sha256,
+            next_sha256=None,
+            next_at=None,
+            rotated_at=now,
+        )
+    )
+
+
+def touch_session(session: Session, session_id: int, address: str | None, browser: str | None, now: datetime) -> None:
+    """Note that the session is in use, and from where."""
+    session.execute(
+        update(UserSession)
+        .where(UserSession.id == session_id)
+        .values(last_seen_at=now, address=address, browser=browser)
+    )
+
+
+def sessions_of(session: Session, user_id: int, now: datetime, *, idle_since: datetime) -> Sequence[UserSession]:
+    """The sessions of a user that have not ended, the one last seen first."""
+    statement = select(UserSession).where(
+        UserSession.user_id == user_id, UserSession.expires_at > now, UserSession.last_seen_at > idle_since
+    )
+    return session.scalars(statement.order_by(UserSession.last_seen_at.desc(), UserSession.id.desc())).all()
+
+
+def end_session(session: Session, user_id: int, session_id: int) -> bool:
+    """Delete one session of a user; False: there is none."""
+    ended = delete(UserSession).where(UserSession.id == session_id, UserSession.user_id == user_id)
+    return session.scalar(ended.returning(UserSession.id)) is not None
+
+
+def end_session_of_secret(session: Session, given_sha256: str) -> None:
+    """Delete the session that the secret opens, if any."""
+    session.execute(
+        delete(UserSession).where(
+            or_(UserSession.secret_sha256 == given_sha256, UserSession.next_sha256 == given_sha256)
+        )
+    )
+
+
+def end_sessions_of(session: Session, user_id: int, *, keep_id: int | None = None) -> int:
+    """Delete all sessions of a user, or all but one; how many that were."""
+    statement = delete(UserSession).where(UserSession.user_id == user_id)
+    if keep_id is not None:
+        statement = statement.where(UserSession.id != keep_id)
+    return len(session.scalars(statement.returning(UserSession.id)).all())
+
+
+def hold(session: Session, keys: Sequence[str]) -> None:
+    """Keep others from holding any of these keys until the end of the transaction.
+
+    Args:
+        keys: sorted, so that two requests do not wait for each other.
+    """
+    for key in keys:
+        session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 8470))"), {"key": key})
+
+
+def attempts_of_network(session: Session, kind: str, network: str, since: datetime, limit: int) -> Sequence[datetime]:
+    """When proofs of that kind failed from that network, the latest first."""
+    return _latest(session, since, limit, FailedAttempt.kind == kind, FailedAttempt.network == network)
+
+
+def attempts_of_both(
+    session: Session, name_sha256: str, network: str, since: datetime, limit: int
+) -> Sequence[datetime]:
+    """When passwords for that name failed from that network, the latest first."""
+    return _latest(session, since, limit, FailedAttempt.name_sha256 == name_sha256, FailedAttempt.network == network)
+
+
+def attempts_of_name(session: Session, name_sha256: str, since: datetime, limit: int) -> Sequence[datetime]:
+    """When passwords for that name failed, the latest first."""
+    return _latest(session, since, limit, FailedAttempt.name_sha256 == name_sha256)
+
+
+def delete_attempts(session: Session, network: str, name_sha256: str) -> None:
+    """Forget the failures of a name from a network."""
+    session.execute(
+        delete(FailedAttempt).where(FailedAttempt.network == network, FailedAttempt.name_sha256 == name_sha256)
+    )
+
+
+def delete_attempts_before(session: Session, moment: datetime) -> None:
+    """Forget older failures."""
+    session.execute(delete(FailedAttempt).where(FailedAttempt.at < moment))
+
+
+def has_session_from(session: Session, name: str, address: str) -> bool:
+    """Whether the user of that name is or was signed in from that address, as far as sessions are kept."""
+    known = exists().where(UserSession.user_id == User.id, UserSession.address == address, User.name == name)
+    return session.scalar(select(known)) is True
+
+
+def _latest(session: Session, since: datetime, limit: int, *which: ColumnElement[bool]) -> Sequence[datetime]:
+    statement = select(FailedAttempt.at).where(FailedAttempt.at > since, *which)
+    return session.scalars(statement.order_by(FailedAttempt.at.desc()).limit(limit)).all()

@@ -1,0 +1,144 @@
+"""Routes of signing in and out, of one's own sessions, and of ending those of others."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from sqlalchemy.orm import Session
+from starlette.responses import JSONResponse
+
+from iotide_server.accounts import own_sessions, sessions
+from iotide_server.accounts.browser_cookies import caller_browser, drop_cookie, keep_session, read_cookie
+from iotide_server.accounts.oidc import Provider
+from iotide_server.accounts.passwords import HASHES_AT_ONCE
+from iotide_server.accounts.rotation import SessionTerms
+from iotide_server.accounts.rules import Admin, Anyone, Person, Reader
+from iotide_server.accounts.schemas import SignInLink
+from iotide_server.accounts.session_schemas import (
+    BrowserSession,
+    BrowserSessions,
+    CredentialsInput,
+    LinkInput,
+    PasswordInput,
+    SessionsEnded,
+    SessionState,
+    SignedOut,
+    SignInWays,
+)
+from iotide_server.accounts.sessions import SignedIn, Visitor
+from iotide_server.kit.errors import NotAuthenticatedError
+from iotide_server.kit.web import Id, Now, Tx, errors, refusal, transaction
+
+router = APIRouter(tags=["sessions"])
+
+
+def terms_of_sessions(request: Request) -> SessionTerms:
+    """How long sessions last here."""
+    terms: SessionTerms = request.app.state.session_terms
+    return terms
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Whose browser asks to be signed in."""
+    return Visitor(caller_browser(request), terms_of_sessions(request), read_cookie(request))
+
+
+HashingTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=HASHES_AT_ONCE)]
+"""The transaction of a request that hashes a password; more than a few at once wait for their turn outside of it."""
+Terms = Annotated[SessionTerms, Depends(terms_of_sessions)]
+AskedBy = Annotated[Visitor, Depends(visitor_of)]
+
+
+@router.get("/session/ways", summary="Show how to sign in")
+def get_sign_in_ways(_: Anyone, request: Request) -> SignInWays:
+    """What the login page offers."""
+    provider: Provider | None = request.app.state.provider
+    return SignInWays(
+        provider_name=provider.terms.name if provider else None, is_open_for_reading=request.app.state.public_read
+    )
+
+
+@router.post("/session/link", summary="Sign in by link", response_model=SessionState, responses=errors(401, 429))
+def sign_in_by_link(
+    _: Anyone, session: Tx, now: Now, request: Request, visitor: AskedBy, body: LinkInput
+) -> SessionState | JSONResponse:
+    """Spend a one-time link; the answer sets the session cookie."""
+    return _answer(request, sessions.sign_in_by_link(session, body.token, visitor, now))
+
+
+@router.post("/session", summary="Sign in", response_model=SessionState, responses=errors(401, 429))
+def sign_in(
+    _: Anyone, session: HashingTx, now: Now, request: Request, visitor: AskedBy, body: CredentialsInput
+) -> SessionState | JSONResponse:
+    """By name and password; the answer sets the session cookie."""
+    return _answer(request, sessions.sign_in_by_password(session, body.name, body.password, visitor, now))
+
+
+@router.get("/session", summary="Show who is calling")
+def get_session(principal: Reader) -> SessionState:
+    """The caller with their roles."""
+    return SessionState.of(principal)
+
+
+@router.delete("/session", summary="Sign out")
+def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> SignedOut:
+    """End this browser's session. Where it was begun at the OpenID provider, the answer says how to sign out there."""
+    was_of_provider = sessions.sign_out(session, principal)
+    drop_cookie(request)
+    provider: Provider | None = request.app.state.provider
+    if provider is None or not was_of_provider:
+        return SignedOut(provider_url=None)
+    landing = f"{request.app.state.public_url.rstrip('/')}/login"
+    return SignedOut(provider_url=provider.sign_out_url(landing, now))
+
+
+@router.put(
+    "/session/password", summary="Set a password", status_code=204, response_model=None, responses=errors(409, 429)
+)
+def set_password(
+    principal: Person, session: Tx, now: Now, request: Request, body: PasswordInput
+) -> JSONResponse | None:
+    """Set or change your own password; all your other sessions end."""
+    kept = sessions.set_password(session, principal, body.old_password, body.new_password, now)
+    if isinstance(kept, NotAuthenticatedError):
+        return refusal(kept)
+    keep_session(request, kept)
+    return None
+
+
+@router.get("/sessions", summary="List your sessions")
+def list_sessions(principal: Person, session: Tx, now: Now, terms: Terms) -> BrowserSessions:
+    """The browsers that you are signed in with, the one last seen first."""
+    rows = own_sessions.list_own(session, principal, now, terms)
+    return BrowserSessions(items=[BrowserSession.of(row, principal) for row in rows])
+
+
+@router.delete("/sessions", summary="End your other sessions")
+def end_other_sessions(principal: Person, session: Tx) -> SessionsEnded:
+    """All but the one that asks end at once."""
+    return SessionsEnded(count=own_sessions.end_others(session, principal))
+
+
+@router.delete("/sessions/{session_id}", summary="End one of your sessions", status_code=204, responses=errors(404))
+def end_session(principal: Person, session: Tx, session_id: Id) -> None:
+    """That browser is signed out at once."""
+    own_sessions.end_own(session, principal, session_id)
+
+
+@router.delete("/users/{user_id}/sessions", summary="End a user's sessions", responses=errors(404))
+def end_sessions_of_user(principal: Admin, session: Tx, user_id: Id) -> SessionsEnded:
+    """All of them, at once; for administrators of all clusters."""
+    return SessionsEnded(count=own_sessions.end_all_of(session, principal, user_id))
+
+
+@router.post("/users/{user_id}/password-reset", summary="Reset a password", status_code=201, responses=errors(404, 409))
+def reset_password(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
+    """Forgets the password, ends all sessions and makes a sign-in link; for administrators of all clusters."""
+    url = own_sessions.reset_password(session, principal, user_id, request.app.state.public_url, now)
+    return SignInLink(url=url)
+
+
+def _answer(request: Request, outcome: SignedIn | NotAuthenticatedError) -> SessionState | JSONResponse:
+    if not isinstance(outcome, SignedIn):
+        return refusal(outcome)
+    keep_session(request, outcome.secret)
+    return SessionState.of(outcome.principal)
