@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
-import structlog
 import typer
 import uvicorn
 from pydantic import ValidationError
@@ -30,6 +28,7 @@ from iotide_server.embedded.up import UpOptions, read_environment, run_services
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.errors import IotideError
+from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.main import agent_access, create_app, openapi_document
 from iotide_server.published.sources import read_edition
@@ -93,8 +92,9 @@ def up(  # noqa: PLR0913 - each is an option of the command
 @app.command()
 def migrate() -> None:
     """Bring the database to the schema of this release."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    engine = open_engine(_settings().database_url.get_secret_value())
+    settings = _settings()
+    configure_logs("migrate", settings.log_format)
+    engine = open_engine(settings.database_url.get_secret_value())
     migrate_database(engine)
     engine.dispose()
 
@@ -108,13 +108,16 @@ def api(
     tls_key: Annotated[Path | None, typer.Option(help="The certificate's private key, PEM.")] = None,
 ) -> None:
     """Serve the API and the browser pages."""
+    settings = _settings()
+    configure_logs("api", settings.log_format)
     uvicorn.run(
-        create_app(_settings()),
+        create_app(settings),
         host=host,
         port=port,
         ssl_certfile=tls_chain,
         ssl_keyfile=tls_key,
         access_log=False,
+        log_config=None,  # its lines go where ours go
         # A news stream never ends by itself.
         timeout_graceful_shutdown=_OPEN_REQUESTS_SECONDS,
     )
@@ -123,7 +126,9 @@ def api(
 @app.command()
 def scheduler() -> None:
     """Run the scheduler; of several, one works and the others wait."""
-    run_scheduler(_settings())
+    settings = _settings()
+    configure_logs("scheduler", settings.log_format)
+    run_scheduler(settings)
 
 
 @app.command()
@@ -132,7 +137,9 @@ def worker() -> None:
     # What it computes with is a second and 80 MB more, which no other command needs.
     from iotide_server.worker import run as run_worker  # noqa: PLC0415
 
-    run_worker(_settings())
+    settings = _settings()
+    configure_logs("worker", settings.log_format)
+    run_worker(settings)
 
 
 @app.command()
@@ -272,15 +279,7 @@ def forget_published(
 @app.callback()
 def log_plainly() -> None:
     """The server of iotide: schedules storage benchmarks on the nodes of clusters and keeps their results."""
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.format_exc_info,
-            structlog.processors.LogfmtRenderer(key_order=["level", "event"], drop_missing=True),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-    )
+    configure_logs("command", LogFormat.PLAIN)
 
 
 def main() -> None:

@@ -6,6 +6,8 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from iotide_server.kit.listening import Address, check_listen, parse_listen
+from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.vault import Vault
 
 API_PORT: Final = 8470
@@ -32,6 +34,9 @@ class Settings(BaseSettings):
         fair_share_half_life_hours: what was used so long ago counts half.
         vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
         notify_loopback: notifications may go to services on the server's own machine, such as a mail relay.
+        metrics_listen: `ADDRESS:PORT` where each part answers Prometheus without asking who it is: the API at the port,
+            the scheduler one above, the worker two above; None: nowhere.
+        log_format: `plain` for people, `json` for programs: an object a line.
         frontend_directory: the built browser application; None: the one in the package or the repository.
     """
 
@@ -47,6 +52,8 @@ class Settings(BaseSettings):
     fair_share_half_life_hours: float = Field(default=24.0, gt=0)
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
     notify_loopback: bool = False
+    metrics_listen: Annotated[str, AfterValidator(check_listen)] | None = None
+    log_format: LogFormat = LogFormat.PLAIN
     frontend_directory: Path | None = None
 
     @property
@@ -58,3 +65,8 @@ class Settings(BaseSettings):
     def vault(self) -> Vault | None:
         """What keeps secrets that have to be sent again."""
         return None if self.vault_key is None else Vault(self.vault_key.get_secret_value())
+
+    @property
+    def metrics_address(self) -> Address | None:
+        """`metrics_listen` in its two parts."""
+        return None if self.metrics_listen is None else parse_listen(self.metrics_listen)

@@ -169,12 +169,14 @@ def test_a_database_that_is_away_is_503_and_health_says_so(app_without_database:
         assert (ready.status_code, error(ready)["code"]) == (503, "database_unavailable")
         assert ready.headers["retry-after"]
         health = client.get("/api/v1/health")
+        assert client.get("/api/v1/alive").json() == {"status": "alive"}, "nobody shall restart it for that"
     assert health.status_code == 200
     assert health.json() | {"version": ""} == {
         "status": "degraded",
         "database": "down",
         "redis": "down",
         "scheduler": "unknown",
+        "worker": "unknown",
         "version": "",
     }
 

@@ -83,7 +83,11 @@ class Speaker:
         """Sends a beat."""
         sent_at = boottime()
         request = BeatRequest(
-            agent_instance=self.instance, boot_id=self.boot_id, sent_at=datetime.now(UTC), orders=orders
+            agent_instance=self.instance,
+            boot_id=self.boot_id,
+            sent_at=datetime.now(UTC),
+            orders=orders,
+            spool_bytes=self.spool.used_bytes(),
         )
         try:
             reply = self.transport.beat(request)
