@@ -23,6 +23,7 @@ class Scraped:
 
     def value(self, name: str, **labels: str) -> float:
         """Of the one series with exactly these labels."""
+        value: float
         (value,) = [sample.value for sample in self._samples() if (sample.name, sample.labels) == (name, labels)]
         return value
 
@@ -36,6 +37,7 @@ class Scraped:
 
     def labels(self, name: str) -> Mapping[str, str]:
         """Of the one series of that name."""
+        labels: Mapping[str, str]
         (labels,) = [sample.labels for sample in self._samples() if sample.name == name]
         return labels
 

@@ -5,7 +5,9 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -31,10 +33,13 @@ from iotide_server.kit.errors import IotideError
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.main import agent_access, create_app, openapi_document
+from iotide_server.operations.doctor.examination import Installation, examine
+from iotide_server.operations.doctor.findings import Standing, in_lines
 from iotide_server.published.sources import read_edition
 from iotide_server.scheduler import run as run_scheduler
 from iotide_server.settings import API_PORT, Settings
 
+_SOMETHING_WRONG = 1
 _BAD_INPUT = 2
 _OPEN_REQUESTS_SECONDS = 5
 
@@ -74,6 +79,9 @@ def up(  # noqa: PLR0913 - each is an option of the command
     redis_url: Annotated[
         str | None, typer.Option(envvar="IOTIDE_REDIS_URL", help="Use this Redis instead of a private one.")
     ] = None,
+    log_format: Annotated[
+        LogFormat, typer.Option(envvar="IOTIDE_LOG_FORMAT", help="Of the log files; json: an object a line.")
+    ] = LogFormat.PLAIN,
 ) -> None:
     """Bring up everything in the foreground: PostgreSQL, Redis, API, scheduler and worker. Ctrl-C stops it."""
     options = UpOptions(
@@ -85,6 +93,7 @@ def up(  # noqa: PLR0913 - each is an option of the command
         redis_tls_port=redis_tls_port or port + 2,
         database_url=database_url,
         redis_url=redis_url,
+        log_format=log_format,
     )
     run_services(options, _say, welcome=_welcome)
 
@@ -140,6 +149,33 @@ def worker() -> None:
     settings = _settings()
     configure_logs("worker", settings.log_format)
     run_worker(settings)
+
+
+@app.command()
+def doctor(
+    *,
+    state: StateOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program instead of lines.")] = False,
+) -> None:
+    """Say what is wrong with the service and how to mend it; status 1 where something is."""
+    settings = _settings_of(state)
+    directory = state or default_state_directory()
+    installation = Installation(
+        database_url=settings.database_url.get_secret_value(),
+        redis_url=settings.redis_url.get_secret_value(),
+        redis_admin_url=settings.redis_acl_url,
+        public_url=settings.public_url,
+        broker_url=agent_access(settings).broker_url,
+        ca_certificate=settings.ca_certificate,
+        metrics_host=settings.metrics_address and settings.metrics_address.host,
+        vault=settings.vault,
+        directories=(directory,) if directory.is_dir() else (),
+        version=version("iotide-server"),
+    )
+    findings = examine(installation, system_clock)
+    typer.echo(json.dumps([asdict(finding) for finding in findings], indent=1) if as_json else in_lines(findings))
+    if any(finding.standing is Standing.WRONG for finding in findings):
+        raise typer.Exit(_SOMETHING_WRONG)
 
 
 @app.command()

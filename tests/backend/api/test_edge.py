@@ -26,7 +26,7 @@ def error(response: Response) -> Json:
     assert response.headers["content-type"] == "application/json"
     body: Json = response.json()
     assert list(body) == ["error"]
-    assert set(body["error"]) == {"code", "field", "value", "message", "remedy"}
+    assert set(body["error"]) == {"code", "field", "value", "message", "remedy", "request_id"}
     refusal: Json = body["error"]
     return refusal
 

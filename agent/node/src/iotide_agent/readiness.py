@@ -1,5 +1,6 @@
 """What this node has and lacks, for the person who sets it up: each lack with its remedy."""
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -58,6 +59,7 @@ def examine(config: AgentConfig) -> list[Finding]:
         _memory(inventory),
         _caches(config),
         _receiving(config),
+        *_metrics(config),
         *_tools(inventory),
     ]
 
@@ -178,6 +180,17 @@ def _caches(config: AgentConfig) -> Finding:
         remedy = "run the agent as root, or name a cache_drop_command in agent.toml, as the sample in deploy/agent does"
         return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
     return Finding("page cache", State.READY, "can be emptied before reads")
+
+
+def _metrics(config: AgentConfig) -> Iterator[Finding]:
+    if config.metrics_textfile is None:
+        return
+    directory = config.metrics_textfile.parent
+    if os.access(directory, os.W_OK | os.X_OK):
+        yield Finding("metrics", State.READY, f"written to {config.metrics_textfile}")
+    else:
+        remedy = f"make {directory} and let this user write there, and have node_exporter read it"
+        yield Finding("metrics", State.LIMITED, f"{directory} is no directory that this user may write to", remedy)
 
 
 def _receiving(config: AgentConfig) -> Finding:

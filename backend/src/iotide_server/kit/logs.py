@@ -61,7 +61,8 @@ def _endings(part: str, form: LogFormat) -> list[Processor]:
         return [hide_secrets, plain]
 
     def add_part(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
-        return line | {"part": part}
+        line["part"] = part
+        return line
 
     stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")
     return [stamp, add_part, hide_secrets, structlog.processors.JSONRenderer(default=str)]
